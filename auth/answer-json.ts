@@ -4,11 +4,13 @@ import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { preferredType } from '#shared/http/media-type.ts';
 import { requestFact } from '#shared/http/request-fact.ts';
 
-/** A program that does not say what it accepts gets JSON; browsers ask for HTML. */
+/** A program that sends no `Accept` gets JSON; browsers ask for HTML. */
 const TYPES = ['application/json', 'text/html'] as const;
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Whether a program asks, at a path that is a page for browsers and an interface for programs. */
+/**
+ * Returns whether a program sent the request, for paths that serve pages to browsers and JSON to programs.
+ */
 export const isProgram = (request: IncomingMessage): boolean =>
   request.headers.authorization !== undefined ||
   (request.headers['content-type']?.startsWith(FORM) !== true &&
@@ -16,7 +18,7 @@ export const isProgram = (request: IncomingMessage): boolean =>
 
 const programs = requestFact<true>('program');
 
-/** A request that an interface for programs handles: its errors are problem documents, not pages. */
+/** Marks a request as one of a program: its errors become problem documents, not pages. */
 export const forPrograms: RequestHandler = (request, _response, next) => {
   programs.set(request, true);
   next();
@@ -25,8 +27,8 @@ export const forPrograms: RequestHandler = (request, _response, next) => {
 export const isForPrograms = (request: IncomingMessage): boolean => programs.of(request) === true;
 
 /**
- * Answers with JSON that depends on who asks. A reader who has it already is not sent it again; what a write
- * answers is kept nowhere.
+ * Answers with JSON that depends on the caller. A GET supports `If-None-Match`; the answer to a write is
+ * never cached.
  */
 export const answerJson = (
   request: IncomingMessage,

@@ -53,7 +53,7 @@ const signedIn = async (userId: UserId) => {
   return rowCount;
 };
 
-test('the client may ask for all that the domain has, also for what it has got since', async () => {
+test('the client may ask for all scopes of the domain, including new ones', async () => {
   const { client } = await prepare();
   const all = (await site.auth.clients.find(client.clientId))?.scopes;
   const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
@@ -77,7 +77,7 @@ test('production ends the author’s password, sessions and grants, and the clie
   expect(await site.auth.clients.find(CLIENT)).toBeUndefined();
 });
 
-test('the author is locked out also where the client has been deleted before', async () => {
+test('the author is locked out even if the client was deleted before', async () => {
   const { author } = await prepare();
   const { userId } = await authorOf();
   await site.auth.clients.remove(CLIENT, undefined, operator);
@@ -87,7 +87,7 @@ test('the author is locked out also where the client has been deleted before', a
   expect(await signedIn(userId)).toBe(0);
 });
 
-test('the author is locked out also under another address', async () => {
+test('the author is locked out even with another address', async () => {
   const { author } = await prepare();
   const { userId } = await authorOf();
   const { version } = await site.gateway.send(
@@ -99,14 +99,14 @@ test('the author is locked out also under another address', async () => {
   expect(await site.auth.credentials.verify(userId, author.password)).toBe(false);
 });
 
-test('the client is removed also where the author has been deleted before', async () => {
+test('the client is removed even if the author was deleted before', async () => {
   await prepare();
   await site.deletePerson((await authorOf()).userId);
   expect(await forget()).toBe(true);
   expect(await site.auth.clients.find(CLIENT)).toBeUndefined();
 });
 
-test('what is removed once is not looked for again, and nothing of a production that never was anything else is touched', async () => {
+test('a removed client is not looked for again, and an installation that was always production stays untouched', async () => {
   const password = 'their own password';
   expect(await forget()).toBe(false);
   await prepare();
@@ -117,7 +117,7 @@ test('what is removed once is not looked for again, and nothing of a production 
   expect(await site.auth.credentials.verify(userId, password)).toBe(true);
 });
 
-test('where the directory does not know the author yet, the password that is told is theirs all the same', async () => {
+test('if the directory does not know the author yet, the reported password still is theirs', async () => {
   await prepare();
   await forget();
   let looks = 0;

@@ -32,7 +32,7 @@ type Dependencies = {
   readonly credentials: Credentials;
 };
 
-/** An address at which nobody can ever be (RFC 2606). */
+/** An address that can never exist (RFC 2606). */
 const AUTHOR = { name: 'Demo Author', email: 'demo@example.com' } as const;
 const PASSWORD_BYTES = 12;
 
@@ -42,15 +42,16 @@ const by = (): By => ({
 });
 
 /**
- * Makes what development begins with, unless it is there: a service client that acts as an administrator, and
- * a person who writes. Their secrets are new in every installation, and known to who can read DATA_DIR alone.
+ * Makes the fixtures of a development installation, unless they exist: a service client that acts as an
+ * administrator, and an author. Their secrets are new in every installation, and known only to readers of
+ * DATA_DIR.
  */
 export const prepareFirstMinute = async (
   dependencies: Dependencies,
   dataDir: string,
 ): Promise<FirstMinute> => {
   await migrateFirstMinute(dependencies.pool);
-  // Before anything is made, so that a production finds what a crash has left.
+  // Written first, so that a later production start finds what a crash has left.
   await writeMark(dependencies.pool, { author: null });
   const known = await readFirstMinute(dataDir);
   const client = { clientId: CLIENT_ID, secret: await ensureClient(dependencies, known?.client.secret) };
@@ -75,11 +76,11 @@ const obtainClient = async (domain: Domain, clients: Clients, secret: string | u
   const client = await clients.find(CLIENT_ID);
   if (client === undefined)
     return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
-  // The domain may have got others since.
+  // The domain may have other scopes by now.
   const { scopes, defaultScopes } = settingsOf(domain);
   await clients.change(CLIENT_ID, { apply: (before) => ({ ...before, scopes, defaultScopes }) }, by());
   if (secret !== undefined && (await clients.verifySecret(CLIENT_ID, secret))) return { client, secret };
-  // The data folder is another one than when it was made.
+  // The data folder has changed since the client was made.
   return clients.rotateSecret(CLIENT_ID, by());
 };
 
@@ -98,7 +99,7 @@ const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64ur
 const LOOK_AGAIN_MS = 250;
 const LOOKS_MAX = 40;
 
-/** The directory may be a moment behind the log, which knows that the address is taken. */
+/** The directory may lag behind the log, which knows that the address is taken. */
 const ensureAuthor = async (
   dependencies: Dependencies,
   password: string = newPassword(),
@@ -114,7 +115,7 @@ const ensureAuthor = async (
   throw new Error(`${AUTHOR.email} could not be signed up: start again`);
 };
 
-/** Undefined where it cannot be told yet whose password it is. */
+/** Undefined as long as it is unknown whose password it is. */
 const obtainAuthor = async (dependencies: Dependencies, password: string): Promise<UserId | undefined> => {
   const { domain, persons, credentials } = dependencies;
   const person = await persons.byEmail(AUTHOR.email);
@@ -137,9 +138,8 @@ type Forgetting = Pick<Dependencies, 'pool' | 'clients' | 'persons' | 'credentia
   Pick<GrantEnder, 'endGrantsOfUser'>;
 
 /**
- * Removes it from an installation that has become a production. Answers whether there was anything. The
- * client and the author are looked for each by itself: an operator may have deleted one of them and not known
- * of the other.
+ * Removes the fixtures from an installation that has become production. Returns whether there were any. Looks
+ * for the client and the author independently: an operator may have deleted one and not known of the other.
  */
 export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boolean> => {
   const { pool, clients } = dependencies;
@@ -150,31 +150,28 @@ export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boole
   const author = mark?.author ?? (await dependencies.persons.byEmail(AUTHOR.email))?.userId;
   if (author !== undefined) await lockOut(dependencies, author);
   if (client !== undefined) await clients.remove(CLIENT_ID, undefined, by()).catch(unlessGone);
-  // The mark goes last, so that what a crash has interrupted is done again; and it stays until it is known
-  // who the author is.
+  // The mark goes last, so that a restart repeats what a crash interrupted. It stays until the author is
+  // known.
   if (author !== undefined) await deleteMark(pool);
   return client !== undefined || author !== undefined;
 };
 
-/**
- * The administrator of a demo that was made in development has a password that is in DATA_DIR. Returns
- * whether there was one.
- */
+/** Removes the demo's administrator, whose password is in DATA_DIR. Returns whether there was one. */
 export const forgetDemo = async (dependencies: Forgetting, dataDir: string): Promise<boolean> => {
   const demo = await readDemoAccess(dataDir);
   if (demo === undefined) return false;
   await lockOut(dependencies, demo.administrator.id as UserId);
-  // Last, so that what a crash has interrupted is done again.
+  // Last, so that a restart repeats what a crash interrupted.
   await removeDemoAccess(dataDir);
   return true;
 };
 
-/** Who has the password, or is signed in with it, is a stranger in production. */
+/** In production, anybody who has this password or is signed in with it is a stranger. */
 const lockOut = async (
   { persons, credentials, endGrantsOfUser }: Forgetting,
   author: UserId,
 ): Promise<void> => {
-  // A password that nobody knows.
+  // Replaces it with a password that nobody knows.
   if ((await persons.byId(author))?.status !== 'deleted')
     await credentials.set(author, newPassword() + newPassword());
   await endGrantsOfUser(author);
@@ -195,7 +192,7 @@ const selectMark = async (pool: Pool): Promise<FirstMinuteMark | undefined> => {
   return rows[0];
 };
 
-/** An author who is known stays known. */
+/** Never overwrites a known author with null. */
 const writeMark = async (pool: Pool, { author }: FirstMinuteMark): Promise<void> => {
   await pool.query(
     `insert into auth.first_minute as known (author) values ($1)

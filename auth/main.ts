@@ -1,3 +1,3 @@
-/** The role alone, as `node main.ts auth` starts it. */
+/** Starts this role alone, as `node main.ts auth` does. */
 process.argv.splice(2, 0, 'auth');
 await import('../main.ts');

@@ -7,7 +7,7 @@ import { openMail } from './mail/open.ts';
 import { type AuthService, startAuthService } from './service.ts';
 
 /**
- * The authorization server of a process, and the check of its tokens, which asks it for its keys directly.
+ * The authorization server of a process, and the verification of its tokens, which reads its keys directly.
  */
 export const openAuth = async (
   { config, log, resources }: ProcessContext,

@@ -6,7 +6,7 @@ import type { ProcessContext } from '#shared/process/run.ts';
 import { openAuth } from './open-auth.ts';
 import { isPagePath } from './pages/page-paths.ts';
 
-/** The auth role alone. What it wants done to users goes to the command role. */
+/** Starts the auth role alone. It sends commands about users to the command role. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-auth');
   const gateway = createHttpGateway({

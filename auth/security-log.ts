@@ -11,7 +11,7 @@ import type { Log } from '#shared/process/log.ts';
 
 export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;
 
-/** Who did it, by which client, in which request. */
+/** The actor, the client and the request. */
 export type SecurityCircumstances = {
   readonly actor: Actor;
   readonly client: string | null;
@@ -42,15 +42,15 @@ export const createSecurityLog =
     await eventLog.append(stream, 'any', [encoded]);
   };
 
-/** Every security event is keyed by a field of its data, which the codec checks. */
+/** The stream's key is a field of the event's data, which the codec checks. */
 const streamOf = (domain: Domain, { type, data }: SecurityEvent): StreamName => {
   const { kind = '', key } = catalogueOf(domain).find(type)?.stream ?? {};
   return streamName(kind, String((data as Readonly<Record<string, unknown>>)[key ?? '']));
 };
 
 /**
- * For what is done already, whether or not the log can be told: it stays done, and who looks after the system
- * is told instead.
+ * For an action that is already done: if the log does not take the event, the action stays done, and an error
+ * is logged for operators.
  */
 export const recordAfterwards =
   ({ record, log }: { readonly record: RecordSecurityEvent; readonly log: Log }): RecordSecurityEvent =>

@@ -39,7 +39,7 @@ import { startCleanUp } from './storage/clean-up.ts';
 import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
 
-/** What the authorization server works with; all of it is the caller's own, and outlives the service. */
+/** The service's dependencies. The caller owns them, and they outlive the service. */
 export type AuthDependencies = Pick<
   Foundation,
   'domain' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'
@@ -47,9 +47,9 @@ export type AuthDependencies = Pick<
   readonly config: AuthConfig;
   readonly log: Log;
   readonly gateway: CommandGateway;
-  /** Undefined where nobody gets any. */
+  /** Undefined if no mail is set up. */
   readonly mail?: Mail | undefined;
-  /** How often the signing keys are looked at. */
+  /** How often the signing keys are polled. */
   readonly keysPollMs?: number;
 };
 
@@ -75,12 +75,12 @@ export type AuthService = AsyncDisposable & {
   readonly persons: Persons;
   readonly credentials: Credentials;
   readonly record: RecordSecurityEvent;
-  /** What a resource server in the same process needs. */
+  /** For a resource server in the same process. */
   readonly loadKeys: LoadKeys;
   readonly elsewhere: ReadonlySet<string>;
 } & GrantEnder;
 
-/** Starts the authorization server: it issues tokens, and keeps who may ask for them. */
+/** Starts the authorization server: it issues tokens, and manages accounts and clients. */
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
   const { pool, eventLog, log, config, mail } = dependencies;
   await migrateTables(dependencies);
@@ -92,7 +92,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const ender = createGrantEnder({ pool, onEnded });
   const post = opening.use(createPost({ mail, log }));
   const readProfile = createReadProfile({ eventLog, codec });
-  // Before the directory goes on: it begins where that is.
+  // Before the directory starts: it begins at the directory's checkpoint.
   if (mail !== undefined) opening.use(await startTellingOfAddress({ ...dependencies, mail, readProfile }));
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
 

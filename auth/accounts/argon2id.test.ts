@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { loadArgon2id, ofPackage } from './argon2id.ts';
 
-test('Node 22 derives by a package what newer ones derive by themselves', async () => {
+test('the package for Node 22 derives the same hash as newer Nodes', async () => {
   const given = {
     message: 'correct horse £',
     nonce: randomBytes(16),

@@ -13,12 +13,12 @@ type Argon2id = {
 
 type Derive = (given: Argon2id) => Promise<Buffer>;
 
-/** Derives on a thread of its own. */
+/** Derives keys on a separate thread. */
 export const loadArgon2id = async (): Promise<Derive> => ('argon2' in crypto ? ofNode : ofPackage());
 
 const ofNode: Derive = (given) => promisify(crypto.argon2)('argon2id', given);
 
-/** Node 22 has none. */
+/** The fallback for Node 22, which has no argon2. */
 export const ofPackage = async (): Promise<Derive> => {
   const { hashRaw } = await loadEngine('Node 22', () => import('@node-rs/argon2'));
   return ({ message, nonce, parallelism, memory, passes, tagLength }) =>
@@ -32,5 +32,5 @@ export const ofPackage = async (): Promise<Derive> => {
     });
 };
 
-/** Its types have it as an enumeration that is no value. */
+/** The package's types declare this as a `const enum`, which has no value at run time. */
 const ARGON2ID = 2;

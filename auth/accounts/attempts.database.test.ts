@@ -30,19 +30,19 @@ afterAll(async () => {
 const takeMany = (times: number, subject: string) =>
   Promise.all(Array.from({ length: times }, () => attempts.take(slow, subject)));
 
-test('of many at once exactly as many as there are get one, and one of them is told to be the last', async () => {
+test('of many parallel attempts, exactly the allowed number pass, and one of them learns that it is the last', async () => {
   const taken = await takeMany(20, 'at-once');
   expect(taken.filter(({ granted }) => granted)).toHaveLength(3);
   expect(taken.filter((each) => each.granted && each.isLast)).toHaveLength(1);
 });
 
-test('who has to wait is told how long', async () => {
+test('a refused caller learns how long to wait', async () => {
   await takeMany(3, 'wait');
   const refused = await attempts.take(slow, 'wait');
   expect(refused).toEqual({ granted: false, waitMs: expect.closeTo(HOUR_MS, -4) });
 });
 
-test('waiting helps', async () => {
+test('an attempt is allowed again after the wait', async () => {
   const quick = { name: 'quick', burst: 1, intervalMs: 50 };
   await attempts.take(quick, 'x');
   expect((await attempts.take(quick, 'x')).granted).toBe(false);
@@ -52,7 +52,7 @@ test('waiting helps', async () => {
   );
 });
 
-test('what is given back can be taken again, and what is forgotten never was', async () => {
+test('an attempt that was given back can be taken again, and a reset restores all of them', async () => {
   await takeMany(3, 'back');
   await attempts.giveBack(slow, 'back');
   expect((await takeMany(2, 'back')).map(({ granted }) => granted).toSorted()).toEqual([false, true]);
@@ -60,7 +60,7 @@ test('what is given back can be taken again, and what is forgotten never was', a
   expect((await takeMany(3, 'back')).every(({ granted }) => granted)).toBe(true);
 });
 
-test('subjects and allowances do not concern each other, and nobody can be read from the table', async () => {
+test('subjects and allowances are independent, and the table reveals no subject', async () => {
   await takeMany(3, 'ada@example.com');
   expect((await attempts.take({ ...slow, name: 'other' }, 'ada@example.com')).granted).toBe(true);
   expect((await attempts.take(slow, 'ben@example.com')).granted).toBe(true);
@@ -68,7 +68,7 @@ test('subjects and allowances do not concern each other, and nobody can be read 
   for (const { key } of rows) expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
-test('what is over is cleared away', async () => {
+test('expired entries are deleted', async () => {
   await pool.query(
     `insert into auth.attempt (key, tat) select 'old-' || n, now() - interval '1 day' from generate_series(1, 120) n`,
   );
@@ -80,7 +80,7 @@ describe('guesses at an account', () => {
   const guess = (account: string, address: string, device?: string) =>
     limits.admit({ account, address, device });
 
-  test('are ten from one address, and the eleventh waits; others have their own, and a success clears that of its address', async () => {
+  test('are limited to ten from one address; other addresses have their own, and a success resets only its own address', async () => {
     const guesses = [];
     for (let each = 1; each <= 10; each += 1) guesses.push(await guess('ada', '192.0.2.1'));
     expect(guesses.map((each) => each.granted && each.locksIfWrong)).toEqual([...Array(9).fill(false), true]);
@@ -90,7 +90,7 @@ describe('guesses at an account', () => {
     expect(await guess('ada', '192.0.2.1')).toMatchObject({ granted: true, locksIfWrong: false });
   });
 
-  test('are a hundred from everywhere, of which no success gives any back; a known browser has its own ten', async () => {
+  test('are limited to a hundred in total, which no success resets; a known browser has its own ten', async () => {
     const guesses = [];
     for (let each = 0; each < 100; each += 1) guesses.push(await guess('ben', `192.0.2.${each % 20}`));
     expect(guesses.filter(({ granted }) => granted)).toHaveLength(100);
@@ -104,7 +104,7 @@ describe('guesses at an account', () => {
   });
 });
 
-test('fifty guesses from one address, whoever is guessed at', async () => {
+test('one address has fifty guesses, whatever the accounts', async () => {
   const guesses = [];
   for (let each = 0; each < 51; each += 1)
     guesses.push(await limits.admit({ account: `user-${each}`, address: '203.0.113.1', device: undefined }));
@@ -114,7 +114,7 @@ test('fifty guesses from one address, whoever is guessed at', async () => {
   });
 });
 
-test('a clock that was set back makes nobody wait longer than all attempts together take', async () => {
+test('after the clock was set back, nobody waits longer than all attempts together take', async () => {
   await takeMany(3, 'clock');
   await pool.query(`update auth.attempt set tat = tat + interval '30 days'`);
   expect(await attempts.take(slow, 'clock')).toEqual({ granted: false, waitMs: expect.closeTo(HOUR_MS, -4) });

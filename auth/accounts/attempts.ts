@@ -3,15 +3,15 @@ import type { Pool } from '#shared/database/pool.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /**
- * So many at once, and then one per interval (GCRA), counted in PostgreSQL for all processes together. The
- * rate limits of requests are something else: they go on where their engine is down, and take back nothing.
+ * A burst, and then one attempt per interval (GCRA), counted in PostgreSQL for all processes together. Unlike
+ * the rate limits of requests, it does not go on without its engine, and an attempt can be given back.
  */
 export type Allowance = { readonly name: string; readonly burst: number; readonly intervalMs: number };
 
 export type Attempts = {
-  /** Takes one before the attempt is made, so that many at once are no way around. */
+  /** Takes one before the attempt is made, so that parallel attempts cannot evade the limit. */
   take(allowance: Allowance, subject: string): Promise<Taken>;
-  /** Gives one back, for an attempt that did no harm. */
+  /** Gives one back after an attempt that did no harm. */
   giveBack(allowance: Allowance, subject: string): Promise<void>;
   forget(allowance: Allowance, subject: string): Promise<void>;
 };
@@ -64,7 +64,7 @@ const waitOf = async (
   key: string,
   { burst, intervalMs }: Omit<Allowance, 'name'>,
 ): Promise<number> => {
-  // One that is further away than all attempts together was written before the database's clock was set back.
+  // A time later than all attempts together allow was written before the database's clock was set back.
   await pool.query(
     `update auth.attempt set tat = clock_timestamp() + $2 * interval '1 millisecond'
      where key = $1 and tat > clock_timestamp() + $2 * interval '1 millisecond'`,
@@ -77,7 +77,7 @@ const waitOf = async (
   return Math.max(rows[0]?.waitMs ?? 0, 0);
 };
 
-/** What is over counts nothing any more; each attempt clears away more than it can add. */
+/** An expired entry no longer counts. Each attempt deletes more entries than it can add. */
 const deleteOver = async (pool: Pool): Promise<void> => {
   await pool.query(
     `delete from auth.attempt where key in (

@@ -34,7 +34,7 @@ export type SignUpRouteDependencies = SecondStepDependencies &
     readonly tokens: FormTokens;
     readonly cookie: FormCookie;
     readonly attempts: Attempts;
-    /** What who signs up becomes; `off` where nobody can. */
+    /** The role of a person who signs up; `off` if sign-up is closed. */
     readonly signUp: 'off' | Role;
   };
 
@@ -46,12 +46,13 @@ export type ConfirmationDependencies = {
   readonly emailHash: (email: string) => string;
 };
 
-/** What it costs to hash passwords for strangers. */
+/** Limits the password hashes that strangers can cause. */
 const PER_ADDRESS: Allowance = { name: 'sign-up-confirm-address', burst: 30, intervalMs: 30_000 };
 
 /**
- * Sends a link to the address that somebody typed, or word to the owner of the account that has it already.
- * All of it happens after the answer but the hash, so that neither the page nor its time tells which.
+ * Sends a link to the address that somebody typed. If the address has an account, its owner gets a notice
+ * instead. Everything except the hash happens after the answer, so neither the page nor its timing reveals
+ * which.
  */
 export const askForConfirmation = async (
   dependencies: Pick<SignUpRouteDependencies, 'credentials' | 'persons'> & ConfirmationDependencies,
@@ -84,8 +85,8 @@ const Confirm = z.object({
 });
 
 /**
- * Where the link leads. The account is made once the password is typed again: whoever got the mail and did
- * not sign up does not confirm a stranger's password by one click.
+ * The target of the link. The account is made once the password is typed again, so the owner of the mailbox
+ * cannot confirm a stranger's password by one click.
  */
 export const confirmSignUpRoutes = (dependencies: SignUpRouteDependencies): Router =>
   Router()

@@ -4,7 +4,7 @@ import type { Post } from '../mail/post.ts';
 
 type Queryable = Pick<Pool, 'query'>;
 
-/** Whether somebody has ever shown that they read mail to the address of the account. */
+/** Returns whether the owner of the account has ever shown that they read mail to its address. */
 export const isConfirmed = async (database: Queryable, userId: UserId): Promise<boolean> => {
   const { rowCount } = await database.query(
     'select from auth.person where user_id = $1 and confirmed_at is not null',
@@ -16,13 +16,13 @@ export const isConfirmed = async (database: Queryable, userId: UserId): Promise<
 export type ConfirmedDependencies = { readonly pool: Queryable; readonly post: Pick<Post, 'reachesPeople'> };
 
 /**
- * Whether an account gets no other way in than its password for now: whoever created it may not be the owner
- * of the address. Nobody can confirm an address if no mail reaches people, so nobody must.
+ * Returns whether an account may get no other way in than its password for now, because whoever created it
+ * may not own the address. If no mail reaches people, nobody can confirm, so it returns false.
  */
 export const mustConfirm = async ({ pool, post }: ConfirmedDependencies, userId: UserId): Promise<boolean> =>
   post.reachesPeople && !(await isConfirmed(pool, userId));
 
-/** The address that the mail went to: it does nothing where the account has another one meanwhile. */
+/** The address that the mail went to. Nothing is confirmed if the account has another address by then. */
 export type ConfirmedAddress = { readonly userId: UserId; readonly emailHash: string };
 
 export const confirm = async (

@@ -44,7 +44,7 @@ export const consentRoutes = (dependencies: ConsentDependencies): Router =>
   Router()
     .get('/consent/:uid', async (request, response) => {
       const asked = await askedOf(dependencies, 'consent', request, response);
-      // Our own applications do not ask for what is theirs anyway.
+      // Our own applications do not ask for consent.
       if (asked.client?.firstParty) return allow(dependencies, asked, { request, response, byUser: false });
       const isUnconfirmed = await mustConfirm(dependencies, Number(userIdOf(asked)) as UserId);
       answerPage(
@@ -65,13 +65,13 @@ export const consentRoutes = (dependencies: ConsentDependencies): Router =>
     })
     .all('/consent/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
-/** Who is signed in where oidc-provider asks for consent. */
+/** The user who is signed in when oidc-provider asks for consent. */
 const userIdOf = ({ interaction }: Asked): string => {
   if (interaction.session === undefined) throw new PageRefusal(EXPIRED);
   return interaction.session.accountId;
 };
 
-/** `byUser`: somebody was asked and has allowed it. */
+/** `byUser`: the user was asked and has allowed it. */
 const allow = async (
   dependencies: ConsentDependencies,
   asked: Asked,
@@ -107,7 +107,7 @@ const pageOf = async (dependencies: ConsentDependencies, asked: Asked) => {
   });
 };
 
-/** An application of others would be one more way into an account whose address nobody has confirmed. */
+/** A third-party application would be another way into an account whose address nobody has confirmed. */
 const refusalOf = (dependencies: ConsentDependencies, asked: Asked) =>
   consentRefusedPage({
     action: `/consent/${asked.interaction.uid}`,
@@ -122,7 +122,7 @@ const destinationOf = (uri: string | undefined): string | undefined => {
   return protocol === 'https:' || protocol === 'http:' ? host : 'an application on this device';
 };
 
-/** What oidc-provider says is still to be allowed. */
+/** The scopes and claims that oidc-provider still wants to be allowed. */
 const Missing = z.object({
   missingOIDCScope: z.array(z.string()).default([]),
   missingOIDCClaims: z.array(z.string()).default([]),
@@ -136,7 +136,7 @@ type Grant = InstanceType<Provider['Grant']>;
 const earlierGrant = async (provider: Provider, { grantId }: Interaction): Promise<Grant | undefined> =>
   grantId === undefined ? undefined : provider.Grant.find(grantId);
 
-/** What the page names: what is asked for anew, and of what was asked for what was allowed before. */
+/** The scopes that the page names: new ones, and requested ones that were allowed before. */
 const askedScopes = async (provider: Provider, interaction: Interaction): Promise<readonly string[]> => {
   const { missingOIDCScope, missingResourceScopes } = missingOf(interaction);
   const requested = new Set((textOf(interaction.params.scope) ?? '').split(' '));
@@ -153,7 +153,7 @@ const scopesOf = (grant: Grant | undefined): readonly string[] => {
     .filter(Boolean);
 };
 
-/** Writes down what was allowed, beside what was allowed before. */
+/** Adds the newly allowed scopes to those allowed before. */
 const consent = async (
   provider: Provider,
   interaction: Interaction,
@@ -161,7 +161,7 @@ const consent = async (
 ): Promise<{ grantId: string; clientId: string; scopes: readonly string[] }> => {
   const clientId = textOf(interaction.params.client_id) ?? '';
   const earlier = await earlierGrant(provider, interaction);
-  // A grant of somebody else is not added to, whoever signed in meanwhile.
+  // A grant of another user is never extended, even if the user changed during the sign-in.
   const isTheirs = earlier?.accountId === accountId && earlier.clientId === clientId;
   const grant = earlier !== undefined && isTheirs ? earlier : new provider.Grant({ accountId, clientId });
   const { missingOIDCScope, missingOIDCClaims, missingResourceScopes } = missingOf(interaction);

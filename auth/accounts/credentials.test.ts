@@ -10,19 +10,19 @@ describe('a password', () => {
     expect(isOutdated(phc)).toBe(false);
   });
 
-  test('has another hash each time', async () =>
+  test('gets a different hash each time', async () =>
     expect(await hashPassword('x')).not.toBe(await hashPassword('x')));
 
-  test('is the same composed and decomposed', async () => {
+  test('is the same in composed and decomposed form', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 });
 
-describe('a hash made elsewhere', () => {
+describe('a hash made by another implementation', () => {
   /** By the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 8 -p 1 -l 24 */
   const REFERENCE = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
 
-  test('is verified and counts as outdated', async () => {
+  test('verifies and counts as outdated', async () => {
     expect(await verifyPassword('password', REFERENCE)).toBe(true);
     expect(isOutdated(REFERENCE)).toBe(true);
   });

@@ -4,24 +4,28 @@ import type { Pool } from '#shared/database/pool.ts';
 import { loadArgon2id } from './argon2id.ts';
 import { createTurns, TooBusy } from './turns.ts';
 
-/** Passwords, as argon2id PHC strings; they are no events, because they must not outlive their change. */
+/**
+ * Passwords as argon2id PHC strings. They are not in events, because an old hash must not outlive a change.
+ */
 export type Credentials = {
   /**
-   * Whether it is this person's password. Nobody, or somebody without one, takes as long as somebody with
-   * one.
+   * Returns whether it is this person's password. It takes the same time for an unknown person and for one
+   * without a password.
    */
   verify(userId: UserId | undefined, password: string): Promise<boolean>;
   set(userId: UserId, password: string): Promise<void>;
-  /** When it was set; undefined for who has none. */
+  /** The time of the last change; undefined without a password. */
   changedAt(userId: UserId): Promise<Date | undefined>;
-  /** Only the hash, for what is not yet somebody's. */
+  /** Hashes a password that belongs to no user yet. */
   hash(password: string): Promise<string>;
   matches(password: string, phc: string): Promise<boolean>;
 };
 
-/** A hash takes 19 MiB and a thread; node has four, and files and names need some, too. */
+/**
+ * A hash takes 19 MiB and a thread. Node has four threads, and file access and name resolution need some too.
+ */
 const AT_ONCE_MAX = 2;
-/** At 45 ms each, the last of them waits about two seconds. */
+/** At 45 ms each, the last in the queue waits about two seconds. */
 const WAITING_MAX = 100;
 
 export const createCredentials = async (pool: Pool): Promise<Credentials> => {
@@ -32,7 +36,7 @@ export const createCredentials = async (pool: Pool): Promise<Credentials> => {
       const phc = await selectPhc(pool, userId ?? NOBODY);
       const isRight = await inTurn(() => verifyPassword(password, phc ?? nobodys));
       if (userId === undefined || phc === undefined || !isRight) return false;
-      // Where there is no time for it, it is done at the next sign-in.
+      // If the queue is full, the next sign-in renews the hash.
       if (isOutdated(phc)) await inTurn(() => renew(pool, userId, { password, phc })).catch(unlessBusy);
       return true;
     },
@@ -43,7 +47,7 @@ export const createCredentials = async (pool: Pool): Promise<Credentials> => {
   };
 };
 
-/** No user's id, so that asking for nobody takes the same steps. */
+/** No user has this id, so a check for nobody takes the same steps. */
 const NOBODY = 0 as UserId;
 
 const unlessBusy = (error: unknown): void => {
@@ -58,8 +62,8 @@ const selectPhc = async (pool: Pool, userId: UserId): Promise<string | undefined
 };
 
 /**
- * Answers false where the person was deleted. Nobody comes to have a password between that and the end of
- * this.
+ * Returns false if the person was deleted. Until the transaction ends, a deleted person cannot get a
+ * password.
  */
 export const setPhc = async (
   database: Pick<Pool, 'query'>,
@@ -91,7 +95,7 @@ const selectChangedAt = async (pool: Pool, userId: UserId): Promise<Date | undef
   return rows[0]?.changed_at;
 };
 
-/** A password that was changed meanwhile stays changed. */
+/** Keeps a password that was changed in the meantime. */
 const renew = async (
   pool: Pool,
   userId: UserId,
@@ -105,11 +109,11 @@ const renew = async (
   ]);
 };
 
-/** Argon2id at what OWASP recommends at the least: 19 MiB, two passes, one lane. About 45 ms of one core. */
+/** Argon2id with the minimum that OWASP recommends: 19 MiB, two passes, one lane. About 45 ms of one core. */
 const CURRENT = { memoryKiB: 19_456, passes: 2, lanes: 1 } as const;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Whatever stands in the database, one hash takes no more than this. */
+/** Limits one hash, whatever parameters a database row names. */
 const MEMORY_KIB_MAX = 1_048_576;
 const PASSES_MAX = 16;
 const LANES_MAX = 16;
@@ -117,7 +121,7 @@ const LANES_MAX = 16;
 type Parameters = { readonly memoryKiB: number; readonly passes: number; readonly lanes: number };
 type Parsed = { readonly parameters: Parameters; readonly salt: Buffer; readonly hash: Buffer };
 
-/** A new hash as a PHC string, which says how it was made. */
+/** Returns a new hash as a PHC string, which includes its parameters. */
 export const hashPassword = async (password: string): Promise<string> => {
   const salt = randomBytes(SALT_BYTES);
   return format({
@@ -127,13 +131,13 @@ export const hashPassword = async (password: string): Promise<string> => {
   });
 };
 
-/** Throws where the string is not one of ours: that is no wrong password, but a broken row. */
+/** Throws if the string is not one of ours: that is a broken row, not a wrong password. */
 export const verifyPassword = async (password: string, phc: string): Promise<boolean> => {
   const { parameters, salt, hash } = parse(phc);
   return timingSafeEqual(await hashWith(password, { parameters, salt, hashBytes: hash.length }), hash);
 };
 
-/** Whether it was made with other parameters than those of today. */
+/** Returns whether the hash was made with other parameters than the current ones. */
 export const isOutdated = (phc: string): boolean => {
   const { parameters, salt, hash } = parse(phc);
   const { memoryKiB, passes, lanes } = parameters;
@@ -141,7 +145,7 @@ export const isOutdated = (phc: string): boolean => {
   return !isCurrent || salt.length < SALT_BYTES || hash.length < HASH_BYTES;
 };
 
-/** Composed and decomposed letters are the same password, whichever keyboard typed them (RFC 8265, 4.2). */
+/** Composed and decomposed letters give the same password on every keyboard (RFC 8265, 4.2). */
 const hashWith = async (
   password: string,
   { parameters, salt, hashBytes }: { parameters: Parameters; salt: Buffer; hashBytes: number },

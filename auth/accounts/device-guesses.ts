@@ -8,25 +8,25 @@ import type { Allowance, Attempts } from './attempts.ts';
 import { waitSeconds, waitText } from './sign-in-limits.ts';
 
 /**
- * A code lives for ten minutes and is one of 20^8: who tries 30 of them at once and two a minute finds none
- * (RFC 8628, 5.1).
+ * A code lives for ten minutes and is one of 20^8, so 30 attempts at once and two a minute find none (RFC
+ * 8628, 5.1).
  */
 const PER_ADDRESS: Allowance = { name: 'device-code', burst: 30, intervalMs: 30_000 };
 
 const missed = new WeakSet<IncomingMessage>();
 const given = new WeakMap<IncomingMessage, string>();
 
-/** Called where a code turned out to be none: only these are counted. */
+/** Marks a request whose code is unknown: only these are counted. */
 export const markMissed = (request: IncomingMessage): void => void missed.add(request);
 
-/** The code that came with the address. */
+/** The code from the address. */
 export const givenCode = (request: IncomingMessage): string => given.get(request) ?? '';
 
-/** Stands before oidc-provider's own page for codes. */
+/** Runs before oidc-provider's own page for codes. */
 export const deviceGuesses = (attempts: Attempts): Router =>
   Router().get('/device', showGivenCode).post('/device', countGuesses(attempts));
 
-/** oidc-provider would send a code in the address on by a script; our page shows it in the field instead. */
+/** oidc-provider would submit a code in the address by a script; our page shows it in the field instead. */
 const showGivenCode: RequestHandler = (request, _response, next) => {
   const code = new URL(request.url, 'http://of.no.account').searchParams.get('user_code');
   if (code !== null && code.length <= USER_CODE_MAX) given.set(request, code);
@@ -35,8 +35,8 @@ const showGivenCode: RequestHandler = (request, _response, next) => {
 };
 
 /**
- * One is taken before the code is looked up, so that many at once are no way around, and given back where it
- * was no miss.
+ * Takes one before the code is looked up, so that parallel attempts cannot evade the limit, and gives it back
+ * if the code was right.
  */
 const countGuesses =
   (attempts: Attempts): RequestHandler =>

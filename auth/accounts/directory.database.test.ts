@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one directory that is set up here.
+// Over 200 lines, because every case uses the one directory that is set up here.
 
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   eventLog = resources.use(await openEventLog({ url: database.url }));
   keys = resources.use(await openPostgresKeyStore({ pool, masterKey }));
   side = resources.use(await openCommands(eventLog));
-  // The tables are there from the first directory on.
+  // The first directory makes the tables.
   await (await open())[Symbol.asyncDispose]();
   credentials = await createCredentials(pool);
 });
@@ -74,7 +74,7 @@ const open = () =>
 
 const anAddress = () => `${randomUUID()}@example.com`;
 
-test('who is registered is found by address, whatever its case, and by id', async () => {
+test('a registered person is found by address, whatever its case, and by id', async () => {
   await using persons = await open();
   const email = anAddress();
   const userId = await registerUser(side, { email, role: 'reader' });
@@ -83,7 +83,7 @@ test('who is registered is found by address, whatever its case, and by id', asyn
   expect(await persons.byId(userId)).toEqual(found);
 });
 
-test('a change of address and role is followed, and the old address finds nobody', async () => {
+test('changes of address and role are applied, and the old address finds nobody', async () => {
   await using persons = await open();
   const [email, next] = [anAddress(), anAddress()];
   const userId = await registerUser(side, { email, role: 'reader' });
@@ -101,7 +101,7 @@ test('a change of address and role is followed, and the old address finds nobody
   );
 });
 
-test('an address goes from one person to another', async () => {
+test('an address can pass from one person to another', async () => {
   await using persons = await open();
   const email = anAddress();
   const one = await registerUser(side, { email });
@@ -133,7 +133,7 @@ test('a deleted person has no address, no password, and their tokens are revoked
   );
 });
 
-test('what a former release has left of a deleted person is deleted at the start', async () => {
+test('a start deletes what a former release has left of a deleted person', async () => {
   const userId = await registerUser(side, { email: anAddress() });
   await side.send({ type: 'DeleteUser', userId }, by(system));
   {
@@ -159,7 +159,7 @@ test('what a former release has left of a deleted person is deleted at the start
   }
 });
 
-test('what happened while nobody followed is caught up with, once', async () => {
+test('events from before the start are applied, once', async () => {
   const before = await open();
   await before[Symbol.asyncDispose]();
   const emails = [anAddress(), anAddress(), anAddress()];
@@ -178,7 +178,7 @@ test('what happened while nobody followed is caught up with, once', async () => 
   );
 });
 
-test('of several one follows, and the next takes over', async () => {
+test('one of several processes follows the log, and the next takes over', async () => {
   const first = await open();
   await using second = await open();
   await first[Symbol.asyncDispose]();
@@ -187,7 +187,7 @@ test('of several one follows, and the next takes over', async () => {
   await until(() => second.byEmail(email), Boolean);
 });
 
-test('who could not end the tokens of a deleted person tries again', async () => {
+test('a failure to end the tokens of a deleted person is retried', async () => {
   let refusals = 2;
   const revokeUser = async () => {
     refusals -= 1;
@@ -215,7 +215,7 @@ test('who could not end the tokens of a deleted person tries again', async () =>
   );
 });
 
-test('an older event heard late does not undo what was written at once', async () => {
+test('an older event that arrives late does not undo a direct write', async () => {
   await using persons = await open();
   const email = anAddress();
   const userId = await registerUser(side, { email, role: 'reader' });
@@ -229,7 +229,7 @@ test('an older event heard late does not undo what was written at once', async (
   expect(await persons.byEmail(email)).toMatchObject({ userId, role: 'author' });
 });
 
-test('a damaged event holds up nobody else', async () => {
+test('a poison event blocks nobody else', async () => {
   await using persons = await open();
   const damaged = {
     id: randomUUID() as EventId,
@@ -243,7 +243,7 @@ test('a damaged event holds up nobody else', async () => {
   await until(() => persons.byEmail(email), Boolean);
 });
 
-test('a checkpoint beyond the end of the log refuses to start', async () => {
+test('a checkpoint beyond the end of the log prevents the start', async () => {
   await pool.query(
     `update public.follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`,
   );
@@ -253,7 +253,7 @@ test('a checkpoint beyond the end of the log refuses to start', async () => {
   );
 });
 
-test('a password hashed with other parameters is hashed anew at the next sign-in', async () => {
+test('a password hashed with other parameters is hashed again at the next sign-in', async () => {
   const userId = await registerUser(side, { email: anAddress() });
   const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   await pool.query('insert into auth.credential (user_id, phc) values ($1, $2)', [userId, outdated]);
@@ -265,7 +265,7 @@ test('a password hashed with other parameters is hashed anew at the next sign-in
   expect(await credentials.verify(userId, 'password')).toBe(true);
 });
 
-test('a changed role ends the tokens that name the earlier one, any other change does not', async () => {
+test('a changed role ends the tokens with the earlier one; other changes do not', async () => {
   await using directory = await open();
   const userId = await registerUser(side, { role: 'admin' });
   await until(

@@ -30,12 +30,15 @@ import {
 } from './person-table.ts';
 import { deleteOldSignUps, settleSignUp } from './sign-up-table.ts';
 
-/** Who there is, by e-mail address and by id; it follows the log within moments. */
+/** Everybody who can sign in, by e-mail address and by id. It follows the log with a lag of milliseconds. */
 export type Persons = {
   byEmail(email: string): Promise<Person | undefined>;
-  /** A deleted person is found as such. */
+  /** Also finds a deleted person, with that status. */
   byId(userId: UserId): Promise<Person | undefined>;
-  /** Takes in at once what was registered just now, for who cannot wait until the log has been followed. */
+  /**
+   * Adds a person who was registered just now, for callers that cannot wait until the directory has read the
+   * log.
+   */
   register(registered: Registered): Promise<void>;
 };
 
@@ -54,15 +57,15 @@ export type DirectoryDependencies = {
   readonly masterKey: MasterKey;
   readonly log: Log;
   readonly metrics: Registry;
-  /** Ends the sessions, grants and tokens of somebody who was deleted; it may be asked again. */
+  /** Ends the sessions, grants and tokens of a deleted person. Idempotent. */
   revokeUser(userId: UserId): Promise<void>;
 };
 
-/** Nobody signs in this soon after they were registered elsewhere, and few events are about persons. */
+/** Nobody signs in sooner after being registered elsewhere, and few events concern persons. */
 const REST_MS = 20;
 export const DIRECTORY = 'auth-directory';
 
-/** Opens the directory and keeps it up with the log, in one process at a time. */
+/** Opens the directory and keeps it up to date with the log, in one process at a time. */
 export const openDirectory = async (
   dependencies: DirectoryDependencies,
 ): Promise<Persons & AsyncDisposable> => {
@@ -113,8 +116,9 @@ export const openDirectory = async (
 };
 
 /**
- * First nobody can sign in as a deleted person any more, and then all that was signed in ends. Both may be
- * done again. The stream alone says who it is, so that a damaged event lets nobody stay.
+ * First makes it impossible to sign in as a deleted person, then ends everything that was signed in. Both
+ * steps are idempotent. The id is read from the stream name, so that a poison event cannot keep anybody
+ * signed in.
  */
 const endDeleted = async (
   { pool, revokeUser }: DirectoryDependencies,
@@ -136,7 +140,7 @@ const isFollowed = ({ type }: RecordedEvent): boolean =>
 
 type Reading = { readonly codec: Codec; readonly log: Log; readonly lostKeys: LostKeys };
 
-/** A damaged event holds up nobody but whom it is about; whoever looks after the system is told. */
+/** A poison event affects only its own person; the log reports it to operators. */
 const readable = async (
   { codec, log, lostKeys }: Reading,
   events: readonly RecordedEvent[],
@@ -181,14 +185,14 @@ const hear = async (
     role,
     leastRole,
   });
-  // What was sent to the address of before is in other hands, perhaps.
+  // Links sent to the former address may be in other hands.
   if (email !== undefined && event.type === 'user.updated') await deleteResetsOf(connection, userId);
-  // Who has an account needs no invitation, whichever way they came by it.
+  // A person with an account needs no invitation, however the account was made.
   if (email) await closeInvitationTo(connection, emailHash(email), 'accepted');
-  // Where the process that had begun the sign-up is gone, the person still gets the password.
+  // If the process that began the sign-up is gone, the person still gets the password.
   if (event.type === 'user.registered') return settleSignUp(connection, event.metadata.correlation, userId);
-  // A token says what role its user had, and what rights compare of them. Those of before end, and the next
-  // refresh says what is so now.
+  // A token carries its user's role and the attributes that rights compare. Older tokens end; the next
+  // refresh issues one with the new values.
   const data: Readonly<Record<string, unknown>> = event.data;
   if (told.some((name) => data[name] !== undefined)) await revoke(connection, 'user', String(userId));
 };

@@ -3,8 +3,8 @@ import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { sameAddress } from '#shared/same-address.ts';
 
 /**
- * The name of an e-mail address where it may not be kept in clear: the same as that of its claim in the event
- * log.
+ * The keyed hash that stands for an e-mail address that may not be kept in clear. It equals that of the
+ * address's claim in the event log.
  */
 export const createEmailHash = (masterKey: MasterKey): ((email: string) => string) => {
   const key = deriveKey(masterKey, 'email-claim');

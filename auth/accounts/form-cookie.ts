@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 
 /**
- * Tells one browser from another where there is no interaction to bind a form to. Over https it has the
- * prefix that lets no other host and no plain connection set it; over http, on one's own machine, browsers
+ * Identifies a browser if there is no interaction to bind a form to. Over https its name has the prefix
+ * `__Host-`, so that no other host and no plain connection can set it; over http, on localhost, browsers
  * would refuse that prefix.
  */
 export type FormCookie = {
-  /** The browser's value, given to it now where it has none. */
+  /** Returns the browser's value, and sets one if it has none. */
   settle(request: Request, response: Response): string;
   read(request: Request): string | undefined;
 };

@@ -3,17 +3,17 @@ import * as z from 'zod';
 import { FORGED, MALFORMED } from '../pages/message-page.ts';
 import { PageRefusal } from './page-refusal.ts';
 
-/** A form of ours has short fields. */
+/** Our forms have short fields. */
 const FORM_BYTES_MAX = 8_192;
-/** A field for each scope of a domain, at most. */
+/** At most one field for each scope of a domain. */
 const FORM_FIELDS_MAX = 200;
 
 const TOKEN_MAX = 100;
 export const formToken = z.string().max(TOKEN_MAX);
 
 /**
- * Before the fields of a form are looked at: it must come from a page of our own origin, where the browser
- * says so. The token decides; this keeps out what has stolen one.
+ * Checks that the form comes from a page of our own origin, if the browser says so, before reading its
+ * fields. The token decides; this refuses a stolen token from another site.
  */
 export const readForm: readonly RequestHandler[] = [
   (request, _response, next) => {
@@ -25,8 +25,8 @@ export const readForm: readonly RequestHandler[] = [
 ];
 
 /**
- * The fields as the schema has them. A field that is missing, repeated, or longer than its page allows is
- * nobody's typing.
+ * Returns the fields as the schema describes them. A field that is missing, repeated or longer than its page
+ * allows was not typed by a person.
  */
 export const fieldsOf = <Fields>(schema: z.ZodType<Fields>, request: Request): Fields => {
   const fields = schema.safeParse(request.body);

@@ -6,7 +6,7 @@ import { formTargetsOf } from '../pages/form-targets.ts';
 import { EXPIRED } from '../pages/message-page.ts';
 import { PageRefusal } from './page-refusal.ts';
 
-/** One question of oidc-provider to the person at the browser, as its cookie and its path name it. */
+/** One prompt of oidc-provider to the person at the browser, found by its cookie and its path. */
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 export type Asked = { readonly interaction: Interaction; readonly client: StoredClient | undefined };
 
@@ -16,7 +16,7 @@ export type InteractionDependencies = {
   readonly issuerUrl: string;
 };
 
-/** The question that this page is for, or the page that says that it is over. */
+/** Returns the prompt that this page is for, or shows that it has expired. */
 export const askedOf = async (
   { provider, clients }: InteractionDependencies,
   prompt: 'login' | 'consent',
@@ -32,7 +32,7 @@ export const askedOf = async (
   return { interaction, client: await clients.find(textOf(interaction.params.client_id) ?? '') };
 };
 
-/** Answers the question; the browser goes back to oidc-provider by a 303. */
+/** Answers the prompt; the browser returns to oidc-provider by a 303. */
 export const finish = async (
   { provider }: InteractionDependencies,
   { request, response, result }: { request: Request; response: Response; result: InteractionResults },
@@ -51,7 +51,7 @@ export const CANCELLED: InteractionResults = {
 export const clientNameOf = ({ client, interaction }: Asked): string =>
   client?.name ?? textOf(interaction.params.client_id) ?? 'the application';
 
-/** Where a form that answers the question may end: at the issuer's own address, then at the client's. */
+/** Where a form that answers the prompt may end: first the issuer's own address, then the client's. */
 export const formTargetsFor = (
   { issuerUrl }: InteractionDependencies,
   { interaction, client }: Asked,
@@ -64,7 +64,7 @@ export const formTargetsFor = (
   return formTargetsOf([issuerUrl, ...uris]);
 };
 
-/** Undefined for a device, which is not sent anywhere. */
+/** Undefined for a device, which has no redirect. */
 export const redirectUriOf = (
   { params, deviceCode }: Interaction,
   client: StoredClient | undefined,

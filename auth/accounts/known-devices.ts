@@ -4,12 +4,12 @@ import type { UserId } from '#shared/brands.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /**
- * The browsers in which somebody has signed in before (OWASP, “Device cookies”). Their tries are counted
- * apart, so that nobody who guesses elsewhere keeps the owner of an account out of it. The cookie signs
+ * Browsers in which the owner of an account has signed in before (OWASP, “Device cookies”). Their attempts
+ * are counted separately, so that an attacker elsewhere cannot lock the owner out. The cookie alone signs
  * nobody in.
  */
 export type KnownDevices = {
-  /** The name of the browser, where this person has signed in with it. */
+  /** The name of the browser, if this person has signed in with it. */
   of(request: Request, userId: UserId | undefined): string | undefined;
   remember(exchange: { readonly request: Request; readonly response: Response }, userId: UserId): void;
 };
@@ -28,7 +28,7 @@ export const createKnownDevices = ({
 }): KnownDevices => {
   const key = deriveKey(masterKey, 'known-device');
   const isSecure = new URL(issuerUrl).protocol === 'https:';
-  // Over http, on one's own machine, browsers would refuse the prefix.
+  // Over http, on localhost, browsers would refuse the prefix.
   const cookieName = isSecure ? '__Host-annals_device' : 'annals_device';
   const markOf = (device: string, userId: number): string =>
     createHmac('sha256', key)
@@ -64,7 +64,7 @@ export const createKnownDevices = ({
   };
 };
 
-/** No user's id: somebody whom nobody knows takes as long. */
+/** No user has this id, so an unknown person takes as long. */
 const NOBODY = 0 as UserId;
 
 const isSame = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));

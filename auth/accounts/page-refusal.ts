@@ -9,7 +9,7 @@ import { messagePage } from '../pages/message-page.ts';
 import type { Page } from '../pages/page.ts';
 import { TooBusy } from './turns.ts';
 
-/** Ends a request with a page: what somebody at a browser can understand. */
+/** Ends a request with a page that explains the error to a person at a browser. */
 export class PageRefusal extends Error {
   readonly page: Page;
 
@@ -27,7 +27,7 @@ const BUSY = messagePage({
 });
 const RETRY_AFTER_SECONDS = '2';
 
-/** Errors on the way of a page become pages, where elsewhere they become problem documents. */
+/** Turns errors below a page path into pages instead of problem documents. */
 export const answerPageErrors =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, next) => {

@@ -21,7 +21,7 @@ export type PasskeyDependencies = SignInFinish & {
   readonly limits: SignInLimits;
 };
 
-/** Shows the page of the sign-in once more, with what went wrong. */
+/** Shows the sign-in page again with an error. */
 type ShowAgain = (
   exchange: { response: Response; asked: Asked },
   problem: string,
@@ -30,7 +30,7 @@ type ShowAgain = (
 
 const Signed = z.object({ ticket: z.string().max(TICKET_MAX), credential: z.string().max(CREDENTIAL_MAX) });
 
-/** The form of the page for the sign-in: it is the same whoever comes. Undefined where passkeys cannot be. */
+/** The form for the sign-in page, the same for every visitor. Undefined if passkeys are not possible. */
 export const passkeyFormFor = (
   { tickets, issuerUrl }: PasskeyDependencies,
   { interaction }: Asked,
@@ -56,7 +56,7 @@ export const passkeySignInRoutes = (dependencies: PasskeyDependencies, showAgain
     )
     .all('/sign-in/:uid/passkey', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
-/** Whoever can use a passkey has shown a device and themselves to it, so nothing else is asked. */
+/** A passkey proves both the device and the person (user verification), so no second factor is asked for. */
 const submit = async (
   dependencies: PasskeyDependencies,
   { request, response }: { readonly request: Request; readonly response: Response },

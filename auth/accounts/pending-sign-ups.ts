@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 
-/**
- * What somebody typed who has not shown yet that the address is theirs. There is no account before they do.
- */
+/** The input of a person who has not shown yet that the address is theirs. The account is made only then. */
 type PendingSignUp = {
   readonly id: string;
   readonly name: string;
@@ -13,7 +11,7 @@ type PendingSignUp = {
 };
 
 export type PendingSignUps = {
-  /** What stands in the link, which is kept nowhere. */
+  /** Returns the secret for the link; it is stored nowhere. */
   make(wanted: Omit<PendingSignUp, 'id'>): Promise<string>;
   find(link: string): Promise<PendingSignUp | undefined>;
   end(link: string): Promise<void>;

@@ -7,7 +7,7 @@ import { createDatabase } from '../../test/engines/database.ts';
 import { confirm, isConfirmed } from './confirmed.ts';
 import { writePerson } from './person-table.ts';
 
-test('a new person whom several write at once is there once, and nobody is refused', async () => {
+test('concurrent writes of a new person make one row, and none fails', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
   await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
@@ -29,7 +29,7 @@ test('a new person whom several write at once is there once, and nobody is refus
   expect(rows).toEqual([{ hashes: count, persons: count }]);
 });
 
-test('a link that went to one address confirms no other one that the account has since', async () => {
+test('a link sent to one address does not confirm a later address of the account', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
   await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));

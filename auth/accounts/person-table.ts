@@ -3,12 +3,12 @@ import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 
-/** Somebody who can sign in, or could. */
+/** A person who can sign in, or could before their deletion. */
 export type Person = {
   readonly userId: UserId;
   readonly role: Role;
   readonly status: 'active' | 'deactivated' | 'deleted';
-  /** The version of the person's stream to which this row belongs. */
+  /** The version of the person's stream that this row reflects. */
   readonly version: Version;
 };
 
@@ -17,17 +17,17 @@ export const migrateAccounts = (pool: Pool): Promise<void> =>
 
 type Queryable = Pick<Connection, 'query'>;
 
-/** What an event says of a person; what is undefined stays as it is. */
+/** The change that an event makes to a person; undefined fields stay as they are. */
 export type PersonChange = {
   readonly userId: UserId;
   readonly version: Version;
   readonly emailHash?: string | null | undefined;
   readonly role?: Role | undefined;
-  /** What they are if no event that can be read has said so. */
+  /** The role if no readable event has given another. */
   readonly leastRole: Role;
 };
 
-/** What a row says, as `Person` has it. */
+/** The status column as `Person` has it. */
 export const PERSON_STATUS = `case when status = 'active' and deactivated_at is not null then 'deactivated' else status end as status`;
 
 export const selectPersonByEmail = async (
@@ -41,7 +41,7 @@ export const selectPersonByEmail = async (
   return rows[0];
 };
 
-/** Asked for with every token, so it is planned once. */
+/** A named statement: it runs for every token. */
 const BY_ID = {
   name: 'auth-persons-by-id',
   text: `select user_id as "userId", role, ${PERSON_STATUS}, version from auth.person where user_id = any($1::bigint[])`,
@@ -64,17 +64,16 @@ export const selectEmailHash = async (database: Queryable, userId: UserId): Prom
 };
 
 /**
- * Writes what an event said, in a transaction, unless a later one was heard already; the same one may be
- * heard again. The log lets nobody take an address that somebody has, so an earlier holder has it no more,
- * even where that is not known here yet. Who showed that they read mail to one address has not shown it for
- * another.
+ * Writes an event's change in a transaction, unless a later event was written already. Idempotent. The log
+ * gives an address to one person at a time, so an earlier holder loses it here, even if that event has not
+ * been read yet. A confirmation of one address does not count for another.
  */
 export const writePerson = async (
   connection: Connection,
   { userId, version, emailHash, role, leastRole }: PersonChange,
 ): Promise<void> => {
-  // A sign-up and the directory write the same new person at once, and `on conflict` looks at one index: the
-  // other would refuse.
+  // A sign-up and the directory may write the same new person at once. `on conflict` covers one index only,
+  // and the other would raise an error.
   await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.person', $1))`, [userId]);
   if (typeof emailHash === 'string') {
     await connection.query(
@@ -95,7 +94,7 @@ export const writePerson = async (
   );
 };
 
-/** Answers whether it changed anything: a deleted person and an administrator stay as they are. */
+/** Returns whether anything changed: deleted persons and administrators stay as they are. */
 export const deactivatePerson = async (database: Queryable, userId: UserId): Promise<boolean> => {
   const { rowCount } = await database.query(
     `update auth.person set deactivated_at = now()
@@ -113,14 +112,17 @@ export const reactivatePerson = async (database: Queryable, userId: UserId): Pro
   return rowCount === 1;
 };
 
-/** Until the end of the transaction nobody else adds anything of which a person has only so many. */
+/**
+ * Locks a person until the end of the transaction, so that limits on what they may have hold under
+ * concurrency.
+ */
 export const lockPerson = async (connection: Queryable, userId: UserId): Promise<void> => {
   await connection.query('select from auth.person where user_id = $1 for update', [userId]);
 };
 
 /**
- * A deleted person has no address, no role and nothing to sign in with; the row stays, because tokens may
- * still name it.
+ * A deleted person has no address, no role and no credentials. The row stays, because tokens may still name
+ * it.
  */
 export const deletePerson = async (database: Queryable, userId: UserId, version: Version): Promise<void> => {
   await database.query(
@@ -132,9 +134,7 @@ export const deletePerson = async (database: Queryable, userId: UserId, version:
     await database.query(`delete from ${table} where user_id = $1`, [userId]);
 };
 
-/**
- * What a process of a release before some of these tables has left there, because it did not know of them.
- */
+/** Deletes rows that a process of an older release left behind because it did not know these tables. */
 export const deleteLeftOfDeleted = async (database: Queryable): Promise<void> => {
   for (const table of YOUNGER_TABLES)
     await database.query(

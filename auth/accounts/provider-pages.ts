@@ -16,8 +16,8 @@ import type { ProviderPages } from '../provider/pages.ts';
 import { givenCode, markMissed } from './device-guesses.ts';
 
 /**
- * The pages that oidc-provider asks for: they go into its configuration. It brings its own forms, of which we
- * need only the token and the address.
+ * The pages that oidc-provider asks for in its configuration. It brings its own forms; we take only the token
+ * and the address from them.
  */
 export const providerPages: ProviderPages = {
   async userCodeInputSource(ctx, _form, out, error) {
@@ -87,9 +87,9 @@ const NO_MORE = 'This did not work. Enter the code once more.';
 const EXPIRED_DEVICE: Page = { ...deviceCodeAgainPage, status: 400 };
 
 /**
- * A form came from a browser without a session. oidc-provider has just put a new token into the new session,
- * and would fail over keeping a session that was never saved; a form with that token could not be accepted
- * anyway.
+ * True if a form came from a browser without a session. oidc-provider has just put a new token into the new
+ * session, and would throw when it keeps a session that was never saved. A form with that token could not be
+ * accepted anyway.
  */
 const isUnsaved = ({ oidc: { session } }: KoaContextWithOIDC): boolean => {
   if (session === undefined || session.exp !== undefined) return false;
@@ -101,9 +101,9 @@ const codeIn = (ctx: KoaContextWithOIDC, error: (Error & { userCode?: unknown })
   typeof error?.userCode === 'string' ? error.userCode.slice(0, USER_CODE_MAX) : givenCode(ctx.req);
 
 /**
- * Where oidc-provider would answer with a form that a script sends, there is a page with a button: scripts do
- * not run here. It does so to sign out who is not signed in, and to end the session of one user where another
- * has just signed in.
+ * Replaces oidc-provider's self-submitting forms with a page that has a button, because scripts do not run
+ * here. They occur on a sign-out without a session, and when the session of one user ends because another has
+ * just signed in.
  */
 export const replaceScriptedForms = async (
   ctx: KoaContextWithOIDC,
@@ -164,7 +164,7 @@ ${hidden('xsrf', token)}
 </form>`,
 });
 
-/** Where oidc-provider would send a form by a script. */
+/** Replaces a form that oidc-provider would submit by a script. */
 const goOnPage = ({ action, token, formTargets, text }: SignOutForm & { readonly text: string }): Page => ({
   formTargets,
   title: 'Go on',
@@ -182,9 +182,7 @@ const signedOutPage = (isSignedOut: boolean): Page => {
   return { title, main: html`<h1>${title}</h1><p>You can close this page.</p>` };
 };
 
-/**
- * What went wrong with a request of an application: for its developer, and for whoever was sent here by it.
- */
+/** Explains an invalid request of an application, to its developer and to the user it sent here. */
 const providerErrorPage = ({
   code,
   description,

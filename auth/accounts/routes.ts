@@ -64,10 +64,7 @@ export type AccountDependencies = InteractionDependencies & {
   endGrantsOfUser(userId: number): Promise<void>;
 };
 
-/**
- * What the pages need of each provider that is made, before its `callback()`, after which what is added is
- * ignored.
- */
+/** Adds our middleware to a new provider. Must run before its `callback()`, which ignores later additions. */
 export const equipProvider = (
   provider: Provider,
   facts: Pick<AccountDependencies, 'record' | 'log'>,
@@ -124,7 +121,10 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
 const COPIED =
   'somebody tried to sign in with a copy of one of your passkeys, and was refused. Look at which one you have not used yourself, and remove it.';
 
-/** Sign-in and sign-out as oidc-provider has carried them out, which knows the session's lasting id. */
+/**
+ * Records sign-ins and sign-outs as oidc-provider has completed them: only then is the session's lasting id
+ * known.
+ */
 const recordSessions = (
   provider: Provider,
   { record, log }: { record: RecordSecurityEvent; log: Log },
@@ -146,7 +146,7 @@ const recordSessions = (
   };
   provider.on('interaction.ended', (ctx) => {
     const { Interaction } = ctx.oidc.entities;
-    // The answer to a later question carries the sign-in along.
+    // The answer to a later prompt also contains the sign-in.
     const login = Interaction?.result?.login;
     if (Interaction?.prompt.name !== 'login' || login === undefined) return;
     note(ctx, (session) => ({

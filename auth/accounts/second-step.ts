@@ -35,7 +35,7 @@ export type SecondStepDependencies = SignInFinish &
 
 type Exchange = { readonly request: Request; readonly response: Response; readonly asked: Asked };
 
-/** Goes on with somebody whose password was right: to the end, or to the question for a code. */
+/** Continues after a correct password: signs in, or asks for a code. */
 export const afterPassword = async (
   dependencies: SecondStepDependencies,
   exchange: Exchange,
@@ -60,7 +60,7 @@ const Code = z.object({
   cancel: z.literal('yes').optional(),
 });
 
-/** The second step: only who has a ticket is here, and only the first one gives it. */
+/** The second step. It needs a ticket, which only the first step issues. */
 export const secondStepRoutes = (dependencies: SecondStepDependencies): Router =>
   Router()
     .get('/sign-in/:uid/second-factor', ({ params: { uid } }, response) =>
@@ -129,7 +129,7 @@ const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Pers
   );
 };
 
-/** The password was right, and all that is between the account and who types it are the codes. */
+/** The password was right, so the codes alone still protect the account: warn its owner. */
 const tellOfTries = async (
   dependencies: SecondStepDependencies,
   person: Person,
@@ -141,7 +141,7 @@ const tellOfTries = async (
   tellOfChange(dependencies, person, what, 'Somebody knows your password');
 };
 
-/** Whose password was right, as long as it is the one that they have, and codes are asked for beside it. */
+/** The person whose password was right, as long as it is still their password and they still use codes. */
 const holderOf = async (
   { tickets, persons, credentials, secondFactors }: SecondStepDependencies,
   asked: Asked,

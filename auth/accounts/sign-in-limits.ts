@@ -1,48 +1,46 @@
 import type { Allowance, Attempts } from './attempts.ts';
 
 /**
- * Ten guesses of one account's password from one address, then one a minute. Other addresses have their own.
+ * Ten guesses of one account's password from one address, then one a minute. Each address has its own
+ * allowance.
  */
 const PER_PLACE: Allowance = { name: 'sign-in-place', burst: 10, intervalMs: 60_000 };
 /**
- * All addresses together, so that many of them are no way around. Browsers in which the owner has signed in
- * before are not counted.
+ * For all addresses together, so that many addresses cannot evade the limit. Known browsers of the owner are
+ * not counted.
  */
 const PER_ACCOUNT: Allowance = { name: 'sign-in-account', burst: 100, intervalMs: 60_000 };
-/** Of one account in a browser in which its owner has signed in before. */
+/** For one account in a browser in which its owner has signed in before. */
 const PER_DEVICE: Allowance = { name: 'sign-in-device', burst: 10, intervalMs: 60_000 };
-/** A household or an office behind one address mistypes more often. */
+/** Higher, because a household or an office shares one address. */
 const PER_ADDRESS: Allowance = { name: 'sign-in-address', burst: 50, intervalMs: 10_000 };
 
 /**
- * Whose password was right has an app that shows another code each half minute: three of a million are good
+ * An attacker who knows the password guesses codes that change each half minute; three of a million are valid
  * at any time.
  */
 const CODES_PER_ACCOUNT: Allowance = { name: 'second-factor-account', burst: 10, intervalMs: 300_000 };
 const CODES_PER_DEVICE: Allowance = { name: 'second-factor-device', burst: 10, intervalMs: 300_000 };
 
 /**
- * Of 80 bits nobody guesses one, so they are counted only to be told of: nobody who knows a password keeps
- * its owner out.
+ * Nobody guesses one of 80 bits. They are counted only to warn the owner: an attacker who knows the password
+ * must not lock the owner out.
  */
 const RECOVERY_PER_ACCOUNT: Allowance = { name: 'recovery-code-account', burst: 10, intervalMs: 300_000 };
-/** As long as it takes until as many codes as were guessed can be guessed again. */
+/** The time after which as many codes can be guessed again. */
 const TOLD_PER_ACCOUNT: Allowance = { name: 'second-step-told', burst: 1, intervalMs: 10 * 300_000 };
 
-/**
- * The account by what nobody can read it from, or by number; the browser where its owner is known to have
- * signed in with it.
- */
+/** The account, as a keyed hash or by id; the browser, if its owner is known to have signed in with it. */
 type Tried = { readonly account: string; readonly address: string; readonly device: string | undefined };
 
 export type SignInLimits = {
   /**
-   * To be asked before a password or a code is looked at. It counts what was typed, whether or not there is
-   * such an account, so that the answer does not tell.
+   * Call it before checking a password or a code. It counts the typed address, whether or not there is such
+   * an account, so that the answer does not reveal it.
    */
   admit(tried: Tried): Promise<Admitted>;
   succeeded(tried: Tried): Promise<void>;
-  /** The same where it is not known yet who comes. */
+  /** The same if the account is not known yet. */
   admitAddress(address: string): Promise<AddressAdmitted>;
   succeededAt(address: string): Promise<void>;
 };
@@ -57,8 +55,8 @@ export const createSignInLimits = (attempts: Attempts): SignInLimits =>
   limitsOf(attempts, { perDevice: PER_DEVICE, perPlace: PER_PLACE, perAccount: PER_ACCOUNT });
 
 /**
- * Counted apart from passwords: who knows the password could clear those. Codes are so few that no address
- * has tries of its own.
+ * Counted separately from passwords, because an attacker who knows the password could reset those. There are
+ * so few codes that an address has no allowance of its own.
  */
 export const createCodeLimits = (attempts: Attempts): SignInLimits =>
   limitsOf(attempts, { perDevice: CODES_PER_DEVICE, perAccount: CODES_PER_ACCOUNT });
@@ -81,7 +79,7 @@ export const createRecoveryLimits = (attempts: Attempts): SignInLimits => ({
   },
 });
 
-/** Whether the owner of an account has not been told for a while. */
+/** Returns whether the last warning to the owner of an account was long enough ago. */
 export const mayTell = async (attempts: Attempts, account: string): Promise<boolean> =>
   (await attempts.take(TOLD_PER_ACCOUNT, account)).granted;
 
@@ -93,8 +91,8 @@ type Allowances = {
 type Counted = { readonly allowance: Allowance; readonly subject: string };
 
 /**
- * What a try is counted under, the narrowest first. A known browser has tries of its own, whatever others do
- * to the account.
+ * The allowances that an attempt counts against, the narrowest first. A known browser has its own, whatever
+ * others do to the account.
  */
 const countedOf = (
   { perDevice, perPlace, perAccount }: Allowances,
@@ -121,7 +119,7 @@ const limitsOf = (attempts: Attempts, allowances: Allowances): SignInLimits => (
     await attempts.giveBack(PER_ADDRESS, tried.address);
     const [narrowest, ...wider] = countedOf(allowances, tried);
     if (narrowest !== undefined) await attempts.forget(narrowest.allowance, narrowest.subject);
-    // Those who guess elsewhere get nothing back by it.
+    // A success here must not give attempts back to an attacker elsewhere.
     for (const { allowance, subject } of wider) await attempts.giveBack(allowance, subject);
   },
   admitAddress: (address) => attempts.take(PER_ADDRESS, address),
@@ -131,10 +129,8 @@ const limitsOf = (attempts: Attempts, allowances: Allowances): SignInLimits => (
 const SECOND_MS = 1_000;
 const MINUTE_S = 60;
 
-/** For the header `Retry-After`. */
 export const waitSeconds = (waitMs: number): number => Math.max(Math.ceil(waitMs / SECOND_MS), 1);
 
-/** For people. */
 export const waitText = (waitMs: number): string => {
   const seconds = waitSeconds(waitMs);
   if (seconds <= MINUTE_S) return seconds === 1 ? '1 second' : `${seconds} seconds`;

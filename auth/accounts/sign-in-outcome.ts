@@ -5,14 +5,13 @@ import { type Asked, finish, type InteractionDependencies } from './interaction.
 import type { KnownDevices } from './known-devices.ts';
 import type { Person } from './person-table.ts';
 
-/** By what somebody has shown who they are (RFC 8176). */
+/** The authentication methods that a person has used (`amr`, RFC 8176). */
 type Methods = readonly ('pwd' | 'otp' | 'hwk' | 'swk' | 'user' | 'mfa')[];
 
 export type SignInFinish = InteractionDependencies & { readonly devices: KnownDevices };
 
 /**
- * Somebody has shown all that was asked for. From now on their tries in this browser are counted apart from
- * those of others.
+ * Completes the sign-in. From now on attempts in this browser are counted separately from those of others.
  */
 export const finishSignIn = async (
   dependencies: SignInFinish,
@@ -20,14 +19,14 @@ export const finishSignIn = async (
   { person: { userId }, amr }: { readonly person: Person; readonly amr: Methods },
 ): Promise<void> => {
   dependencies.devices.remember(exchange, userId);
-  // `remember` keeps the session when the browser is closed.
+  // `remember` keeps the session after the browser is closed.
   await finish(dependencies, {
     ...exchange,
     result: { login: { accountId: String(userId), amr: [...amr], remember: true } },
   });
 };
 
-/** As the log tells it. */
+/** The method as the security log names it. */
 export const methodOf = (amr: readonly string[] = []): string => {
   if (amr.includes('otp')) return 'password_and_code';
   return amr.includes('hwk') || amr.includes('swk') ? 'passkey' : 'password';
@@ -40,7 +39,7 @@ type Failure = {
   readonly attempts: number;
 };
 
-/** That somebody has failed so often that they must wait. */
+/** Records that a person must wait after too many failed attempts. */
 export const recordLock = async (
   record: RecordSecurityEvent,
   { request, asked, person, attempts }: Failure,

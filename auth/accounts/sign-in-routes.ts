@@ -41,7 +41,7 @@ export type SignInDependencies = SecondStepDependencies &
     readonly readProfile: ReadProfile;
   };
 
-/** The same for a wrong password and for nobody's address. */
+/** The same text for a wrong password and for an unknown address. */
 const WRONG = 'No account has this e-mail address and this password.';
 
 const SignIn = z.object({
@@ -74,7 +74,7 @@ export const signInRoutes = (dependencies: SignInDependencies): Router =>
     )
     .all('/sign-in/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
-/** Of who is signed in and is asked for the password again. */
+/** The address of a signed-in person who is asked for the password again. */
 const knownEmail = async (
   { readProfile }: SignInDependencies,
   { interaction }: Asked,
@@ -100,7 +100,7 @@ const signIn = async (
   if (missing !== undefined) return again(missing, 422);
 
   const found = await dependencies.persons.byEmail(email);
-  // A deactivated account is refused as a wrong password is.
+  // A deactivated account gets the same answer as a wrong password.
   const person = found?.status === 'active' ? found : undefined;
   const device = dependencies.devices.of(request, person?.userId);
   const tried = { account: emailHash(email), address: clientAddress(request), device };
@@ -154,11 +154,11 @@ type SignInView = {
   readonly clientName: string;
   readonly email: string;
   readonly problems: Problems<'email' | 'password'>;
-  /** Undefined where nobody can sign up. */
+  /** Undefined if sign-up is closed. */
   readonly signUpUrl: string | undefined;
-  /** Undefined where there can be no passkeys. */
+  /** Undefined if passkeys are not possible. */
   readonly passkey: PasskeyForm | undefined;
-  /** Among the names that the browser fills in, though something was wrong: it was not the passkey. */
+  /** Offers passkeys in the browser's autofill again after an error that no passkey caused. */
   readonly isPasskeyOffered?: boolean;
   readonly formTargets: readonly string[];
   readonly status?: number;

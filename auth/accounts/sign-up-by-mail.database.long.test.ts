@@ -28,8 +28,8 @@ const confirm = async (link: string, typed = password) => {
   return page.status === 200 ? visitor.browser.follow(await visitor.send(page, { password: typed })) : page;
 };
 
-describe('a sign-up where mail is sent', () => {
-  test('makes the account once the link is opened and the password typed again, and the link is good once', async () => {
+describe('a sign-up with mail', () => {
+  test('makes the account once the link is opened and the password typed again; the link works once', async () => {
     const email = anAddress();
     expect(titleOf((await ask(email)).page)).toBe('Look into your mail');
     expect(await site.auth.persons.byEmail(email)).toBeUndefined();
@@ -39,7 +39,7 @@ describe('a sign-up where mail is sent', () => {
     expect((await confirm(link)).status).toBe(410);
   });
 
-  test('answers alike for an address that has an account, and tells its owner by mail', async () => {
+  test('gives the same answer for an address that has an account, and notifies its owner by mail', async () => {
     const [owner, nobody] = [await somebodyAt(site), anAddress()];
     const [known, unknown] = [
       await ask(owner.email.toUpperCase(), 'another password altogether'),
@@ -58,7 +58,7 @@ describe('a sign-up where mail is sent', () => {
     await signInToAccount(site, owner);
   });
 
-  test('with somebody else’s address is confirmed by nobody: whoever reads the mail does not know the password', async () => {
+  test('with somebody else’s address cannot be confirmed: the reader of the mail does not know the password', async () => {
     const email = anAddress();
     await ask(email, 'chosen by a stranger');
     const link = linkIn(await smtp.mailTo(email));
@@ -71,7 +71,7 @@ describe('a sign-up where mail is sent', () => {
     expect((await openHandBrowser().get(`${site.url}/sign-up/confirm?link=nothing`)).status).toBe(410);
   });
 
-  test('is asked for five times by one address, whether or not it has an account, and then no more for a while', async () => {
+  test('can be requested five times for one address, whether or not it has an account, and then not for a while', async () => {
     for (const email of [(await somebodyAt(site)).email, anAddress()]) {
       const statuses: number[] = [];
       for (let times = 1; times <= 6; times += 1)
@@ -80,7 +80,7 @@ describe('a sign-up where mail is sent', () => {
     }
   });
 
-  test('with a password that is refused counts as well for where it comes from, but not for the address that was typed', async () => {
+  test('with a refused password counts against the client’s address, but not against the typed one', async () => {
     const [visitor, email, place] = [openOwnAccount(site), anAddress(), '192.0.2.77'];
     const page = await visitor.get('/sign-up');
     const statuses: number[] = [];
@@ -92,7 +92,7 @@ describe('a sign-up where mail is sent', () => {
     expect((await ask(email, password, '192.0.2.78')).page.status).toBe(200);
   });
 
-  test('leaves nothing that can be read in the database', async () => {
+  test('leaves nothing readable in the database', async () => {
     const email = anAddress();
     await ask(email);
     const link = new URL(linkIn(await smtp.mailTo(email))).searchParams.get('link') ?? 'none';

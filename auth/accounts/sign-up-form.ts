@@ -17,7 +17,7 @@ export const SignUp = z.object({
 });
 export type SignUp = z.infer<typeof SignUp>;
 
-/** What somebody must change, in words; nothing where all is well. */
+/** The problems of a form in words; empty if it is valid. */
 export const problemsIn = async (
   form: Pick<SignUp, 'name' | 'email' | 'password'>,
 ): Promise<SignUpView['problems']> => {
@@ -45,23 +45,24 @@ export const passwordProblem = async ({
 const GUESSABLE =
   'This password is easy to guess. Make it longer: three or four words that have nothing to do with each other, and not your name or address.';
 
-/** What the person is called: the first that is tried of anybody. */
+/** Personal details, which an attacker tries first. */
 type Owner = { readonly name: string; readonly email: string };
 
 /**
- * Guesses, as a power of ten: what a hundred million of them find is too weak where the hashes are stolen.
+ * Guesses as a power of ten. A password that a hundred million guesses find is too weak if the hashes are
+ * stolen.
  */
 const GUESSES_LOG10_MIN = 8;
-/** What the estimate looks at: it takes longer than linear time, and what is strong so far is strong. */
+/**
+ * The estimate reads only the beginning, because its time grows faster than the length. A password whose
+ * beginning is strong is strong.
+ */
 const LENGTH_MAX = 24;
 const PART_CHARACTERS_MIN = 3;
-/** Of the name, and as many of the address: each takes time in each guess. */
+/** Parts of the name, and as many of the address: each makes every estimate slower. */
 const PARTS_MAX = 5;
 
-/**
- * Whether a password would be found soon by whoever tries known passwords, words, patterns, and what the
- * person is called.
- */
+/** Returns whether known passwords, words, patterns or the person's own details find a password soon. */
 const isEasyToGuess = async (password: string, owner: Owner): Promise<boolean> => {
   estimator ??= load();
   const { guessesLog10 } = (await estimator).check(password.normalize('NFC'), partsOf(owner));

@@ -25,17 +25,17 @@ import { type SignedUp, signUp } from './sign-up.ts';
 import { problemsIn, SignUp } from './sign-up-form.ts';
 
 /**
- * A sign-up tells whether an address has an account where no mail reaches anybody, and costs an estimate and
- * a hash or a message.
+ * Without mail, a sign-up reveals whether an address has an account. Each also costs an estimate and a hash
+ * or a message.
  */
 const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs: 30_000 };
-/** Mail that the owner of the address gets, whether or not they have an account. */
+/** Limits mail to the owner of the address, whether or not they have an account. */
 const PER_EMAIL: Allowance = { name: 'sign-up-email', burst: 5, intervalMs: 600_000 };
 
-/** How a sign-up stands to the rest: in the middle of a sign-in, or by itself. */
+/** Where a sign-up happens: in the middle of a sign-in, or by itself. */
 type Place = {
   readonly action: string;
-  /** What only this browser has, for the token. */
+  /** A value that only this browser has; the form's token is bound to it. */
   readonly boundTo: string;
   readonly signInUrl: string | undefined;
   readonly formTargets: readonly string[];
@@ -90,7 +90,7 @@ const placeInInteraction = async (
     boundTo: uid,
     signInUrl: `/sign-in/${uid}`,
     formTargets: formTargetsFor(dependencies, asked),
-    // A form that is sent again is no way around what was set up since.
+    // A form that is sent again must not bypass a second factor that was set up since.
     done: (person) => afterPassword(dependencies, { request, response, asked }, person),
   };
 };
@@ -113,7 +113,7 @@ const placeAlone = async (
 const FORM_ID_BYTES = 16;
 type Filled = Partial<Pick<SignUpView, 'name' | 'email' | 'problems' | 'status' | 'formId'>>;
 
-/** A form is good for one sign-up: each page has a new one, unless the same is to be sent again. */
+/** A form is good for one sign-up: each page has a new one, except to send the same form again. */
 const show = (
   { tokens }: SignUpRouteDependencies,
   response: Response,
@@ -161,7 +161,7 @@ const submit = async (
     });
     return true;
   };
-  // Before the password is estimated, because that takes long.
+  // Before the slow password estimate.
   if (await isTooMuch(PER_ADDRESS, clientAddress(request))) return;
   const problems = await problemsIn(fields);
   if (hasProblems(problems)) return again({ problems, status: 422 });

@@ -3,7 +3,7 @@ import type { Connection } from '#shared/database/pool.ts';
 
 type Queryable = Pick<Connection, 'query'>;
 
-/** Keeps the password of a sign-up that begins; a repetition finds the first one's. */
+/** Keeps the password hash of a new sign-up; a repetition returns the first hash. */
 export const beginSignUp = async (database: Queryable, id: string, phc: string): Promise<string> => {
   await database.query('insert into auth.sign_up (id, phc) values ($1, $2) on conflict do nothing', [
     id,
@@ -13,7 +13,7 @@ export const beginSignUp = async (database: Queryable, id: string, phc: string):
   return rows[0]?.phc ?? phc;
 };
 
-/** Gives its password to the user that a sign-up has made. Whoever comes second finds it done. */
+/** Gives the password to the user that a sign-up has made. Idempotent. */
 export const settleSignUp = async (database: Queryable, id: string, userId: UserId): Promise<void> => {
   await database.query(
     `insert into auth.credential (user_id, phc)
@@ -32,7 +32,7 @@ export const abandonSignUp = async (database: Queryable, id: string): Promise<vo
 const KEPT_DAYS = 7;
 const OVER_AT_ONCE = 100;
 
-/** A form can be sent again for a day, and the log be followed that much later. */
+/** A form can be sent again for a day, and the directory may lag as much. */
 export const deleteOldSignUps = async (database: Queryable): Promise<void> => {
   await database.query(
     `delete from auth.sign_up where id in (select id from auth.sign_up where begun_at < now() - $1 * interval '1 day' limit $2)`,

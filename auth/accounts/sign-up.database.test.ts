@@ -49,7 +49,7 @@ beforeAll(async () => {
   eventLog = resources.use(await openEventLog({ url: database.url }));
   keys = resources.use(await openPostgresKeyStore({ pool, masterKey }));
   side = resources.use(await openCommands(eventLog));
-  // The tables are there from the first directory on.
+  // The first directory makes the tables.
   await (await open())[Symbol.asyncDispose]();
   credentials = await createCredentials(pool);
 });
@@ -79,7 +79,7 @@ const applicant = (change: Partial<Applicant> = {}): Applicant => ({
   ...change,
 });
 
-test('who signs up can sign in at once, also while nobody follows the log', async () => {
+test('a new person can sign in at once, even if no process follows the log', async () => {
   const persons = await open();
   await persons[Symbol.asyncDispose]();
   const wanted = applicant();
@@ -94,7 +94,7 @@ test('who signs up can sign in at once, also while nobody follows the log', asyn
   expect(await credentials.verify(signedUp.person.userId, wanted.password)).toBe(true);
 });
 
-test('the same form again is the same person; with another password it is refused', async () => {
+test('the same form again finds the same person; with another password it is refused', async () => {
   await using persons = await open();
   const dependencies = { pool, gateway: side, persons, credentials };
   const wanted = applicant();
@@ -106,7 +106,7 @@ test('the same form again is the same person; with another password it is refuse
   expect(await signUp(dependencies, { ...wanted, name: 'Ben' })).toEqual({ outcome: 'repeated' });
 });
 
-test('two clicks at once make one person', async () => {
+test('two simultaneous clicks make one person', async () => {
   await using persons = await open();
   const wanted = applicant();
   const [one, two] = await Promise.all(
@@ -116,7 +116,7 @@ test('two clicks at once make one person', async () => {
   expect(one?.outcome).toBe('done');
 });
 
-test('an address that is taken stays with its owner, with or without a password', async () => {
+test('a taken address stays with its owner, with or without a password', async () => {
   await using persons = await open();
   const email = anAddress();
   const owner = await registerUser(side, { email, role: 'admin' });
@@ -126,7 +126,7 @@ test('an address that is taken stays with its owner, with or without a password'
   expect(await credentials.verify(owner, 'correct horse battery')).toBe(false);
 });
 
-test('a form sent again after the password has changed does not open the account by the old one', async () => {
+test('a form sent again after a password change does not open the account with the old password', async () => {
   await using persons = await open();
   const dependencies = { pool, gateway: side, persons, credentials };
   const wanted = applicant();
@@ -136,7 +136,7 @@ test('a form sent again after the password has changed does not open the account
   expect(await signUp(dependencies, wanted)).toEqual({ outcome: 'repeated' });
 });
 
-test('a process that ends between the registration and the password leaves a person with a password', async () => {
+test('a crash between the registration and the password leaves a person with a password', async () => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'after' : undefined))(eventLog),
   );
@@ -147,7 +147,7 @@ test('a process that ends between the registration and the password leaves a per
   expect(await credentials.verify(person?.userId, wanted.password)).toBe(true);
 });
 
-test('a process that ends before the registration leaves nothing, and the same form finishes', async () => {
+test('after a crash before the registration, sending the same form again completes the sign-up', async () => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined))(eventLog),
   );
@@ -161,7 +161,7 @@ test('a process that ends before the registration leaves nothing, and the same f
       { ...wanted, formId: applicant().formId },
     ).catch(() => 'died'),
   ).toBe('died');
-  // The claim of the process that has ended is given up after two seconds.
+  // The claim of the dead process expires after two seconds.
   const again = await signUp(
     { pool, gateway: side, persons, credentials },
     { ...wanted, formId: applicant().formId },
@@ -169,7 +169,7 @@ test('a process that ends before the registration leaves nothing, and the same f
   expect(again.outcome).toBe('done');
 });
 
-test('neither the password nor the address is in the database in clear', async () => {
+test('the database contains neither the password nor the address in clear', async () => {
   await using persons = await open();
   const wanted = applicant();
   await signUp({ pool, gateway: side, persons, credentials }, wanted);

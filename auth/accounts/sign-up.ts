@@ -23,7 +23,7 @@ export type SignUpDependencies = {
 export type Applicant = {
   readonly formId: string;
   readonly requestId: string;
-  /** The `traceparent` of that request. */
+  /** The `traceparent` of the request. */
   readonly trace?: string | undefined;
   readonly name: string;
   readonly email: string;
@@ -32,8 +32,8 @@ export type Applicant = {
 };
 
 /**
- * `repeated`: this form has already been used, with other fields. `busy`: it is unknown or undecided; the
- * same form may be sent again.
+ * `repeated`: this form was already used with other fields. `busy`: unknown or undecided; the same form may
+ * be sent again.
  */
 export type SignedUp =
   | { readonly outcome: 'done'; readonly person: Person }
@@ -43,14 +43,16 @@ const ATTEMPTS_MAX = 20;
 const LOOK_AGAIN_MS = 150;
 
 /**
- * Registers a person in three steps, each of which may be done again, by whoever comes after a crash:
+ * Registers a person in three steps, each idempotent, so that any process can continue after a crash:
  *
- * 1. The password's hash is kept under the form's id.
- * 2. `RegisterUser` is sent with that id as idempotency key and correlation, so that a repetition finds the same user.
- * 3. The hash is given to the user, by this process or by the directory when it sees the registration with that correlation.
+ * 1. Keep the password's hash under the form's id.
+ * 2. Send `RegisterUser` with that id as idempotency key and correlation, so that a repetition finds the same
+ *    user.
+ * 3. Give the hash to the user: this process does it, or the directory when it sees the registration with
+ *    that correlation.
  *
- * So nobody ever has an address without having its password, and no address without a password is ever given
- * to whoever asks: somebody whom an administrator has registered cannot be signed up over.
+ * So nobody gets an address without its password, and an existing account without a password is never taken
+ * over: nobody can sign up as a person whom an administrator has registered.
  */
 export const signUp = async (dependencies: SignUpDependencies, applicant: Applicant): Promise<SignedUp> => {
   const { pool, persons, credentials } = dependencies;
@@ -65,8 +67,8 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
   const userId = registered.id as UserId;
   await persons.register({ userId, version: registered.version, email, role });
   await settleSignUp(pool, id, userId);
-  // The form may have been sent before, and the password changed since: only the one that counts now opens
-  // the account.
+  // The form may have been sent before and the password changed since: only the current password opens the
+  // account.
   if (!(await credentials.verify(userId, password))) return { outcome: 'repeated' };
   const person = await persons.byId(userId);
   return person?.status === 'active' ? { outcome: 'done', person } : { outcome: 'repeated' };
@@ -87,7 +89,7 @@ const register = async (
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const answer = await gateway.send({ type: 'RegisterUser', name, email, role }, context).catch(refusalOf);
     if (answer !== 'running') return answer;
-    // A second click: the first one is at work.
+    // Another request with the same form is at work.
     await delay(LOOK_AGAIN_MS);
   }
   return 'busy';

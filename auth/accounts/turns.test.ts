@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { createTurns, TooBusy } from './turns.ts';
 
-/** Work that goes on until it is let go. */
+/** A task that runs until it is released. */
 const held = () => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   return { work: () => promise, letGo: resolve, fail: reject };
 };
 
-test('so many work at once, so many wait, and the next is told at once', async () => {
+test('a fixed number run, a fixed number wait, and the next is rejected at once', async () => {
   const inTurn = createTurns({ atOnceMax: 2, waitingMax: 1 });
   const begun: number[] = [];
   const jobs = [held(), held(), held()];
@@ -30,7 +30,7 @@ test('so many work at once, so many wait, and the next is told at once', async (
   await Promise.all(results);
 });
 
-test('a turn that fails is over, too', async () => {
+test('a failed task frees its slot', async () => {
   const inTurn = createTurns({ atOnceMax: 1, waitingMax: 5 });
   const failing = inTurn(() => Promise.reject(new RangeError('x')));
   const next = inTurn(async () => 'done');

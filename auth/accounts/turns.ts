@@ -1,4 +1,4 @@
-/** Too many wait already: trying again in a moment is better than waiting longer. */
+/** The queue is full: a retry in a moment is better than a longer wait. */
 export class TooBusy extends Error {
   readonly code = 'too_busy';
 
@@ -10,7 +10,10 @@ export class TooBusy extends Error {
 
 export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Lets so many work at once and so many wait, in order; each that is beyond gets `TooBusy` at once. */
+/**
+ * A semaphore with a bounded queue: runs tasks in order, and rejects with `TooBusy` at once if the queue is
+ * full.
+ */
 export const createTurns = ({ atOnceMax, waitingMax }: { atOnceMax: number; waitingMax: number }): Turns => {
   let working = 0;
   const waiting: (() => void)[] = [];
@@ -21,7 +24,7 @@ export const createTurns = ({ atOnceMax, waitingMax }: { atOnceMax: number; wait
     try {
       return await work();
     } finally {
-      // A turn that is handed on stays taken.
+      // A slot passed to the next task stays taken.
       const next = waiting.shift();
       if (next === undefined) working -= 1;
       else next();

@@ -4,7 +4,7 @@ import { withConsole } from './built-in.ts';
 import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 
-/** Of an installation with two clients, where nothing is to be changed. */
+/** An installation with two clients that must not change. */
 const registered = ['a-robot', 'zebra'].map((clientId) => ({ clientId }) as StoredClient);
 const refuse = async () => {
   throw new Error('the client was looked for among those that are registered');
@@ -22,7 +22,7 @@ const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as co
 
 test.each([
   ['https://annals.example', ['https://annals.example/console']],
-  // Where resources are under a path, pages are at the root all the same.
+  // If resources are below a path, pages are still at the root.
   ['https://annals.example/api', ['https://annals.example/api/console', 'https://annals.example/console']],
   ['http://localhost:4000', ['http://localhost:4000/console']],
 ])('of an installation at %s it is sent back to %j', async (publicUrl, redirectUris) => {
@@ -33,7 +33,7 @@ test.each([
   });
 });
 
-test('it stands among the others, in the order of their ids', async () => {
+test('it is listed among the others, in the order of their ids', async () => {
   const all = withConsole(clients, publishing, 'https://annals.example');
   const idsOf = async (after: string, limit: number) =>
     (await all.list(after, limit)).map(({ clientId }) => clientId);
@@ -42,7 +42,7 @@ test('it stands among the others, in the order of their ids', async () => {
   expect(await idsOf('console', 10)).toEqual(['zebra']);
 });
 
-test('nobody takes its id, changes it, or takes it away', async () => {
+test('nobody can take its id, change it or delete it', async () => {
   const all = withConsole(clients, publishing, 'https://annals.example');
   const settings = (await all.find('console')) as never;
   await expect(all.register({ clientId: 'console', settings }, by)).rejects.toMatchObject({

@@ -5,16 +5,16 @@ import { Rejection } from '#shared/rejection.ts';
 import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 
-/** The id of our own console, which every installation has without anybody registering it. */
+/** The id of our own console, which is part of every installation. */
 export const CONSOLE = 'console';
 
-/** What development begins with. It is brought up to the scopes of the domain with every start. */
+/** The client of a new development installation. Every start gives it all scopes of the domain. */
 export const DEVELOPMENT_ADMIN = 'development-admin';
 
 /**
- * The clients that were registered, and the console. It is in no table, so that nobody can change or remove
- * it, and so that it goes along when the installation gets another address. It can ask for everything: the
- * role of its user limits what comes of it.
+ * The registered clients and the console. The console is in no table, so that nobody can change or remove it,
+ * and so that it follows the installation's address. It may ask for every scope: the role of its user limits
+ * its rights.
  */
 export const withConsole = (clients: Clients, domain: Domain, publicUrl: string): Clients => {
   const client = consoleOf(publicUrl, policyOf(domain).scopes);
@@ -40,10 +40,10 @@ export const withConsole = (clients: Clients, domain: Domain, publicUrl: string)
   };
 };
 
-/** As the table orders them. */
+/** The same order as the table. */
 const byId = (one: StoredClient, other: StoredClient): number => (one.clientId < other.clientId ? -1 : 1);
 
-/** It was there before anything else. */
+/** The console predates everything. */
 const ALWAYS = new Date(0);
 
 const consoleOf = (publicUrl: string, scopes: readonly string[]): StoredClient => ({
@@ -51,7 +51,7 @@ const consoleOf = (publicUrl: string, scopes: readonly string[]): StoredClient =
   name: 'Console',
   tokenEndpointAuthMethod: 'none',
   grantTypes: ['authorization_code', 'refresh_token'],
-  // Where the address has a path, that leads to resources, and pages are at the root.
+  // If the address has a path, resources are below it; pages are at the root.
   redirectUris: [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])],
   postLogoutRedirectUris: [...new Set([`${publicUrl}/console`, new URL('/console', publicUrl).href])],
   scopes: [...OIDC_SCOPES, ...scopes],

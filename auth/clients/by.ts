@@ -1,7 +1,7 @@
 import { actorOf, type Caller } from '#shared/policy.ts';
 import type { SecurityCircumstances } from '../security-log.ts';
 
-/** Who changes a client, and by which request. */
+/** The caller who changes a client, and the request. */
 export type By = { readonly caller: Caller; readonly requestId: string };
 
 export const circumstancesOf = ({ caller, requestId }: By): SecurityCircumstances => ({

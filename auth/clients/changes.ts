@@ -7,7 +7,7 @@ export const changedFields = (before: ClientSettings, after: ClientSettings): (k
     (field) => !isDeepStrictEqual(before[field], after[field]),
   );
 
-/** What ends with a change: the tokens alone, or what users have granted with them. */
+/** The consequence of a change: it ends nothing, the client's tokens, or also its users' grants. */
 export type Ending = 'nothing' | 'tokens' | 'grants';
 
 export const endingOf = (before: StoredClient, after: StoredClient): Ending => {
@@ -16,23 +16,26 @@ export const endingOf = (before: StoredClient, after: StoredClient): Ending => {
 };
 
 /**
- * Whether grants that were made before a change say more than users would be asked for now. Scopes of the API
- * are compared with the client's again at each use of a grant; those about the user are not, and neither is
- * whether a user was asked.
+ * Returns whether earlier grants allow more than users would be asked for now. Each use of a grant compares
+ * its API scopes with the client's again. Nothing rechecks identity scopes or whether the user was asked, so
+ * those changes end grants.
  */
 const endsGrants = (before: StoredClient, after: StoredClient): boolean =>
   (!before.disabled && after.disabled) ||
   (before.firstParty && !after.firstParty) ||
   OIDC_SCOPES.some((scope) => before.scopes.includes(scope) && !after.scopes.includes(scope));
 
-/** Whether tokens that were issued before a change say more than the client may now. */
+/** Returns whether tokens issued before a change allow more than the client may do now. */
 const endsTokens = (before: StoredClient, after: StoredClient): boolean =>
   lacksSome(before.scopes, after.scopes) ||
   lacksSome(before.grantTypes, after.grantTypes) ||
   (!before.requireDpop && after.requireDpop) ||
   PROOFS.some((field) => !isDeepStrictEqual(before[field], after[field]));
 
-/** How a client proves who it is: whoever could do so before may not be the one who can now. */
+/**
+ * How a client authenticates. After a change, the party that could do so before may not be the one that can
+ * now.
+ */
 const PROOFS = [
   'tokenEndpointAuthMethod',
   'jwks',

@@ -30,7 +30,7 @@ const recordInLog: RecordSecurityEvent = (event, circumstances) =>
 
 type Differences = { readonly record?: RecordSecurityEvent; readonly gateway?: CommandGateway };
 
-/** The clients as another process has them. */
+/** The clients of another process. */
 const processWith = ({ record = recordInLog, gateway = world.side }: Differences): Clients =>
   createClients({
     domain: world.side.domain,
@@ -75,7 +75,7 @@ const keptKinds = async (clientId: string) => {
   return rows.map(({ kind }) => kind);
 };
 
-describe.concurrent('a token that is issued while a change waits for the log', () => {
+describe.concurrent('a token issued while a change waits for the log', () => {
   test.each<[string, (slow: Clients, clientId: string) => Promise<unknown>]>([
     ['the rotation of the secret', (slow, clientId) => slow.rotateSecret(clientId, by)],
     [
@@ -101,7 +101,7 @@ describe.concurrent('a token that is issued while a change waits for the log', (
     const changing = change(slow, clientId);
     await reached.promise;
     const revokedAtS = nowS();
-    // A whole second beyond what the first revocation reaches.
+    // A whole second after the time that the first revocation covers.
     const token = await world.mint.token({
       client_id: clientId,
       iat: await until(nowS, (now) => now > revokedAtS + 2),
@@ -142,7 +142,7 @@ describe.concurrent('what users granted a client', () => {
     ]);
   });
 
-  test('outlasts the loss of a scope of the API, and the tokens that are looked up do not', async () => {
+  test('survive the loss of an API scope, but opaque tokens do not', async () => {
     const clientId = await register(APP);
     for (const kind of ['AccessToken', 'Grant', 'RefreshToken']) await keep(clientId, kind);
     await clients.change(
@@ -153,7 +153,7 @@ describe.concurrent('what users granted a client', () => {
     expect(await keptKinds(clientId)).toEqual(['Grant', 'RefreshToken']);
   });
 
-  test('ends in the moment in which the client is deleted, so that nobody inherits it', async () => {
+  test('end in the same transaction as their client, so that a new client with its id inherits nothing', async () => {
     const clientId = await register(APP);
     await keep(clientId, 'Grant');
     const removing = clients.remove(clientId, undefined, by);
@@ -170,7 +170,7 @@ describe.concurrent('what users granted a client', () => {
     expect(rows).toEqual([{ clients: 0, records: 0 }]);
   });
 
-  test('in that moment by a process that has not heard of it yet ends soon after', async () => {
+  test('issued meanwhile by a process with an old cache, end soon after', async () => {
     const clientId = await register(APP);
     const removing = clients.remove(clientId, undefined, by);
     await until(
@@ -185,7 +185,7 @@ describe.concurrent('what users granted a client', () => {
 
 describe('service accounts', () => {
   test(
-    'of many clients can be made at once',
+    'of many clients can be made in parallel',
     async () => {
       const ids = await Promise.all(Array.from({ length: 12 }, () => register(APP)));
       const apply = () => ({ ...SERVICE, scopes: APP.scopes, firstParty: true });
@@ -195,7 +195,7 @@ describe('service accounts', () => {
     scaled(20_000),
   );
 
-  test('are not made twice where the first try got stuck after it', async () => {
+  test('are not made twice by a retry after a crash', async () => {
     const clientId = newId();
     const failing = processWith({ record: () => Promise.reject(new Error('the log is away')) });
     const made: number[] = [];

@@ -20,14 +20,11 @@ const COLUMNS = `
   require_par as "requirePar", tls_client_auth_subject as "tlsClientAuthSubject", jwks, disabled,
   self_registered as "selfRegistered", version, created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** Columns that may be null are absent in a client. */
+/** A null column is an absent field of a client. */
 const clientOf = (row: Row | undefined): StoredClient | undefined =>
   row && (Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as StoredClient);
 
-/**
- * Anybody may ask for anything; PostgreSQL refuses some of it, such as a NUL, and no client has an id of that
- * kind.
- */
+/** Callers may send any text. PostgreSQL refuses some of it, such as NUL, and no client has such an id. */
 const canBeId = (text: string): boolean => token.safeParse(text).success;
 
 export const selectClient = async (

@@ -21,7 +21,7 @@ const refusedFields = (settings: object): string[] => {
   return [...new Set(error?.issues.map(({ path }) => String(path[0])))];
 };
 
-test('what is not asked for is off', () => {
+test('an omitted setting is off', () => {
   expect(ClientSettings.parse(web)).toEqual({
     ...web,
     tokenEndpointAuthMethod: 'none',
@@ -37,7 +37,7 @@ test('what is not asked for is off', () => {
   });
 });
 
-test('a client that says nothing of its default scopes gets all of its scopes by default, and it can get fewer or none', () => {
+test('a client without default scopes gets all of its scopes by default; it can set fewer or none', () => {
   const scopes = ['read:articles', 'write:articles'];
   const defaultsOf = (settings: object) =>
     ClientSettings.parse({ ...web, scopes, ...settings }).defaultScopes;
@@ -164,7 +164,7 @@ describe('an id', () => {
   });
 });
 
-test('a secret has 256 bits, is kept as a hash, and is known again', () => {
+test('a secret has 256 bits, is stored as a hash, and verifies', () => {
   const secret = newSecret();
   expect(secret).toMatch(/^annals_secret_[\w-]{43}$/);
   expect(newSecret()).not.toBe(secret);

@@ -1,7 +1,7 @@
 import type { UserId } from '#shared/brands.ts';
 import type { AuthMethod, ClientSettings } from '#shared/clients/settings.ts';
 
-/** A secret is there exactly when one was made just now; it is never seen again. */
+/** `secret` is there only right after it was made; it is never shown again. */
 export type ClientAndSecret = { readonly client: StoredClient; readonly secret: string | undefined };
 
 /** An application that may ask for tokens. */
@@ -10,11 +10,11 @@ export type StoredClient = Readonly<
 > & {
   readonly clientId: string;
   readonly secretHash?: Buffer | undefined;
-  /** The user that the client is when it acts for itself. */
+  /** The user as whom the client acts for itself. */
   readonly serviceAccount?: UserId | undefined;
   readonly tlsClientAuthSubject?: string | undefined;
   readonly jwks?: NonNullable<ClientSettings['jwks']> | undefined;
-  /** Came by dynamic registration, from whoever asked. */
+  /** Registered dynamically, by anybody. */
   readonly selfRegistered: boolean;
   readonly version: number;
   readonly createdAt: Date;

@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one set of clients that is made here.
+// Over 200 lines, because every case uses the one set of clients that is made here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
@@ -29,7 +29,7 @@ const create = (settings?: object) => createAt(world, settings);
 const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
 
 describe('a change', () => {
-  test('by PATCH touches what is named, by PUT everything', async () => {
+  test('by PATCH changes the named fields, by PUT all of them', async () => {
     const { clientId } = await create({ ...WEB, firstParty: true, scopes: ['read:articles'] });
     const patched = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web 2' } });
     expect(patched).toMatchObject({
@@ -50,7 +50,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('that changes nothing is none', async () => {
+  test('without an effect is not recorded', async () => {
     const { clientId } = await create(WEB);
     const before = await send('GET', `/clients/${clientId}`);
     const { status, headers } = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web' } });
@@ -76,7 +76,7 @@ describe('a change', () => {
     });
   });
 
-  test('of the version that was seen is made, also where a proxy has weakened the tag', async () => {
+  test('succeeds with the current version, even if a proxy has weakened the tag', async () => {
     const { clientId } = await create(WEB);
     const { headers } = await send('GET', `/clients/${clientId}`);
     const answer = await send('PATCH', `/clients/${clientId}`, {
@@ -95,7 +95,7 @@ describe('a change', () => {
     expect(await eventsOf(clientId)).toHaveLength(1);
   });
 
-  test('that takes scopes away takes them from those by default too, unless it names those', async () => {
+  test('that removes scopes also removes them from the default ones, unless it names those', async () => {
     const scopes = ['read:articles', 'write:articles'];
     const { clientId } = await create({ ...WEB, scopes });
     const patch = async (body: object) => (await send('PATCH', `/clients/${clientId}`, { body })).body;
@@ -109,7 +109,7 @@ describe('a change', () => {
     expect(await patch({ scopes: ['read:articles'], defaultScopes: scopes })).toMatchObject({ status: 422 });
   });
 
-  test('the role of a service account is changed as a user’s, not here', async () => {
+  test('of a service account’s role is made at the user, not here', async () => {
     const { clientId } = await create(SERVICE);
     expect(
       await send('PATCH', `/clients/${clientId}`, { body: { serviceAccountRole: 'admin' } }),
@@ -178,7 +178,7 @@ describe('tokens of a client', () => {
       ).toMatchObject({ rowCount: 0 });
   });
 
-  test('are good again once the new secret is known', async () => {
+  test('verify again once the new secret is known', async () => {
     const { clientId, secret } = await create();
     const { body } = await send('POST', `/clients/${clientId}/secret`);
     expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
@@ -203,7 +203,7 @@ test('a client that is disabled cannot use its secret', async () => {
   expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
 });
 
-test('a client without a secret cannot get another one', async () => {
+test('a client without a secret cannot rotate it', async () => {
   const { clientId } = await create(WEB);
   expect(await send('POST', `/clients/${clientId}/secret`)).toMatchObject({
     status: 409,
@@ -211,7 +211,7 @@ test('a client without a secret cannot get another one', async () => {
   });
 });
 
-test('a client that begins to use a secret gets one, and one that stops loses it', async () => {
+test('a client that starts to use a secret gets one, and one that stops loses it', async () => {
   const { clientId } = await create(WEB);
   const { body } = await send('PATCH', `/clients/${clientId}`, {
     body: { tokenEndpointAuthMethod: 'client_secret_post' },
@@ -232,7 +232,7 @@ test('a deleted client is gone, and its service account stays', async () => {
   expect(events).toHaveLength(1);
 });
 
-test('the id of a client whose service account was erased is not taken again', async () => {
+test('the id of a client whose service account was erased cannot be reused', async () => {
   const { clientId, serviceAccount } = await create();
   await send('DELETE', `/clients/${clientId}`);
   await world.side.send({ type: 'DeleteUser', userId: serviceAccount }, contextOf(system));
@@ -244,11 +244,11 @@ test('the id of a client whose service account was erased is not taken again', a
       title: 'The service account of this client was deleted: choose another id.',
     },
   });
-  // Without an account of its own, nothing of that is left to it.
+  // A client without an account of its own inherits nothing from it.
   expect(await send('POST', '/clients', { body: { ...WEB, clientId } })).toMatchObject({ status: 201 });
 });
 
-test('of two who register one id at once, one does', async () => {
+test('of two parallel registrations of one id, one succeeds', async () => {
   const clientId = `race-${randomUUID().slice(0, 8)}`;
   const answers = await Promise.all(
     [1, 2, 3, 4].map(() => send('POST', '/clients', { body: { ...WEB, clientId } })),

@@ -23,10 +23,10 @@ import { actsForItself, makeServiceAccount } from './service-account.ts';
 
 /** The applications that may ask for tokens. */
 export type Clients = {
-  /** May be behind by `CACHE_MS`. */
+  /** Up to `CACHE_MS` old. */
   find(clientId: string): Promise<StoredClient | undefined>;
   verifySecret(clientId: string, secret: string): Promise<boolean>;
-  /** In the order of their ids, after one of them. */
+  /** In the order of ids, starting after `after`. */
   list(after: string, limit: number): Promise<readonly StoredClient[]>;
   register(wanted: NewClient, by: By): Promise<ClientAndSecret>;
   change(clientId: string, edit: Edit, by: By): Promise<ClientAndSecret>;
@@ -44,14 +44,14 @@ export const createClients = (dependencies: ClientDependencies): Clients => {
     if (known !== undefined) return known;
     const found = selectClient(pool, clientId);
     cache.set(clientId, found);
-    // A client that is not there yet may be in a moment, and asking for it again costs little.
+    // An unknown client may be registered in a moment, and the lookup is cheap: do not cache it.
     found.then(
       (client) => client ?? cache.delete(clientId),
       () => cache.delete(clientId),
     );
     return found;
   };
-  /** Whoever made a change sees it; the other processes do after a moment. */
+  /** The process that made a change sees it at once; others see it after a moment. */
   const forgetting = async <Result>(clientId: string, work: Promise<Result>): Promise<Result> => {
     const result = await work;
     cache.delete(clientId);
@@ -81,9 +81,7 @@ type EditOfOne = Edit & { readonly clientId: string };
 
 type Changed = ClientAndSecret & { readonly ending: Ending; readonly ended: readonly EndedGrant[] };
 
-/**
- * The event is recorded before the change is committed: of the two it is the one that must not be missing.
- */
+/** Records the event before the change is committed: a missing event would be worse than an extra one. */
 const changeClient = async (
   dependencies: ClientDependencies,
   edit: EditOfOne,
@@ -99,7 +97,7 @@ const changeClient = async (
       const changed = changedFields(settingsOf(before), settings);
       if (changed.length === 0) return { client: before, secret: undefined, ending: 'nothing', ended: [] };
       const serviceAccount = before.serviceAccount ?? account;
-      // Somebody else has changed it since the account was found to be needless.
+      // Somebody else has changed the client after we decided that it needs no account.
       if (serviceAccount === undefined && actsForItself(settings)) throw new Rejection('conflict');
       const wantsSecret = hasSecret(settings.tokenEndpointAuthMethod);
       const secret = wantsSecret && before.secretHash === undefined ? newSecret() : undefined;
@@ -116,7 +114,7 @@ const changeClient = async (
   return { client, secret };
 };
 
-/** The service account that an edit will need, as far as can be seen before the client is locked. */
+/** The service account that an edit will need, judged before the client is locked. */
 const accountFor = async (
   dependencies: ClientDependencies,
   edit: EditOfOne,
@@ -137,13 +135,13 @@ const editedBy = ({ apply }: Edit, before: StoredClient, { caller }: By): Client
   if (settings.serviceAccountRole !== undefined && before.serviceAccount !== undefined) {
     throw new Rejection('invalid_command', { pointer: '/serviceAccountRole', user: before.serviceAccount });
   }
-  // Anybody who looks after clients may stop one, whatever it can do.
+  // Anybody with the right to manage clients may disable one, whatever it can do.
   if (changedFields(settingsOf(before), settings).some((field) => field !== 'disabled'))
     demandScopes(caller, settings.scopes);
   return settings;
 };
 
-/** Who gets the secret of a client can do what it can. */
+/** A caller who gets a client's secret can do what the client can. */
 const rotateSecret = async (
   dependencies: ClientDependencies,
   clientId: string,
@@ -169,7 +167,7 @@ const rotateSecret = async (
   return { client, secret };
 };
 
-/** Its service account stays: it is the author of what the client wrote. */
+/** Its service account stays, because it is the author of what the client wrote. */
 const removeClient = async (
   dependencies: ClientDependencies,
   { clientId, ifVersions }: { readonly clientId: string; readonly ifVersions: readonly number[] | undefined },

@@ -2,9 +2,9 @@ import { authorize, type Caller, type Operation } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 /**
- * Whoever decides what a client is can act as it, so nobody gives a client more than they have themselves: a
- * token for clients alone would otherwise be one for everything. The scopes of OpenID Connect are given by
- * users, and no token for our API has them.
+ * A caller who configures a client can act as it. So nobody may give a client more scopes than they have:
+ * otherwise a token for managing clients would be a token for everything. Scopes of OpenID Connect are
+ * exempt: users grant them, and no token for our API has them.
  */
 export const demandScopes = (caller: Caller, scopes: readonly string[]): void => {
   if (caller.kind === 'system') return;
@@ -14,8 +14,8 @@ export const demandScopes = (caller: Caller, scopes: readonly string[]): void =>
 };
 
 /**
- * A service account is a user: who makes one must be allowed to register users, and to give them more than
- * the least role.
+ * A service account is a user, so its maker needs the right to register users, and the right to change roles
+ * for more than the least role.
  */
 export const demandAccountMaker = (caller: Caller, hasMore: boolean): void => {
   demand(caller, 'user.register');
@@ -23,7 +23,7 @@ export const demandAccountMaker = (caller: Caller, hasMore: boolean): void => {
 };
 
 /**
- * An account with a higher role can do more than the token that makes it, so the token must allow to give
+ * An account with a higher role can do more than the token that makes it, so the token must allow changing
  * roles.
  */
 export const demandRoleGiver = (caller: Caller): void => demand(caller, 'user.change_role');

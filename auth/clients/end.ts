@@ -8,16 +8,16 @@ import type { Ending } from './changes.ts';
 
 export type EndDependencies = {
   readonly pool: Pool;
-  /** Told of each grant after the commit. */
+  /** Called for each grant after the commit. */
   onEnded(grant: EndedGrant): Promise<void>;
 };
 
-/** How long a process may go by what it has read of a client. */
+/** How long a process may use a cached client. */
 export const CACHE_MS = 250;
-/** Who was let in by an old reading is answered within this. */
+/** The time limit of a request that was admitted by a cached client. */
 const REQUEST_MS = 250;
 
-/** Ends it in the caller's transaction, so that no crash lets it outlive the change. */
+/** Ends the tokens in the caller's transaction, so that no crash lets them outlive the change. */
 export const endFor = async (
   connection: Connection,
   clientId: string,
@@ -36,8 +36,8 @@ export const endFor = async (
 };
 
 /**
- * Once more after the commit. For a moment longer every process goes on by what the client was before: what
- * it issues in between is newer than the revocation, and would survive it.
+ * Ends the tokens once more after the commit. Every process uses the cached client for a moment longer, and
+ * tokens that it issues in between are newer than the first revocation and would survive it.
  */
 export const endAgain = async (
   { pool, onEnded }: EndDependencies,

@@ -11,7 +11,7 @@ afterAll(async () => {
 
 const HOSTILE = ['a\0b', '\0', 'ä', 'a b', 'x'.repeat(201), '\ud800', ''];
 
-test.each(HOSTILE)('there is no client %j', async (id) => {
+test.each(HOSTILE)('no client has the id %j', async (id) => {
   expect(await world.clients.find(id)).toBeUndefined();
   expect(await world.clients.verifySecret(id, 'secret')).toBe(false);
 });
@@ -29,7 +29,7 @@ test.each<[string, string, unknown]>([
   });
 });
 
-test.each(HOSTILE)('nothing is listed after %j', async (id) => {
+test.each(HOSTILE)('the list after %j is empty', async (id) => {
   const after = Buffer.from(id).toString('base64url');
   expect(await sendTo(world, 'GET', `/clients?after=${after}`)).toMatchObject({ status: 422 });
 });

@@ -5,12 +5,12 @@ import type { By } from './by.ts';
 import type { StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
 
-/** A client that cannot ask for scopes which are newer than what anybody has last decided about it. */
+/** A client without scopes that the domain has got since the client was last changed. */
 export type Lacking = { readonly clientId: string; readonly scopes: readonly string[] };
 
 /**
- * Notes the scopes of the domain, and answers which clients lack those that have come since they were changed
- * last. Those that registered themselves, and those that have none of our scopes, are not meant.
+ * Records the scopes of the domain, and returns the clients that lack scopes added since their last change.
+ * Excludes clients that registered themselves and clients without any of our scopes.
  */
 export const findNewScopes = async (pool: Pool, scopes: readonly string[]): Promise<readonly Lacking[]> => {
   await pool.query(NOTE, [scopes]);
@@ -18,7 +18,7 @@ export const findNewScopes = async (pool: Pool, scopes: readonly string[]): Prom
   return rows;
 };
 
-/** All that an installation begins with were there before its clients. */
+/** The scopes of a new installation predate its clients. */
 const NOTE = `
   insert into auth.known_scope (scope, since)
   select scope, case when exists (select from auth.known_scope) then now() else 'epoch' end from unnest($1::text[]) scope
@@ -42,7 +42,7 @@ export const tellNewScopes = async ({ pool, scopes, log }: Telling): Promise<voi
 const NEW_SCOPES =
   'Clients cannot ask for scopes that the domain has got since they were changed last: `npm run annals -- client grant-scopes` gives them, or any other change of a client leaves it as it is.';
 
-/** One that asks for all it may when it names nothing goes on doing so. */
+/** A client whose default is all of its scopes keeps that default. */
 export const grantScopes = async (
   clients: Pick<Clients, 'change'>,
   { clientId, scopes }: Lacking,

@@ -23,16 +23,15 @@ export type NewClient = {
 
 const ID_BYTES = 16;
 
-/**
- * The event is recorded before the change is committed: of the two it is the one that must not be missing.
- */
+/** Records the event before the change is committed: a missing event would be worse than an extra one. */
 export const registerClient = async (
   dependencies: ClientDependencies,
   wanted: NewClient,
   by: By,
 ): Promise<ClientAndSecret> => {
   const { settings, selfRegistered = false, clientId = randomBytes(ID_BYTES).toString('hex') } = wanted;
-  // What registers itself gets what users may give, whoever sends the request; and it never acts for itself.
+  // A client that registers itself gets scopes that users may grant, whoever sends the request, and never
+  // acts for itself.
   if (!selfRegistered) demandScopes(by.caller, settings.scopes);
   if ((await selectClient(dependencies.pool, clientId)) !== undefined) throw new Rejection('client_id_taken');
   if (selfRegistered) await makeRoom(dependencies, by);
@@ -56,17 +55,17 @@ export const registerClient = async (
   return { client, secret };
 };
 
-/** Nobody vouches for clients that register themselves, so there may only be so many. */
+/** Nobody vouches for clients that register themselves, so their number is limited. */
 const SELF_REGISTERED_MAX = 10_000;
-/** How many make room at once; each takes an event, and one registration waits for all of them. */
+/** How many are removed at once. Each needs an event, and one registration waits for all of them. */
 const REMOVED_MAX = 100;
 
 type Dependencies = { readonly pool: Pool; readonly record: RecordSecurityEvent };
 
 /**
- * Where there are too many, the oldest that nobody has allowed anything make room, however young: else who
- * fills the table keeps everybody out for as long as they must be kept. Where there are none of those, it is
- * refused.
+ * Over the limit, removes the oldest clients that no user has allowed anything, however young. A minimum age
+ * would let an attacker fill the table and keep everybody out. If there are none to remove, refuses the
+ * registration.
  */
 const makeRoom = async ({ pool, record }: Dependencies, by: By): Promise<void> => {
   if ((await countSelfRegistered(pool)) < SELF_REGISTERED_MAX) return;

@@ -50,7 +50,7 @@ describe('POST /register', () => {
     ]);
   });
 
-  test('nobody gets more than users may give', async () => {
+  test('refuses scopes that users may not grant', async () => {
     const asked = 'read:articles manage:clients manage:webhooks write:users';
     const wanted = {
       ...metadata,
@@ -100,7 +100,7 @@ describe('POST /register', () => {
 const registerOne = () =>
   send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
 
-test('where there are too many, the oldest that nobody uses make room however young they are, and else there is none', async () => {
+test('over the limit, the oldest unused clients are removed, however young; without any, the registration is refused', async () => {
   const { pool } = world.side;
   const first = await registerOne();
   await pool.query(
@@ -118,7 +118,7 @@ test('where there are too many, the oldest that nobody uses make room however yo
     [['filler-7', 'filler-8']],
   );
   expect(await registerOne()).toMatchObject({ status: 201 });
-  // Somebody has allowed these something.
+  // Users have allowed these something.
   expect(await world.clients.find(String(first.body.client_id))).toBeDefined();
   expect(await world.clients.find('filler-7')).toBeDefined();
   expect(await world.clients.find('filler-8')).toBeUndefined();
@@ -127,7 +127,7 @@ test('where there are too many, the oldest that nobody uses make room however yo
   expect(rows[0].count).toBeLessThan(10_000);
 });
 
-test('one address registers only so many, and is told when it may go on', async () => {
+test('one address can register a limited number, and learns when to continue', async () => {
   const answers = [];
   for (let each = 0; each < 11; each += 1) answers.push(await registerOne());
   const refused = answers.at(-1);

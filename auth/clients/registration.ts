@@ -15,9 +15,8 @@ import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { Clients } from './clients.ts';
 
 /**
- * What an application that nobody here knows may at most ask a user for: what users do with their own things.
- * Changing profiles, managing webhooks and clients, and the schema are for those whom an administrator has
- * registered.
+ * The scopes that a self-registered application may ask for: what users do with their own data. Changing
+ * profiles, managing webhooks and clients, and the schema need a client that an administrator registered.
  */
 const openScopes = (domain: Domain): readonly string[] => [
   ...OIDC_SCOPES,
@@ -27,7 +26,7 @@ const NOT_OPEN: ReadonlySet<string> = new Set(['write:users', 'read:schema']);
 const OPEN_GRANTS = ['authorization_code', 'refresh_token'] as const;
 const BODY_BYTES_MAX = 16_384;
 
-/** Each registration leaves a row and an event, and takes the place of another where there are too many. */
+/** Each registration adds a row and an event, and over the limit takes another client's place. */
 const PER_ADDRESS: Allowance = { name: 'register-address', burst: 10, intervalMs: 60_000 };
 
 type Dependencies = {
@@ -36,7 +35,7 @@ type Dependencies = {
   readonly attempts: Pick<Attempts, 'take'>;
 };
 
-/** Client metadata (RFC 7591, section 2); what we do not know is ignored, as the section says. */
+/** Client metadata (RFC 7591, section 2). Unknown fields are ignored, as that section says. */
 const Metadata = z.object({
   client_name: visibleText(100).default('An unnamed application'),
   redirect_uris: z.array(z.string()).min(1),
@@ -53,9 +52,9 @@ const Metadata = z.object({
 });
 
 /**
- * Dynamic registration (RFC 7591): anybody may register an application that proves nothing but its redirect
- * URIs. It has no secret, whichever way of authentication it asks for, is never first-party, and its users
- * are always asked.
+ * Dynamic registration (RFC 7591): anybody may register an application. Its redirect URIs are its only proof.
+ * It gets no secret, whichever authentication it asks for, is never first-party, and its users are always
+ * asked for consent.
  */
 export const registrationRoutes = (dependencies: Dependencies): Router =>
   Router()
@@ -101,7 +100,7 @@ const refuseHaste = (response: Response, waitMs: number): void => {
     });
 };
 
-/** The server may give less than was asked for (section 3.2.1), and says in its answer what it gave. */
+/** The server may grant less than was asked for (section 3.2.1); its answer says what. */
 const settingsOf = (open: readonly string[], metadata: z.infer<typeof Metadata>) => {
   const grantTypes = OPEN_GRANTS.filter((grant) => metadata.grant_types.includes(grant));
   const asked = metadata.scope?.split(' ').filter(Boolean) ?? open;
@@ -119,7 +118,7 @@ const settingsOf = (open: readonly string[], metadata: z.infer<typeof Metadata>)
   };
 };
 
-/** Section 3.2.2 has errors of its own. */
+/** Section 3.2.2 defines error codes of its own. */
 const answerInItsWords: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (error instanceof Rejection && error.code === 'conflict') {
     return void response

@@ -1,6 +1,6 @@
 import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
 
-/** A client as administrators see it. Its secret is there only in the answer that makes it. */
+/** A client as administrators see it. Only the answer to the registration contains its secret. */
 export const representationOf = ({
   client,
   secret,

@@ -41,7 +41,7 @@ test.each(['PUT', 'PATCH'])('nobody gives a client by %s a scope that they lack'
   );
 });
 
-test('nobody makes a client act for itself without being allowed to register users', async () => {
+test('making a client act for itself needs the right to register users', async () => {
   const { clientId } = await create(WEB);
   const body = { ...SERVICE, redirectUris: [] };
   expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(
@@ -49,7 +49,7 @@ test('nobody makes a client act for itself without being allowed to register use
   );
 });
 
-test('nobody gets hold of a client that can do more than they can', async () => {
+test('nobody can get a client that can do more than they can', async () => {
   const { clientId, secret } = await create({ ...SERVICE, scopes: ['write:articles'] });
   expect(await send('POST', `/clients/${clientId}/secret`, { claims: NARROW })).toMatchObject(
     lacks('write:articles'),
@@ -61,7 +61,7 @@ test('nobody gets hold of a client that can do more than they can', async () => 
   expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
 });
 
-test('anybody who looks after clients may stop one, whatever it can do', async () => {
+test('anybody who manages clients may disable one, whatever it can do', async () => {
   const { clientId } = await create({ ...WEB, scopes: ['write:articles'] });
   expect(
     await send('PATCH', `/clients/${clientId}`, { body: { disabled: true }, claims: NARROW }),
@@ -69,7 +69,7 @@ test('anybody who looks after clients may stop one, whatever it can do', async (
   expect(await send('DELETE', `/clients/${clientId}`, { claims: NARROW })).toMatchObject({ status: 204 });
 });
 
-test('what somebody has themselves they may give, and what is about users is nobody’s own', async () => {
+test('one may give the scopes that one has, and identity scopes belong to nobody', async () => {
   const body = { ...WEB, scopes: ['openid', 'email', 'read:articles'] };
   expect(await send('POST', '/clients', { body, claims: NARROW })).toMatchObject({ status: 201 });
   expect(await send('POST', '/clients', { body: SERVICE, claims: CLERK })).toMatchObject({ status: 201 });

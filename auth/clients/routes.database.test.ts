@@ -33,7 +33,7 @@ const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(
   ({ method, path }) => [method, path.replace('{clientId}', 'any')] as const,
 );
 
-test('every route is described, and nothing else', () => {
+test('every route is described, and no other', () => {
   const { stack } = clientRoutes({ domain: publishing, clients: world.clients, bodyBytesMax: 1 });
   const served = stack.flatMap(({ route }) => {
     const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
@@ -69,7 +69,7 @@ describe.each(OPERATIONS)('%s %s', (method, path) => {
 });
 
 describe('POST /clients', () => {
-  test('registers a client and shows its secret this once', async () => {
+  test('registers a client and shows its secret only this once', async () => {
     const { status, headers, body } = await send('POST', '/clients', {
       body: { ...SERVICE, clientId: 'importer' },
     });
@@ -99,7 +99,7 @@ describe('POST /clients', () => {
     ]);
   });
 
-  test('a service has a user of its own, in the role that was asked for, registered by the system', async () => {
+  test('gives a service a user of its own with the requested role, registered by the system', async () => {
     const { serviceAccount } = await create({ ...SERVICE, serviceAccountRole: 'author' });
     const events = [];
     for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
@@ -113,13 +113,13 @@ describe('POST /clients', () => {
     ]);
   });
 
-  test('a public client has neither secret nor user', async () => {
+  test('gives a public client neither secret nor user', async () => {
     const made = await create(WEB);
     expect(made).toMatchObject({ serviceAccount: null, tokenEndpointAuthMethod: 'none' });
     expect(made).not.toHaveProperty('secret');
   });
 
-  test('an id that is taken is refused', async () => {
+  test('refuses a taken id', async () => {
     await create({ ...WEB, clientId: 'taken' });
     expect(await send('POST', '/clients', { body: { ...WEB, clientId: 'taken' } })).toMatchObject({
       status: 409,
@@ -138,7 +138,7 @@ describe('POST /clients', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer }] } });
   });
 
-  test('a form is refused', async () => {
+  test('refuses a form', async () => {
     const answer = await send('POST', '/clients', {
       body: WEB,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -146,7 +146,7 @@ describe('POST /clients', () => {
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test('what cannot be answered is not done', async () => {
+  test('does nothing if it cannot answer', async () => {
     const answer = await send('POST', '/clients', {
       body: { ...WEB, clientId: 'unanswerable' },
       headers: { Accept: 'text/html' },
@@ -164,7 +164,7 @@ describe('GET', () => {
     });
   });
 
-  test('of a known one answers 304 to who has it', async () => {
+  test('of a current representation is 304', async () => {
     const { clientId } = await create(WEB);
     const { headers } = await send('GET', `/clients/${clientId}`);
     const again = await send('GET', `/clients/${clientId}`, {
@@ -174,7 +174,7 @@ describe('GET', () => {
     expect(headers.get('cache-control')).toBe('private, no-cache');
   });
 
-  test('of the list goes through all pages, each client once', async () => {
+  test('of the list visits every client once across all pages', async () => {
     for (let each = 0; each < 5; each += 1) await create(WEB);
     const seen: string[] = [];
     for (let path: string | undefined = '/clients?limit=2'; path !== undefined; ) {

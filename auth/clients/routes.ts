@@ -122,7 +122,7 @@ const handlersFor = (
   }) satisfies Handler,
 });
 
-/** Whoever takes scopes away and says nothing of those by default takes them away there too. */
+/** A patch that removes scopes and does not mention the default scopes removes them there too. */
 const patched = (settings: ClientSettings, patch: z.output<Forms['ClientPatch']>): unknown => {
   const { scopes } = patch;
   const defaultScopes = settings.defaultScopes.filter(
@@ -141,17 +141,14 @@ const answerClient = (
   response: Response,
   made: ClientAndSecret,
 ): void => {
-  // The tag is that of the item as a later GET shows it.
+  // The tag equals that of a later GET.
   const shown = JSON.stringify(representationOf({ client: made.client }));
   const text = made.secret === undefined ? shown : JSON.stringify(representationOf(made));
   response.set('ETag', entityTagOf(made.client.version, shown));
   answerJson(request, response, { text, version: made.client.version });
 };
 
-/**
- * Applies a JSON merge patch (RFC 7396): what is null goes, what is an object is merged, all else is put in
- * place.
- */
+/** Applies a JSON merge patch (RFC 7396): null removes, an object is merged, anything else replaces. */
 const mergePatch = (target: unknown, patch: unknown): unknown => {
   if (!isObject(patch)) return patch;
   const merged = new Map(Object.entries(isObject(target) ? target : {}));

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
-/** So that scanners of repositories recognise one. */
+/** Lets secret scanners of repositories recognise one. */
 const PREFIX = 'annals_secret_';
 
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64url');

@@ -16,7 +16,7 @@ export type ServiceAccountDependencies = {
   readonly domain: Domain;
   readonly gateway: CommandGateway;
   readonly eventLog: Pick<EventLog, 'read'>;
-  /** Knows a service account before it is asked for a token. */
+  /** Makes the service account known before it is asked for a token. */
   readonly persons: Pick<Persons, 'register'>;
 };
 
@@ -24,9 +24,9 @@ export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>
   grantTypes.includes('client_credentials');
 
 /**
- * A client that acts for itself is a user of its own, registered as every other user is. Never inside a
- * transaction: it needs connections of the same pool, and many who each hold one would wait for each other.
- * Where the client is then not made after all, who tries again with the same settings finds the same user.
+ * Registers the user as whom a client acts, like every other user. Never call it inside a transaction: it
+ * needs connections of the same pool, and callers that each hold one would deadlock. If the client is not
+ * made after all, a retry with the same settings finds the same user.
  */
 export const makeServiceAccount = async (
   { domain, gateway, eventLog, persons }: ServiceAccountDependencies,
@@ -47,7 +47,7 @@ export const makeServiceAccount = async (
     .send({ type: 'RegisterUser', name, email: null, role }, context)
     .catch(refuseHaste);
   const userId = id as UserId;
-  // The one that a client of this id had before is found again, and nobody acts as somebody deleted.
+  // An earlier client with this id may have had this account, and nobody acts as a deleted user.
   if (await isDeletionRecorded(eventLog, userId))
     throw new Rejection('client_id_taken', {}, { says: DELETED });
   await persons.register({ userId, version, email: null, role });
@@ -56,15 +56,14 @@ export const makeServiceAccount = async (
 
 const DELETED = 'The service account of this client was deleted: choose another id.';
 
-/** Another name or role is another request, which would be refused under the key of the first. */
+/** Another name or role is another request; the key of the first would refuse it. */
 const digestOf = (name: string, role: Role): string =>
   createHash('sha256')
     .update(JSON.stringify([name, role]))
     .digest('base64url');
 
 /**
- * The key is ours, so the caller would not know what is meant: somebody else is making the same account just
- * now.
+ * The key is ours, so its error would puzzle the caller: another request is making the same account just now.
  */
 const refuseHaste = (error: unknown): never => {
   if (error instanceof Rejection && error.code === 'idempotency_key_in_use')

@@ -17,7 +17,7 @@ export type NewInvitation = Omit<InvitationRow, 'expiresAt'> & {
 };
 
 const COLUMNS = 'id, digest, sealed, role, expires_at as "expiresAt"';
-/** After it has expired, somebody may still want to see whom to invite again. */
+/** Keeps expired invitations for a while, so that an administrator sees whom to invite again. */
 const EXPIRED_KEPT_S = 7 * 86_400;
 const LISTED_MAX = 500;
 
@@ -48,7 +48,7 @@ export const selectOpenInvitations = async (database: Queryable): Promise<readon
   return rows;
 };
 
-/** Ends one that is open; answers whether it was. */
+/** Ends an open invitation; returns whether there was one. */
 export const closeInvitation = async (
   database: Queryable,
   id: string,
@@ -61,7 +61,7 @@ export const closeInvitation = async (
   return rowCount === 1;
 };
 
-/** Answers with the one that there was to this address. */
+/** Ends and returns the invitation to this address, if any. */
 export const closeInvitationTo = async (
   database: Queryable,
   emailHash: string,

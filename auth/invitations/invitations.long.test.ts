@@ -32,7 +32,7 @@ describe('an invitation', () => {
       : page;
   };
 
-  test('leads to an account with its role, also where nobody can sign up, and once', async () => {
+  test('leads to an account with its role, even if sign-up is closed, and only once', async () => {
     const email = anAddress();
     const { admin, page } = await invite(email, 'admin');
     expect(page.body).toContain(`${email} is invited. The link is on its way by mail.`);
@@ -51,14 +51,14 @@ describe('an invitation', () => {
     expect(rows).toContainEqual({ email_hash: null, digest: null, sealed: null });
   });
 
-  test('keeps to the address and the role that it is for', async () => {
+  test('is limited to its address and role', async () => {
     const email = anAddress();
     await invite(email, 'reader');
     await accept(linkIn(await smtp.mailTo(email)), { email: anAddress(), role: 'admin' });
     expect(await site.auth.persons.byEmail(email)).toMatchObject({ role: 'reader' });
   });
 
-  test('of many who accept it at once, makes one account', async () => {
+  test('accepted in parallel makes one account', async () => {
     const email = anAddress();
     await invite(email);
     const link = linkIn(await smtp.mailTo(email));
@@ -68,7 +68,7 @@ describe('an invitation', () => {
     expect(pages.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('is taken back, or replaced by another one, and is not good any more', async () => {
+  test('becomes invalid when it is revoked or replaced', async () => {
     const email = anAddress();
     const { admin } = await invite(email);
     const first = linkIn(await smtp.mailTo(email));
@@ -94,13 +94,13 @@ describe('an invitation', () => {
     expect((await admin.get('/account/invitations')).body).toContain('Expired on');
   });
 
-  test('to who has an account is refused', async () => {
+  test('to an address with an account is refused', async () => {
     const { email } = await aPerson();
     const { page } = await invite(email);
     expect([page.status, page.body.includes('This address has an account already.')]).toEqual([409, true]);
   });
 
-  test('shows its link to who invites where no mail is sent, and the address to nobody who reads the database', async () => {
+  test('shows its link to the inviter if no mail is sent; the database reveals no address', async () => {
     await using without = await openAccountsSite({ signUp: 'off' });
     const email = anAddress();
     await without.addPerson({ email, password, role: 'admin' });
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     expect(rows.map(({ row }) => row.includes(guest))).toEqual([false]);
   });
 
-  test('is made by administrators alone, and not from a browser that was left open', async () => {
+  test('needs an administrator with a recent sign-in', async () => {
     const author = await signInToAccount(site, await aPerson());
     expect((await author.get('/account/invitations')).status).toBe(404);
     expect((await author.get('/account')).body).not.toContain('/account/invitations');

@@ -25,17 +25,17 @@ type Invitation = {
 };
 type Wanted = Pick<Invitation, 'email' | 'role'>;
 
-/** Who may create an account with a role, by a link that is good once. */
+/** Invitations to create an account with a role, by a link that works once. */
 export type Invitations = {
   /**
-   * What stands in the link, which is kept nowhere; undefined where the address has an account. Another one
-   * to this address ends.
+   * Returns the secret of the link, which is stored nowhere; undefined if the address has an account. Ends an
+   * earlier invitation to this address.
    */
   make(wanted: Wanted, by: SecurityCircumstances): Promise<string | undefined>;
   find(link: string): Promise<Invitation | undefined>;
   /** Those that were neither accepted nor revoked, the newest first. */
   list(): Promise<readonly Invitation[]>;
-  /** Answers false where it is over already. */
+  /** Returns false if it has ended already. */
   revoke(id: string, by: SecurityCircumstances): Promise<boolean>;
   accept(invitation: Invitation, guest: Guest): Promise<SignedUp>;
 };
@@ -56,7 +56,7 @@ export type InvitationDependencies = {
 };
 
 const LIFETIME_S = 7 * 86_400;
-/** As long as a form's id, which it becomes where the invitation is accepted. */
+/** The length of a form's id, which it becomes when the invitation is accepted. */
 const ID_BYTES = 16;
 const LINK_BYTES = 32;
 const KIND = 'invitation';
@@ -81,7 +81,8 @@ export const createInvitations = (
       return isRevoked;
     },
     async accept({ id, email, role }, { requestId, ...guest }) {
-      // The invitation is the form: whoever sends it again, or at once, comes to the same account or to none.
+      // The invitation's id is the form's id, so repeated or parallel submissions get the same account or
+      // none.
       const signedUp = await signUp(dependencies, {
         ...guest,
         requestId,
@@ -91,7 +92,7 @@ export const createInvitations = (
       });
       if (signedUp.outcome !== 'done') return signedUp;
       const { userId } = signedUp.person;
-      // The directory may have done this already, because there is an account with the address now.
+      // The directory may have done this already, because the address now has an account.
       await closeInvitation(pool, id, 'accepted');
       await confirm(pool, { userId, emailHash: dependencies.emailHash(email) });
       const by: SecurityCircumstances = { actor: `user:${userId}`, client: null, requestId };
@@ -101,7 +102,7 @@ export const createInvitations = (
   };
 };
 
-/** For who only invites: the account itself is made by who is invited. */
+/** Makes an invitation for a process that only invites; the invited person makes the account. */
 export const makeInvitation = async (
   { pool, seal, persons, emailHash, record }: InvitationDependencies,
   { email, role }: Wanted,

@@ -52,7 +52,7 @@ If you have no account, do not use the link. Somebody else has created one with 
 
 type HasAccount = Addressed & { readonly accountUrl: string; readonly resetUrl: string };
 
-/** To whoever has an account already: the page that was filled in does not say so. */
+/** To a person who already has an account: the page that was filled in does not say so. */
 export const hasAccountMessage = ({ to, name, accountUrl, resetUrl }: HasAccount): Message => ({
   to,
   subject: 'You have an account already',
@@ -85,7 +85,7 @@ If it was not you, choose a new one at once: ${accountUrl}/reset
 
 type Noticed = Addressed & { readonly subject?: string; readonly what: string; readonly accountUrl: string };
 
-/** What protects the account is another one than before, or somebody tries to get around it. */
+/** Reports that the account's protection has changed, or that somebody tries to bypass it. */
 export const signInMessage = ({
   to,
   name,
@@ -103,7 +103,7 @@ If it was not you, choose a new password at once, and look at how one can sign i
 `,
 });
 
-/** To the address of before: whoever took the account over does not get it. */
+/** To the former address: an attacker who took the account over does not get it. */
 export const addressChangedMessage = ({ to, name }: Addressed): Message => ({
   to,
   subject: 'Your e-mail address was changed',
@@ -115,7 +115,7 @@ If it was not you who changed it, tell whoever runs this.
 `,
 });
 
-/** To the new address: its owner learns that an account has it. */
+/** To the new address: its owner learns that an account uses it. */
 export const addressGivenMessage = ({ to, name }: Addressed): Message => ({
   to,
   subject: 'Your account has this e-mail address now',

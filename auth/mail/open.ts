@@ -4,8 +4,8 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandPlain, type Mail } from './mail.ts';
 
 /**
- * The mail that the settings name; without them it is printed in development, and there is none elsewhere:
- * then nobody can sign up.
+ * Opens the mail of the settings. Without them, development prints messages; elsewhere there is no mail, and
+ * nobody can sign up.
  */
 export const openMail = async ({
   config,
@@ -15,7 +15,7 @@ export const openMail = async ({
   log: Log;
 }): Promise<Mail | undefined> => {
   if (config.mail !== undefined) {
-    // Loaded only where it is used.
+    // Loaded only if it is used.
     const { openSmtpMail } = await import('./smtp/smtp-mail.ts');
     return openSmtpMail(config.mail);
   }
@@ -27,16 +27,13 @@ const NO_MAIL =
   'SIGNUP lets people create accounts, and there is no MAIL_URL to confirm their addresses by: set MAIL_URL and MAIL_FROM, or SIGNUP=off and ' +
   'invite people with `npm run annals -- invite`.';
 
-/**
- * Prints messages where a developer sees them. They hold links that open accounts, so this is for development
- * alone.
- */
+/** Prints messages for developers. They contain links that open accounts, so this is for development only. */
 export const openLogMail = (log: Log): Mail => ({
   reachesPeople: false,
   async send(message) {
     demandPlain(message);
     const { to, subject, text } = message;
-    // In the line itself: a field of these names is kept out of logs, with good reason everywhere else.
+    // In the text itself: logs redact fields with these names, for good reason everywhere else.
     log.info(`Mail to ${to}, which nobody sends in development: ${subject}\n${text}`);
   },
   [Symbol.asyncDispose]: async () => {},

@@ -3,22 +3,22 @@ import { createTurns, TooBusy } from '../accounts/turns.ts';
 import type { Mail, Message } from './mail.ts';
 
 /**
- * Sends without anybody waiting: how long it takes, and whether it works, tells nobody whether there is such
- * an account.
+ * Sends in the background, so that neither its duration nor its failure reveals whether there is such an
+ * account.
  */
 export type Post = AsyncDisposable & {
-  /** False where there is no mail at all. */
+  /** False without any mail. */
   readonly isThere: boolean;
-  /** False where messages are only printed. */
+  /** False if messages are only printed. */
   readonly reachesPeople: boolean;
-  /** The message may be made meanwhile; nothing is sent where there is none. */
+  /** The message may be made in the background, too; undefined sends nothing. */
   send(make: () => Promise<Message | undefined>): void;
 };
 
 const AT_ONCE_MAX = 2;
 const WAITING_MAX = 100;
 
-/** What waits at the end is still sent. */
+/** On disposal, queued messages are still sent. */
 export const createPost = ({ mail, log }: { mail: Mail | undefined; log: Log }): Post => {
   const inTurn = createTurns({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
   const underway = new Set<Promise<void>>();

@@ -22,7 +22,7 @@ afterAll(async () => {
 const changeBy = (administrator: number, userId: number, email: string | null) =>
   site.gateway.send({ type: 'UpdateUser', userId: userId as never, email }, by(as(administrator, 'admin')));
 
-test('another address that an administrator gives is told at both', async () => {
+test('a change of address by an administrator is mailed to both addresses', async () => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, email);
   expect((await smtp.mailTo(person.email)).subject).toBe('Your e-mail address was changed');
@@ -31,12 +31,12 @@ test('another address that an administrator gives is told at both', async () => 
   expect((await smtp.mailTo(email, 1)).subject).toBe('Your e-mail address was changed');
 });
 
-test('an address that the mail server refuses holds up no other mail', async () => {
+test('an address that the mail server refuses blocks no other mail', async () => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, refused);
   await changeBy(root.userId, person.userId, email);
   expect((await smtp.mailTo(email)).subject).toBe('Your account has this e-mail address now');
-  // What was sent is gone, and the rest is tried again.
+  // Sent mail is deleted; the rest is retried.
   const waiting = `select array_agg(version || told_at order by version) as mail from auth.address_mail where user_id = $1 and attempts = 1`;
   await until(
     async () => (await site.pool.query<{ mail: string[] }>(waiting, [person.userId])).rows[0]?.mail,
@@ -44,7 +44,7 @@ test('an address that the mail server refuses holds up no other mail', async () 
   );
 });
 
-test('another way to write it is told to nobody', async () => {
+test('another spelling of the same address is mailed to nobody', async () => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, person.email.toUpperCase());
   await changeBy(root.userId, person.userId, email);
@@ -58,7 +58,7 @@ test('another way to write it is told to nobody', async () => {
   expect(former().map(({ subject }) => subject)).toEqual(['Your e-mail address was changed']);
 });
 
-test('a link for a new password that went to the former address is not good any more', async () => {
+test('a password link that went to the former address becomes invalid', async () => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   const account = openOwnAccount(site);
   await account.send(await account.get('/account/reset'), { email: person.email });

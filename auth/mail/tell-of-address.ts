@@ -23,14 +23,14 @@ type Dependencies = {
 };
 
 const LOOK_AGAIN_MS = 2_000;
-/** Mail may come a second later, and few events are about persons. */
+/** Mail may be a second late, and few events concern persons. */
 const REST_MS = 1_000;
 
 /**
- * Tells of another e-mail address, at least once, whoever changed it and by whichever interface: at the
- * address of before, and at the new one unless the owner gave it. It goes by the log, because the command
- * role sends no mail; under a lease of its own, because an earlier release may hold that of the directory;
- * and by a table, so that a mail server that does not answer holds up nothing else.
+ * Sends notices of a changed e-mail address, at least once, whichever interface changed it: to the former
+ * address, and to the new one unless its owner typed it. It follows the log, because the command role sends
+ * no mail; holds its own lease, because an earlier release may hold the directory's; and queues in a table,
+ * so that a dead mail server blocks nothing else.
  */
 export const startTellingOfAddress = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { pool, log } = dependencies;
@@ -67,7 +67,10 @@ export const startTellingOfAddress = async (dependencies: Dependencies): Promise
 
 const FOLLOWER = 'auth-mail';
 
-/** Of any change, because what it changes is sealed: whoever sends it looks whether it was the address. */
+/**
+ * Queued for every update, because the changed fields are sealed: the sender checks whether it was the
+ * address.
+ */
 const mailAbout = ({
   type,
   stream,
@@ -117,19 +120,16 @@ const messageOf = async (
 const isSame = (before: string | undefined, after: string | undefined): boolean =>
   before !== undefined && after !== undefined && sameAddress(before) === sameAddress(after);
 
-/** One message about a change of a user, to the address of before or to the one of after. */
+/** One message about a change of a user, to the former or the new address. */
 type AddressMail = { readonly userId: UserId; readonly version: Version; readonly toldAt: 'former' | 'new' };
 
-/**
- * Longer than sending takes, and doubled by each attempt: whoever died while it sent is followed by another
- * after it.
- */
+/** Longer than a send takes, and doubled by each attempt: another process takes over after a crash. */
 const RETRY_S = 60;
 const RETRY_MAX_S = 3_600;
-/** How long it is tried; whether a change before that is worth a mail nobody knows. */
+/** How long sending is retried. A notice of an older change is hardly worth a mail. */
 const ADDRESS_MAIL_KEPT_S = 7 * 86_400;
 
-/** In the caller's transaction. The same may be inserted again. */
+/** Runs in the caller's transaction. Idempotent. */
 const insertAddressMail = async (connection: Connection, mail: readonly AddressMail[]): Promise<void> => {
   if (mail.length === 0) return;
   await connection.query(
@@ -145,7 +145,7 @@ const insertAddressMail = async (connection: Connection, mail: readonly AddressM
   );
 };
 
-/** One that is due, which is nobody else's for a while; it is due again after that, unless it is deleted. */
+/** Takes a due message and leases it for a while; it is due again after that, unless it is deleted. */
 const takeAddressMail = async (pool: Pool): Promise<AddressMail | undefined> => {
   const { rows } = await pool.query<AddressMail>(
     `update auth.address_mail as mail

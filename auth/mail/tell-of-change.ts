@@ -10,7 +10,7 @@ export type TellDependencies = {
   readonly issuerUrl: string;
 };
 
-/** Tells somebody that how they sign in was changed, so that they learn of it where it was not them. */
+/** Notifies a person of a change to how they sign in, so that they notice a change by somebody else. */
 export const tellOfChange = (
   { post, readProfile, issuerUrl }: TellDependencies,
   { userId }: { readonly userId: UserId },

@@ -17,7 +17,7 @@ export type AccountDependencies = Pick<
   | 'ownTokens'
 >;
 
-/** Of somebody who is there. */
+/** For a person who is not deleted. */
 export const readAccount = async (
   dependencies: AccountDependencies,
   { userId, status }: Person,

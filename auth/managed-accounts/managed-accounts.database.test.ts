@@ -84,7 +84,7 @@ const refusedSoon = (token: string) =>
     WITHIN_MS,
   );
 
-test('an administrator sees how somebody signs in and what acts for them, and nobody else does', async () => {
+test('only an administrator sees how a person signs in and what acts for them', async () => {
   const { person, session, path } = await somebody();
   expect(await accountOf(person)).toMatchObject({
     userId: person.userId,
@@ -105,7 +105,7 @@ test('an administrator sees how somebody signs in and what acts for them, and no
   expect(await ask(admin, 'PUT', path)).toMatchObject({ status: 405 });
 });
 
-test('an administrator ends a session, an application and a token of somebody, each alone', async () => {
+test('an administrator ends a session, an application and a token of a person, each alone', async () => {
   const { person, session, token, path } = await somebody();
   const { sessions, tokens } = await accountOf(person);
   expect((await ask(admin, 'DELETE', `${path}/sessions/${sessions[0]?.id}`)).status).toBe(204);
@@ -120,12 +120,12 @@ test('an administrator ends a session, an application and a token of somebody, e
   expect((await ask(admin, 'DELETE', `${path}/applications/${clientId}`)).status).toBe(204);
   await refusedSoon(session);
   expect(await accountOf(person)).toMatchObject({ sessions: [], applications: [], tokens: [] });
-  // Once more: it has ended.
+  // A repetition: it has already ended.
   expect((await ask(admin, 'DELETE', `${path}/tokens/${tokens[0]?.id}`)).status).toBe(204);
 });
 
 describe('a deactivated account', () => {
-  test('is refused with whatever it has, and goes on where it is reactivated', async () => {
+  test('is refused with all its credentials, and works again once it is reactivated', async () => {
     const { person, session, token, path } = await somebody();
     expect((await ask(token, 'GET', '/account/tokens')).status).toBe(403);
     expect((await ask(admin, 'POST', `${path}/deactivate`)).status).toBe(204);
@@ -142,13 +142,13 @@ describe('a deactivated account', () => {
     expect(await tokenOf(person)).toMatch(/\./);
   });
 
-  test('is none of an administrator', async () => {
+  test('cannot be an administrator’s', async () => {
     const { userId } = await registerPerson(site.auth, 'admin');
     const refused = await ask(admin, 'POST', `/account/people/${userId}/deactivate`);
     expect(refused).toMatchObject({ status: 409, body: { code: 'account_of_administrator' } });
   });
 
-  test('stands in the log, with who did it', async () => {
+  test('is in the log, with the person who did it', async () => {
     const { person, path } = await somebody();
     await ask(admin, 'POST', `${path}/deactivate`);
     await ask(admin, 'POST', `${path}/deactivate`);
@@ -166,7 +166,7 @@ describe('a deactivated account', () => {
   });
 });
 
-test('an administrator invites somebody, and takes it back', async () => {
+test('an administrator invites a person, and revokes it', async () => {
   const email = `${randomUUID()}@example.com`;
   const made = await ask(admin, 'POST', '/account/invitations', { email, role: 'author' });
   expect(made).toMatchObject({
@@ -191,7 +191,7 @@ test('an administrator invites somebody, and takes it back', async () => {
   });
 });
 
-test('an invitation to a higher role needs the scope by which roles are given', async () => {
+test('an invitation to a higher role needs the scope that changes roles', async () => {
   const invite = (token: string, role: string) =>
     ask(token, 'POST', '/account/invitations', { email: `${randomUUID()}@example.com`, role });
   expect(await invite(admin, 'admin')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });

@@ -31,7 +31,7 @@ type Handler = (request: Request<Readonly<Record<string, string>>>, response: Re
 
 const BODY_BYTES_MAX = 4_096;
 
-/** The accounts of others, for administrators with the scope `manage:accounts`. */
+/** Other people's accounts, for administrators with the scope `manage:accounts`. */
 export const managedAccountRoutes = (dependencies: Dependencies): Router => {
   const operations = managedAccountOperations(dependencies.domain);
   const { getAccount, deactivateAccount, reactivateAccount, listInvitations: list, invite } = operations;
@@ -92,7 +92,7 @@ const handlersOf = (dependencies: Dependencies) => ({
 
 const peopleHandlers = (dependencies: Dependencies) => {
   const { pool, persons, sessions, ownTokens, record } = dependencies;
-  /** Somebody who is there. */
+  /** The person in the path; refuses a deleted one. */
   const personIn = async ({
     params: { userId = '' },
   }: {
@@ -123,7 +123,7 @@ const peopleHandlers = (dependencies: Dependencies) => {
       if (role === 'admin') throw new Rejection('account_of_administrator');
       const isDone = await inTransaction(pool, async (connection) => {
         if (!(await deactivatePerson(connection, userId))) return false;
-        // In the same transaction, so that no token is issued in between that survives it.
+        // In the same transaction, so that no token issued in between survives it.
         await revoke(connection, 'user', String(userId));
         return true;
       });

@@ -6,9 +6,8 @@ import type { Clients } from '../clients/clients.ts';
 export const SIGNED_IN_PATH = '/account/signed-in';
 
 /**
- * The pages of one's own account, as a client like any other to the sign-in: it is in no table and in no
- * list. The code that it gets is of no use to anybody, because nobody has the verifier: what counts is the
- * session that the sign-in has opened.
+ * The account pages as a client of the sign-in, in no table and no list. The code that it gets is useless,
+ * because nobody has the verifier: the pages need only the session that the sign-in opened.
  */
 export const withAccountClient = (clients: Clients, issuerUrl: string): Clients => {
   const client = accountClient(issuerUrl);

@@ -15,10 +15,10 @@ export type ConfirmDependencies = {
   readonly record: RecordSecurityEvent;
 };
 
-/** What is wrong with a password that somebody types to confirm something; undefined where nothing is. */
+/** The error if the typed password does not confirm an action; undefined if it does. */
 export type Unconfirmed = { readonly text: string; readonly status: number } | undefined;
 
-/** Counted together with the attempts to sign in, so that an open browser is no way around their limits. */
+/** Counts together with sign-in attempts, so that an open browser cannot evade their limits. */
 export const confirmPassword = async (
   dependencies: ConfirmDependencies,
   visitor: Visitor,

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const FIRST = 'Confirm your address first';
 
-/** Somebody whose account is of a time when nobody had to confirm anything. */
+/** A person whose account predates the confirmation of addresses. */
 const unconfirmed = async () => {
   const person = { email: anAddress(), password };
   const userId = await site.addPerson({ ...person, isConfirmed: false });
@@ -50,8 +50,8 @@ const authorize = (account: OwnAccount, client: string) =>
     `/authorize?${new URLSearchParams({ client_id: client, redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st' })}`,
   );
 
-describe('an account whose address nobody has confirmed', () => {
-  test('gets no passkey, no codes and no application of others, also by forms of before; ours are open to it', async () => {
+describe('an account with an unconfirmed address', () => {
+  test('gets no passkey, no codes and no third-party application, even by older forms; first-party ones work', async () => {
     const { person, userId, account } = await unconfirmed();
     await site.pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
     const [passkeys, codes, consent] = [
@@ -83,10 +83,10 @@ describe('an account whose address nobody has confirmed', () => {
     await signInToAccount(site, person);
   });
 
-  test('gets all of it once its owner has opened the link in a mail, which is good once', async () => {
+  test('gets all of it once its owner has opened the mailed link, which works once', async () => {
     const { person, account } = await unconfirmed();
     const link = await linkFor({ person, account });
-    // In another browser, in which they sign in first.
+    // In another browser, where they sign in first.
     const elsewhere = openOwnAccount(site);
     const question = await elsewhere.browser.follow(await elsewhere.browser.get(link));
     const page = await elsewhere.browser.follow(await elsewhere.send(question, person));
@@ -98,7 +98,7 @@ describe('an account whose address nobody has confirmed', () => {
     await setUpCodes(account);
   });
 
-  test('is not confirmed by a link that was used, that is of another account, or that went to another address', async () => {
+  test('is not confirmed by a used link, one of another account, or one that went to another address', async () => {
     const { person, userId, account } = await unconfirmed();
     const link = await linkFor({ person, account });
     const page = await account.browser.get(link);
@@ -112,7 +112,7 @@ describe('an account whose address nobody has confirmed', () => {
     expect((await account.browser.get(former)).status).toBe(410);
   });
 
-  test('gets five messages, and then no more for a while', async () => {
+  test('gets five messages, and then none for a while', async () => {
     const { account } = await unconfirmed();
     const statuses: number[] = [];
     for (let times = 1; times <= 6; times += 1)
@@ -121,7 +121,7 @@ describe('an account whose address nobody has confirmed', () => {
   });
 });
 
-test('who confirmed one address has not confirmed the next: the first link for a password that goes there removes their passkey', async () => {
+test('a confirmation does not carry over to a new address: the first password link sent there removes the passkey', async () => {
   const { register, signInBy } = passkeyVisits({
     site,
     signedIn: () => Promise.reject(new Error('is not asked')),
@@ -147,12 +147,12 @@ test('who confirmed one address has not confirmed the next: the first link for a
   const owner = await choose('a wholly new password', 0);
   expect((await signInBy(theirs)).answer.status).not.toBe(303);
   expect((await register(owner, mine)).status).toBe(303);
-  // The same address, typed otherwise, stays confirmed.
+  // Another spelling of the same address stays confirmed.
   await owner.fill('/account/profile', { name: 'Ada', email: email.toUpperCase() });
   expect((await owner.get('/account/passkeys')).body).not.toContain(FIRST);
 });
 
-test('a confirmed account, and any where no mail reaches people, has nothing to confirm', async () => {
+test('a confirmed account has nothing to confirm, nor has any account if no mail reaches people', async () => {
   const confirmed = await signInToAccount(site, await somebodyAt(site));
   expect(titleOf(await confirmed.get('/account/confirm'))).toBe('Signing in');
   await using without = await openAccountsSite({ trustProxy: 1 });

@@ -25,8 +25,8 @@ const Form = z.discriminatedUnion('do', [
 const PER_ACCOUNT: Allowance = { name: 'confirm-account', burst: 5, intervalMs: 600_000 };
 
 /**
- * Somebody shows that they read mail to the address of their account. The link works for whoever is signed in
- * to the account, so the owner of an address does not confirm a stranger's account by a click.
+ * Confirms that the owner reads mail to the account's address. The link works only in a session of that
+ * account, so the owner of an address cannot confirm a stranger's account by a click.
  */
 export const confirmation = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.confirmation,
@@ -47,7 +47,7 @@ export const confirmation = (dependencies: Dependencies): AccountPage => ({
   },
 });
 
-/** Only with an address that nobody has confirmed. */
+/** Only for an unconfirmed address. */
 const ifOpen = async (
   dependencies: Dependencies,
   visitor: Visitor,
@@ -58,7 +58,7 @@ const ifOpen = async (
   return email === undefined ? goTo(visitor, PATHS.profile) : answer(email);
 };
 
-/** Ends with another address. */
+/** The link becomes invalid when the address changes. */
 const boundTo = ({ emailHash }: Dependencies, { userId }: Visitor, email: string): readonly string[] => [
   String(userId),
   emailHash(email),

@@ -83,7 +83,7 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
     if (deleted === 'last') return refuse(dependencies, visitor);
     if (deleted === 'busy')
       return answer(dependencies, visitor, { problems: { form: UNCERTAIN }, confirmation, status: 503 });
-    // The directory does both when it comes to it, which may take a moment.
+    // The directory does both as well, after a moment.
     await deletePerson(dependencies.pool, visitor.userId, deleted.version as Version);
     await dependencies.endGrantsOfUser(visitor.userId);
     dropSession(dependencies.provider, visitor);
@@ -114,8 +114,7 @@ const answer = (
   );
 
 /**
- * Shows that somebody may see what was erased of whom; it is good for ever, and nothing has to be kept for
- * it.
+ * A receipt that permits reading the report of one's erasure. It never expires, and nothing is stored for it.
  */
 const receiptOf = (seal: RecordSeal, userId: UserId): URLSearchParams =>
   new URLSearchParams({ user: String(userId), receipt: macOf(seal, userId).toString('base64url') });
@@ -131,13 +130,13 @@ type ReportDependencies = Pick<
   'seal' | 'domain' | 'pool' | 'eventLog' | 'erasures' | 'issuerUrl'
 >;
 
-/** The report of an erasure, for who has its receipt: whom it is about cannot sign in any more. */
+/** The report of an erasure for the holder of its receipt, who can no longer sign in. */
 export const erasedRoutes = (dependencies: ReportDependencies): Router => {
   let isReporting = false;
   const show = async (request: Request, response: Response): Promise<void> => {
     const userId = holderOf(dependencies.seal, request);
     if (userId === undefined) throw new PageRefusal(NO_RECEIPT);
-    // It reads much of the log, so there is one at a time, and no queue.
+    // A report reads much of the log, so one runs at a time, without a queue.
     if (isReporting) {
       response.set('Retry-After', String(RETRY_AFTER_S));
       throw new PageRefusal(BUSY);
@@ -179,8 +178,8 @@ type Administrator = Pick<Visitor, 'userId' | 'role'>;
 type Queryable = Pick<Pool, 'query'>;
 
 /**
- * Whether the command role will refuse to delete somebody, as far as it is known here. Service accounts have
- * no address, and cannot sign in.
+ * Predicts whether the command role will refuse the deletion. Service accounts have no address and cannot
+ * sign in, so they do not count.
  */
 const isLastAdministrator = async (
   database: Queryable,

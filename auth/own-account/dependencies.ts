@@ -27,7 +27,7 @@ import type { Sessions } from '../storage/sessions.ts';
 import type { Tickets } from '../storage/tickets.ts';
 import type { Visitor } from './visitor.ts';
 
-/** What the pages of one's own account work with; each names what it needs of it. */
+/** The dependencies of the account pages; each page names those that it needs. */
 export type OwnAccountDependencies = {
   readonly domain: Domain;
   readonly provider: Provider;

@@ -9,16 +9,13 @@ import {
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
-/**
- * How somebody ends what can be done in their name: by another password, application by application, browser
- * by browser.
- */
+/** A person ends the access to their account: by a new password, or by application or browser. */
 const world = openAccountWorld();
 
 describe('the password', () => {
   const next = 'a wholly new password';
 
-  test('is changed with the one before it, and the browser gets another secret', async () => {
+  test('is changed with the current one, and the browser’s session gets a new secret', async () => {
     const { person, account } = await world.signedIn();
     const before = account.browser.cookies.get('annals_session')?.value;
     const stolen = openHandBrowser();
@@ -35,7 +32,7 @@ describe('the password', () => {
     });
   });
 
-  test('can end all that was signed in elsewhere, and what applications may do, or leave it', async () => {
+  test('can end all other sessions and the grants of applications, or keep them', async () => {
     const person = await world.aPerson();
     const [here, there] = [
       await signInToAccount(world.site, person),
@@ -51,7 +48,7 @@ describe('the password', () => {
     expect((await here.get('/account/applications')).body).toContain('No application may act for you.');
   });
 
-  test('stays as it is where something is wrong, which is told', async () => {
+  test('stays unchanged after an error, which the page shows', async () => {
     const { person, account } = await world.signedIn();
     const page = await account.get('/account/password');
     for (const [fields, words] of [
@@ -66,7 +63,7 @@ describe('the password', () => {
     await signInToAccount(world.site, person);
   });
 
-  test('cannot be guessed from an open browser, and whoever tries keeps nobody else out', async () => {
+  test('cannot be guessed from an open browser, and guessing locks nobody else out', async () => {
     const { person, account } = await world.signedIn();
     const page = await account.get('/account/password');
     const guess = () => account.send(page, { current: 'a wrong password', password: next });
@@ -78,7 +75,7 @@ describe('the password', () => {
     expect((await openOwnAccount(world.site).fill('/account', credentialsOf(person))).status).not.toBe(429);
   });
 
-  test('is not tried for ever with new ones that are refused', async () => {
+  test('cannot be tried without limit with new ones that are refused', async () => {
     const { account } = await world.signedIn();
     const page = await account.get('/account/password');
     const statuses: number[] = [];
@@ -89,7 +86,7 @@ describe('the password', () => {
 });
 
 describe('applications', () => {
-  test('are listed with what they may do, and end with their tokens', async () => {
+  test('are listed with their scopes, and end with their tokens', async () => {
     const { person, account } = await world.signedIn();
     const consent = await account.browser.follow(
       await account.browser.get(
@@ -112,7 +109,7 @@ describe('applications', () => {
     expect(rows).not.toHaveLength(0);
   });
 
-  test('of others are not ended', async () => {
+  test('of other people are not ended', async () => {
     const [one, other] = [await world.signedIn(), await world.signedIn()];
     for (const { account } of [one, other]) {
       const consent = await account.browser.follow(await account.browser.get(world.visit.authorizeUrl()));
@@ -129,7 +126,7 @@ describe('sessions', () => {
   const SAFARI =
     'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1';
 
-  test('are listed with where they are, and one of them or all others end', async () => {
+  test('are listed with browser and network, and one or all others can be ended', async () => {
     const person = await world.aPerson();
     const here = await signInToAccount(world.site, person, FIREFOX);
     const phone = await signInToAccount(world.site, person, SAFARI);
@@ -152,7 +149,7 @@ describe('sessions', () => {
     });
   });
 
-  test('of others are neither shown nor ended', async () => {
+  test('of other people are neither shown nor ended', async () => {
     const one = await world.signedIn({ agent: FIREFOX });
     const other = await world.signedIn({ agent: SAFARI });
     const page = await one.account.get('/account/sessions');
@@ -167,7 +164,7 @@ describe('sessions', () => {
     expect(titleOf(await other.account.get('/account'))).toBe('Your account');
   });
 
-  test('keep no address and no more of a browser than is shown, and nothing in clear', async () => {
+  test('store no address, no more of a browser than is shown, and nothing in clear', async () => {
     const { person } = await world.signedIn({ agent: FIREFOX });
     const { rows } = await world.site.pool.query<{ row: string }>(
       `select record::text || encode(sealed, 'escape') as row from auth.record where account_id = $1`,

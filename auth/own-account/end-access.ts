@@ -14,7 +14,7 @@ export type EndDependencies = {
   readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;
 };
 
-/** Ends sessions of the visitor, and tells of each. */
+/** Ends sessions of the visitor, and records each. */
 export const endSessions = async (
   { sessions, record }: EndDependencies,
   visitor: Visitor,
@@ -32,8 +32,7 @@ export const endSessions = async (
 type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
 
 /**
- * Ends what applications may do for somebody, with the tokens that they have; each grant is told of in the
- * name of who ends it.
+ * Ends the grants of applications and their tokens; records each grant in the name of the person who ends it.
  */
 export const endApplications = async (
   { pool, record, readAllowedClients }: Omit<EndDependencies, 'sessions'>,
@@ -51,8 +50,8 @@ export const endApplications = async (
 };
 
 /**
- * The visitor goes on under a new secret: whoever had the one before it has nothing any more. `shown` is what
- * they have shown here beside it.
+ * Gives the visitor's session a new secret, so that a stolen former one is worthless. `shown` lists the
+ * authentication methods added here.
  */
 export const renewSession = async (
   provider: Provider,
@@ -67,7 +66,7 @@ export const renewSession = async (
   setCookie(provider, { context, value: session.jti, expires: new Date(session.exp * MS_PER_SECOND) });
 };
 
-/** Takes the session out of this browser. */
+/** Deletes the session cookie of this browser. */
 export const dropSession = (provider: Provider, { request, response }: Visitor): void =>
   setCookie(provider, { context: provider.createContext(request, response), value: null });
 
@@ -79,11 +78,11 @@ type Set = {
   readonly expires?: Date;
 };
 
-/** As oidc-provider sets it, by the same name and with the same attributes. */
+/** Sets the cookie with oidc-provider's name and attributes. */
 const setCookie = (provider: Provider, { context, value, expires }: Set): void => {
   const name = provider.cookieName('session');
   const secure = name.startsWith('__Host-');
-  // The cookie jar would refuse it over what it takes for a plain connection, behind a proxy that ends TLS.
+  // Otherwise the cookie jar refuses it behind a proxy that ends TLS, because it sees a plain connection.
   Object.assign(context.cookies, { secure });
   context.cookies.set(name, value, {
     httpOnly: true,

@@ -26,7 +26,7 @@ const formOf = (domain: Dependencies['domain']) =>
     z.object({ do: z.literal('revoke'), id: z.string().max(ID_MAX) }),
   ]);
 
-/** Mail that others get. */
+/** Limits mail to other people. */
 export const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
 
 export const invitationLink = (issuerUrl: string, link: string): string =>
@@ -82,6 +82,6 @@ const invite = async (
   if (made === undefined) return again({ email: 'This address has an account already.' }, 409);
   const link = invitationLink(issuerUrl, made);
   post.send(async () => invitationMessage({ to: wanted.email, link }));
-  // Not by a redirect: the link is in this answer and nowhere else.
+  // Not by a redirect: only this answer contains the link.
   return answer(dependencies, visitor, { made: { email: wanted.email, link, isMailed: post.isThere } });
 };

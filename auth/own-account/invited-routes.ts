@@ -30,7 +30,7 @@ const Accept = z.object({
 const PER_ADDRESS: Allowance = { name: 'invited-address', burst: 30, intervalMs: 30_000 };
 const DONE_PATH = `${INVITED_PATH}/done`;
 
-/** How somebody who was invited creates their account, also where nobody can sign up by themselves. */
+/** Lets an invited person create their account, even if sign-up is closed. */
 export const invitedRoutes = (dependencies: Dependencies): Router =>
   Router()
     .get(INVITED_PATH, async (request, response) => {

@@ -21,7 +21,6 @@ export const home = (
   },
 });
 
-/** The ways to sign in. */
 export const security = (
   dependencies: Pick<
     OwnAccountDependencies,
@@ -80,15 +79,12 @@ ${
 
 type SecurityView = AccountView & {
   readonly isUnconfirmed: boolean;
-  /** Undefined where there is none. */
   readonly passwordChangedAt: Date | undefined;
   readonly passkeys: readonly { readonly usedAt: Date | null }[];
   readonly secondFactor: { readonly madeAt: Date; readonly codesLeft: number } | undefined;
 };
 
-/**
- * The ways to sign in, one item each: what shows who somebody is, when it was set, and where it is changed.
- */
+/** The ways to sign in, one item each: what proves the identity, when it was set, and where to change it. */
 const securityPage = ({
   passwordChangedAt,
   passkeys,

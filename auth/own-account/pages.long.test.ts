@@ -25,8 +25,8 @@ const PAGES = [
   '/account/delete',
 ];
 
-describe('coming in', () => {
-  test('each page asks who is not signed in to do so, and then shows itself', async () => {
+describe('a visit', () => {
+  test('asks a signed-out visitor to sign in first, and then shows the page', async () => {
     const account = openOwnAccount(world.site);
     for (const path of PAGES) {
       const { status, location } = await account.browser.get(`${world.site.url}${path}`);
@@ -47,7 +47,7 @@ describe('coming in', () => {
     }
   });
 
-  test('leads nowhere else, whatever the address says', async () => {
+  test('leads to no other page, whatever the address says', async () => {
     const { account } = await world.signedIn();
     for (const state of [
       'https://evil.example/',
@@ -74,7 +74,7 @@ describe('coming in', () => {
     expect([page.status, titleOf(page)]).toEqual([403, 'You are not signed in']);
   });
 
-  test('is not repeated where an application has signed somebody in', async () => {
+  test('is not repeated after an application’s sign-in', async () => {
     const browser = openHandBrowser();
     const person = await world.aPerson();
     await browser.follow(
@@ -83,7 +83,7 @@ describe('coming in', () => {
     expect(titleOf(await openOwnAccount(world.site, browser).get('/account'))).toBe('Your account');
   });
 
-  test('gives a code that nobody can use, and the client is in nobody’s hands', async () => {
+  test('issues a code that nobody can use, and nobody controls the client', async () => {
     const account = openOwnAccount(world.site);
     const signIn = await account.get('/account');
     let answered = await account.send(signIn, credentialsOf(await world.aPerson()));
@@ -104,7 +104,7 @@ describe('coming in', () => {
     await expect(world.site.addClient('annals-account')).rejects.toMatchObject({ code: 'client_id_taken' });
   });
 
-  test('of somebody who was deleted ends', async () => {
+  test('of a deleted person ends', async () => {
     const { person, account } = await world.signedIn();
     await world.site.deletePerson(person.userId);
     await until(
@@ -144,7 +144,7 @@ describe('every form', () => {
     expect(await world.visit.eventOf('user.updated', person.userId)).toBeUndefined();
   });
 
-  test('that is sent late asks for the password again, and shows the address', async () => {
+  test('sent late asks for the password again, and shows the address', async () => {
     using _ = minutesLater(11);
     const again = await account.get('/account/profile');
     expect(titleOf(again)).toBe('Sign in');

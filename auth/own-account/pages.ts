@@ -12,13 +12,13 @@ import type { SecondFactors } from '../second-factor/second-factors.ts';
 import { SIGNED_IN_PATH } from './account-client.ts';
 import { type Visitor, visitorOf } from './visitor.ts';
 
-/** One page of one's own account. Its form goes to where the page is. */
+/** One account page. Its form posts to the page's own path. */
 export type AccountPage = {
   readonly path: string;
-  /** Only for who has signed in a few minutes ago: whoever finds an open browser cannot do it. */
+  /** Requires a sign-in within the last minutes, against strangers at an open browser. */
   readonly isSensitive?: boolean;
   readonly isForAdmins?: boolean;
-  /** A link in a mail leads here: what it carries is kept while somebody signs in. */
+  /** Links in mail lead here: the link's secret is kept during the sign-in. */
   readonly hasLink?: boolean;
   show(visitor: Visitor): Promise<void>;
   submit?(visitor: Visitor): Promise<void>;
@@ -31,13 +31,13 @@ export type PageDependencies = Parameters<typeof visitorOf>[0] & {
 };
 
 const MINUTE_S = 60;
-/** A form may be looked at for a while before it is sent. */
+/** A visitor may look at a form for a while before sending it. */
 const FRESH_S = { show: 10 * MINUTE_S, submit: 30 * MINUTE_S } as const;
 const MS_PER_SECOND = 1_000;
 
 /**
- * Lets those to a page who are signed in, and takes only forms that were made for them; others sign in and
- * come back.
+ * Serves a page to signed-in visitors, and accepts only forms that were made for them. Others sign in first
+ * and return.
  */
 export const routesOf = (
   dependencies: PageDependencies,
@@ -64,10 +64,7 @@ export const routesOf = (
 const pathWithLink = (path: string, { query: { link } }: Pick<Request, 'query'>): string =>
   typeof link === 'string' ? `${path}?link=${link}` : path;
 
-/**
- * A sign-in by the password alone is worth nothing here where more is asked for, whether it was before that
- * or beside it.
- */
+/** If a second factor is set up, a sign-in by password alone does not count here, even an earlier one. */
 const isFresh = async (
   { secondFactors }: PageDependencies,
   visitor: Visitor,
@@ -84,7 +81,7 @@ const NOT_THERE = messagePage({
 
 const Token = z.object({ token: formToken });
 
-/** Of this session, this person and this page. */
+/** Binds to this session, this person and this page. */
 export const boundTo = ({ sessionUid, userId, path }: Visitor): readonly string[] => [
   sessionUid,
   String(userId),
@@ -96,10 +93,7 @@ const demandToken = ({ tokens }: PageDependencies, visitor: Visitor): void => {
   if (!tokens.verify(token, 'account', boundTo(visitor))) throw new PageRefusal(FORGED);
 };
 
-/**
- * What every page shows. `done` are the words for what was just done, by the name that stands in the address
- * after it.
- */
+/** The content that all pages share. `done` maps the names in the query to texts about what was just done. */
 export const viewOf = (
   { tokens }: Pick<PageDependencies, 'tokens'>,
   visitor: Visitor,
@@ -113,13 +107,13 @@ export const viewOf = (
   };
 };
 
-/** Shows the page again, by a request that can be repeated, and says what was done. */
+/** Redirects to the page, so that a reload does not repeat the form, and reports what was done. */
 export const goTo = ({ response }: Pick<Visitor, 'response'>, path: string, done?: string): void =>
   response.redirect(303, done === undefined ? path : `${path}?done=${done}`);
 
 const CHALLENGE_BYTES = 32;
 
-/** `again`: with the password, though somebody is signed in. */
+/** `again`: asks for the password even with a session. */
 const goToSignIn = (
   { issuerUrl }: PageDependencies,
   response: Response,
@@ -144,10 +138,7 @@ const NOT_SIGNED_IN = messagePage({
   link: { url: '/account', text: 'Sign in' },
 });
 
-/**
- * Where the sign-in leads: on to the page that was asked for, which is one of these whatever the address
- * says.
- */
+/** Where the sign-in returns: redirects to the requested page, and only ever to one of these pages. */
 export const signedInRoutes = (): Router =>
   Router()
     .get(SIGNED_IN_PATH, ({ query: { error, state } }, response) => {

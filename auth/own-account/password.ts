@@ -43,14 +43,14 @@ const Password = z.object({
   everywhere: z.literal('yes').optional(),
 });
 
-/** What estimating and hashing passwords costs, also for whoever knows the current one. */
+/** Limits the estimates and hashes of passwords, also for somebody who knows the current one. */
 const CHANGES: Allowance = { name: 'password-change', burst: 20, intervalMs: 60_000 };
 
 export const password = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.password,
   isSensitive: true,
   async show(visitor) {
-    // Who has none gets one by a link, which shows that the address is theirs.
+    // A person without a password sets one by a mailed link, which proves that the address is theirs.
     if ((await dependencies.credentials.changedAt(visitor.userId)) === undefined)
       return goTo(visitor, PATHS.security);
     answer(dependencies, visitor, { problems: {} });
@@ -98,7 +98,7 @@ const change = async (
 ): Promise<void> => {
   const { provider, pool, credentials, record } = dependencies;
   const { userId, sessionUid } = visitor;
-  // Not where the account was deleted meanwhile: nothing of it is to come back.
+  // Only if the account still exists: a deleted account must not get a password again.
   await setPhc(pool, userId, await credentials.hash(password));
   await deleteResetsOf(pool, userId);
   await record(

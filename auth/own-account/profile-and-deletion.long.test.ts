@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 const world = openAccountWorld();
 
 describe('the profile', () => {
-  test('is changed in the name of whom it is about, and found by the new address', async () => {
+  test('is changed in the name of its owner, who is found by the new address', async () => {
     const { person, account } = await world.signedIn();
     const email = anAddress();
     const page = await account.fill('/account/profile', { name: ' Ada King ', email });
@@ -22,7 +22,7 @@ describe('the profile', () => {
     await signInToAccount(world.site, { email, password });
   });
 
-  test('with an address that somebody has says so, and keeps what was typed', async () => {
+  test('with a taken address shows that, and keeps the typed values', async () => {
     const { account } = await world.signedIn();
     const { email } = await world.aPerson();
     const page = await account.fill('/account/profile', { name: 'Ada', email: email.toUpperCase() });
@@ -31,7 +31,7 @@ describe('the profile', () => {
     expect(page.body).toContain(`value="${email.toUpperCase()}"`);
   });
 
-  test('that is none is told', async () => {
+  test('with an invalid address shows the error', async () => {
     const { account } = await world.signedIn();
     const page = await account.fill('/account/profile', { name: ' ', email: 'ada' });
     expect(page.status).toBe(422);
@@ -39,7 +39,7 @@ describe('the profile', () => {
     expect(page.body).toContain('<a href="#email">Enter an e-mail address');
   });
 
-  test('cannot be used to ask for many addresses', async () => {
+  test('cannot be used to probe many addresses', async () => {
     const { account } = await world.signedIn();
     const { email } = await world.aPerson();
     const page = await account.get('/account/profile');
@@ -52,7 +52,7 @@ describe('the profile', () => {
 });
 
 describe('deleting the account', () => {
-  test('needs the words and the password', async () => {
+  test('needs the phrase and the password', async () => {
     const { person, account } = await world.signedIn();
     const page = await account.get('/account/delete');
     for (const [fields, words] of [
@@ -65,7 +65,7 @@ describe('deleting the account', () => {
     expect(await world.site.auth.persons.byId(person.userId)).toMatchObject({ status: 'active' });
   });
 
-  test('ends the session at once, and shows what was erased to who has the receipt', async () => {
+  test('ends the session at once, and shows the report of the erasure to the holder of the receipt', async () => {
     const { person, account } = await world.signedIn();
     const answered = await account.send(await account.get('/account/delete'), {
       confirmation: 'Delete my account',
@@ -90,7 +90,7 @@ describe('deleting the account', () => {
     expect((await openHandBrowser().get(`${world.site.url}/account/erased`)).status).toBe(404);
   });
 
-  test('is refused to the last administrator, and of two at once to one', async () => {
+  test('is refused to the last administrator, and to one of two parallel requests', async () => {
     const admins = [await world.signedIn({ role: 'admin' }), await world.signedIn({ role: 'admin' })];
     const pages = await Promise.all(admins.map(({ account }) => account.get('/account/delete')));
     const form = { confirmation: 'delete my account', password };

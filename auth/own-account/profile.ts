@@ -23,7 +23,7 @@ type Dependencies = Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'readProfil
 const NAME_UNITS_MAX = 200;
 const Profile = z.object({ name: z.string().max(NAME_UNITS_MAX), email: z.string().max(EMAIL_MAX) });
 
-/** Whether an address is taken is told only so often. */
+/** Limits how often one can learn that an address is taken. */
 const CHANGES: Allowance = { name: 'profile-change', burst: 20, intervalMs: 60_000 };
 
 type Filled = Pick<ProfileView, 'problems' | 'status'> & { readonly name: string; readonly email: string };
@@ -82,7 +82,7 @@ const save = async (
     .then(() => undefined, refusalOf);
   if (refusal !== undefined) return refusal;
   if (before.email === undefined || sameAddress(before.email) === sameAddress(typed.email)) return undefined;
-  // The directory does the same when it comes to it, and tells the address of before.
+  // The directory does the same later, and notifies the former address.
   await deleteResetsOf(pool, userId);
   return undefined;
 };

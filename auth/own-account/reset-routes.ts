@@ -30,10 +30,10 @@ type Dependencies = Pick<
   'tokens' | 'cookie' | 'attempts' | 'emailHash' | 'persons' | 'readProfile' | 'resets' | 'post' | 'issuerUrl'
 >;
 
-/** What was typed is counted, whether or not there is such an account. */
+/** Counts the typed address, whether or not there is such an account. */
 const PER_ACCOUNT: Allowance = { name: 'reset-account', burst: 5, intervalMs: 600_000 };
 const PER_ADDRESS: Allowance = { name: 'reset-address', burst: 20, intervalMs: 60_000 };
-/** Nobody guesses a link; this is what estimating and hashing passwords for strangers costs. */
+/** Nobody guesses a link; this limits the estimates and hashes that strangers can cause. */
 const USES_PER_ADDRESS: Allowance = { name: 'reset-use-address', burst: 30, intervalMs: 30_000 };
 
 const LINK_MAX = 100;
@@ -50,7 +50,7 @@ const ASKED_PATH = `${RESET_PATH}/asked`;
 export const resetLink = (issuerUrl: string, link: string): string =>
   `${issuerUrl}${NEW_PASSWORD_PATH}?link=${link}`;
 
-/** How somebody who has forgotten their password, or has none yet, comes to have one. */
+/** Lets a person set a password if they have forgotten theirs or have none yet. */
 export const resetRoutes = (dependencies: Dependencies): Router =>
   Router()
     .get(RESET_PATH, (request, response) => showAsk(dependencies, request, response))
@@ -107,12 +107,12 @@ const ask = async (dependencies: Dependencies, request: Request, response: Respo
     return again({ form: `Too many links were asked for. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
   const requestId = requestIdOf(request);
-  // Afterwards, so that the answer takes as long for nobody as for somebody.
+  // After the answer, so that its timing does not reveal whether there is an account.
   post.send(() => messageFor(dependencies, email, requestId));
   response.redirect(303, ASKED_PATH);
 };
 
-/** To the address that the account has, whatever was typed: another spelling of it may be somebody else's. */
+/** Sends to the account's own address, not the typed one: another spelling may be somebody else's. */
 const messageFor = async (
   { persons, readProfile, resets, issuerUrl }: Dependencies,
   typed: string,

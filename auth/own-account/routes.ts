@@ -22,8 +22,7 @@ import { sessions } from './sessions.ts';
 import { tokens } from './tokens.ts';
 
 /**
- * The pages under `/account`: those of who is signed in, and those by which somebody comes back or comes for
- * the first time.
+ * The pages under `/account`: for signed-in persons, for the recovery of an account, and for invited persons.
  */
 export const ownAccountRoutes = (given: Given): Router => {
   const dependencies: OwnAccountDependencies = {

@@ -33,7 +33,7 @@ const Form = z.discriminatedUnion('do', [
   z.object({ do: z.literal('turn-off'), password: z.string().max(PASSWORD_MAX) }),
 ]);
 
-/** Codes from an app: how somebody sets them up, and turns them off. */
+/** Lets a person set up codes from an app, and turn them off. */
 export const secondFactor = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.secondFactor,
   isSensitive: true,
@@ -59,7 +59,7 @@ const turnOn = async (
 ): Promise<void> => {
   if (await mustConfirm(dependencies, visitor.userId)) return goTo(visitor, PATHS.confirmation);
   const content = dependencies.tickets.open('second factor', boundTo(visitor), ticket);
-  // Made too long ago: there is a new picture.
+  // The ticket has expired: show a new QR code.
   if (content?.secret === undefined) return goTo(visitor, PATHS.secondFactor);
   const secret = Buffer.from(content.secret, 'base64url');
   const codes = await dependencies.secondFactors.turnOn(
@@ -70,7 +70,7 @@ const turnOn = async (
   if (codes === 'there_already') return goTo(visitor, PATHS.security);
   if (codes === 'wrong')
     return showSetUp(dependencies, visitor, { secret, problems: { code: WRONG }, status: 422 });
-  // What was signed in by the password alone is somebody else's, perhaps.
+  // Sessions that were opened by the password alone may be an attacker's.
   await endSessions(dependencies, visitor, ({ uid }) => uid !== visitor.sessionUid);
   await renewSession(dependencies.provider, visitor, ['otp', 'mfa']);
   tellOfChange(
@@ -78,7 +78,7 @@ const turnOn = async (
     visitor,
     'codes from an app are asked for from now on when you sign in with your password.',
   );
-  // Not by a redirect: the codes are in this answer and nowhere else.
+  // Not by a redirect: only this answer contains the codes.
   const done = 'Codes are turned on.';
   answerPage(visitor.response, newRecoveryCodesPage({ ...viewOf(dependencies, visitor), done, codes }));
 };
@@ -107,7 +107,7 @@ const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: s
   goTo(visitor, PATHS.security, 'codes-off');
 };
 
-/** Without a colon, which would end it in the app's eyes. */
+/** Without a colon, which the key URI uses as a separator. */
 const issuerNameOf = (issuerUrl: string): string => `Annals (${new URL(issuerUrl).hostname})`;
 
 type SetUp = Pick<SetUpView, 'problems' | 'status'> & { readonly secret: Buffer };
@@ -145,17 +145,17 @@ const showTurnOff = (
   answerPage(visitor.response, turnOffSecondFactorPage({ ...viewOf(dependencies, visitor), ...filled }));
 
 type SetUpView = AccountView & {
-  /** Carries the secret to the answer. */
+  /** Carries the secret to the next request. */
   readonly ticket: string;
-  /** For who types it in. */
+  /** For typing it in. */
   readonly secret: string;
   readonly keyUri: string;
   readonly problems: Problems<'code'>;
 };
 
 /**
- * A code must come back before anything counts: so nobody locks themselves out by a picture that no app has
- * read.
+ * The visitor must enter a code before anything changes, so that nobody is locked out by a QR code that no
+ * app has read.
  */
 const setUpSecondFactorPage = ({ ticket, secret, keyUri, problems, ...view }: SetUpView): Page =>
   accountPage(view, {
@@ -206,10 +206,10 @@ ${passwordField({ problem: problems.password, hasFocus: !hasProblems(problems) }
 <p><a href="${PATHS.security}">Keep it on</a></p>`,
   });
 
-/** Modules of nothing around it: what reads it needs four. */
+/** Modules of quiet zone; readers need four. */
 const BORDER = 4;
 
-/** A text as a picture, dark on light in both schemes, because many readers know it only so. */
+/** Draws a text as a QR code, dark on light in both colour schemes, because many readers need that. */
 const qrCode = (text: string, label: string): Html => {
   const { data, size } = encode(text, { ecc: 'M', border: BORDER });
   const path = data
@@ -221,7 +221,7 @@ const qrCode = (text: string, label: string): Html => {
 
 type CodesDependencies = TellDependencies & Pick<OwnAccountDependencies, 'tokens' | 'secondFactors'>;
 
-/** New ones for who has used up those of before, or has lost them. */
+/** Issues new recovery codes to a person who has used up or lost the former ones. */
 export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => ({
   path: PATHS.recoveryCodes,
   isSensitive: true,

@@ -54,7 +54,7 @@ type ShownSession = {
 
 type SessionsView = AccountView & { readonly sessions: readonly ShownSession[] };
 
-/** What the button sends that ends all but the one at hand. */
+/** The value of the button that ends all sessions but this one. */
 const ALL_OTHERS = 'others';
 
 const sessionsPage = ({ sessions, ...view }: SessionsView): Page =>

@@ -27,7 +27,7 @@ const Form = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('create'),
     name: z.string().max(NAME_UNITS_MAX),
-    // A form sends each choice by itself, and nothing where there is none.
+    // A form sends one field per choice, and none without a choice.
     scopes: z.union([scope.transform((one) => [one]), z.array(scope)]).default([]),
     lifetime: z.enum(lifetimes),
   }),
@@ -35,7 +35,7 @@ const Form = z.discriminatedUnion('do', [
 ]);
 type Created = Extract<z.infer<typeof Form>, { do: 'create' }>;
 
-/** Personal access tokens: how somebody creates and revokes them. */
+/** Lets a person create and revoke personal access tokens. */
 export const tokens = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.tokens,
   isSensitive: true,
@@ -66,7 +66,7 @@ const create = async (
   if (made === undefined)
     return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
   tellOfToken(dependencies, visitor, made.made);
-  // Not by a redirect: the token is in this answer and nowhere else.
+  // Not by a redirect: only this answer contains the token.
   const { issuerUrl } = dependencies;
   return answer(dependencies, visitor, {
     made: { name, secret: made.secret, scriptUrl: copyScript.url(issuerUrl) },

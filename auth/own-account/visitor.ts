@@ -14,11 +14,11 @@ import type { SecurityCircumstances } from '../security-log.ts';
 import type { Sessions } from '../storage/sessions.ts';
 import { visitOf } from '../storage/visit.ts';
 
-/** Somebody who is signed in and looks at their own account. */
+/** A signed-in person who looks at their own account. */
 export type Visitor = {
   readonly request: Request;
   readonly response: Response;
-  /** Of the page, however the address was written. */
+  /** The path of the page, however the address was written. */
   readonly path: string;
   readonly userId: UserId;
   readonly role: Role;
@@ -38,7 +38,7 @@ type Dependencies = {
   readonly readAttributes: ReadAttributes;
 };
 
-/** Who it is that the session in this browser belongs to; undefined where nobody is signed in. */
+/** The person of this browser's session; undefined if nobody is signed in. */
 export const visitorOf = async (
   { domain, provider, persons, sessions, readAttributes }: Dependencies,
   { request, response, path }: Pick<Visitor, 'request' | 'response' | 'path'>,
@@ -65,7 +65,7 @@ export const visitorOf = async (
   };
 };
 
-/** A visitor does what they could do with a token of these scopes. */
+/** A visitor has the rights of a token with these scopes. */
 const SCOPES: ReadonlySet<string> = new Set(['read:users', 'write:users']);
 
 export const contextOf = ({ request, userId, role, attributes, policy }: Visitor): CommandContext => ({

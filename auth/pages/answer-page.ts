@@ -10,9 +10,7 @@ export const answerPage = (response: ServerResponse, page: Page): void => {
   response.end(body);
 };
 
-/**
- * Answers with a page from within oidc-provider, which has set the status where the page has none of its own.
- */
+/** Answers with a page from within oidc-provider, whose status stays unless the page has its own. */
 export const renderInto = (ctx: KoaContextWithOIDC, page: Page): void => {
   const { headers, body } = renderPage(page);
   if (page.status !== undefined) ctx.status = page.status;

@@ -9,12 +9,12 @@ export type ConsentView = {
   readonly token: string;
   readonly clientName: string;
   readonly scopes: readonly WordedScope[];
-  /** Where the browser goes afterwards; undefined for a device, which asks by itself. */
+  /** The origin that the browser returns to; undefined for a device, which polls. */
   readonly destination: string | undefined;
-  /** Who is signed in, as far as they have said. */
+  /** The signed-in person's name, if they have given one. */
   readonly userName: string | undefined;
   readonly isAdmin: boolean;
-  /** Nobody here vouches for its name. */
+  /** Nobody vouches for its name. */
   readonly isSelfRegistered: boolean;
   readonly signOutUrl: string;
   readonly formTargets: readonly string[];
@@ -53,7 +53,7 @@ ${hidden('token', view.token)}
 <p>${userName === undefined ? 'You are signed in.' : html`You are signed in as <strong>${userName}</strong>.`} Not you? <a href="${view.signOutUrl}">Sign out</a></p>`,
 });
 
-/** In the place of the question, while nobody has confirmed the address of the account. */
+/** Shown instead of the prompt while the account's address is unconfirmed. */
 export const consentRefusedPage = ({
   action,
   token,

@@ -7,8 +7,8 @@ type CodeForm = { readonly action: string; readonly token: string; readonly user
 export const USER_CODE_MAX = 40;
 
 /**
- * A code that came with the address is shown and not sent by itself: who confirms it compares it with the
- * device (RFC 8628, 3.3.1).
+ * A code from the address is shown but not submitted: the user must compare it with the device (RFC 8628,
+ * 3.3.1).
  */
 export const deviceCodePage = ({
   action,

@@ -1,12 +1,12 @@
 import { type Html, html } from '#shared/html.ts';
 
-/** What is wrong with a form, by field; `form` is what belongs to none. */
+/** The errors of a form by field; `form` holds those of no single field. */
 export type Problems<Field extends string> = { readonly [Each in Field | 'form']?: string | undefined };
 
 export type FieldOptions = {
   readonly name: string;
   readonly label: string;
-  /** `digits` and `exact` are text that is typed as it was given out. */
+  /** `digits` and `exact`: codes that are typed as they were given, without correction. */
   readonly type: 'text' | 'email' | 'password' | 'digits' | 'exact';
   readonly autocomplete: string;
   readonly hint?: string;
@@ -16,7 +16,7 @@ export type FieldOptions = {
   readonly hasFocus?: boolean;
 };
 
-/** A labelled field; its hint and what is wrong with it are read out with it. */
+/** A labelled field. Screen readers read its hint and its error with it. */
 export const field = (options: FieldOptions): Html => {
   const { name, label, type, autocomplete, hint, value, problem, maxLength, hasFocus } = options;
   const describedBy = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ');
@@ -46,7 +46,6 @@ const HTML_TYPES = {
   exact: 'text',
 } as const;
 
-/** A box to tick, with its label beside it. */
 export const checkbox = ({
   name,
   label,
@@ -66,7 +65,6 @@ type Choices = {
   readonly chosen: string;
 };
 
-/** One of a few. */
 export const choices = ({ name, legend, options, chosen }: Choices): Html => html`<fieldset class="field">
 <legend>${legend}</legend>
 ${options.map(
@@ -87,7 +85,10 @@ type Several = Omit<Choices, 'options' | 'chosen'> & {
   readonly problem?: string | undefined;
 };
 
-/** Any number of them; the first has the id of the field, so that a link to what is wrong leads there. */
+/**
+ * Checkboxes for several choices. The first has the id of the field, so that the error summary can link to
+ * it.
+ */
 export const severalOf = ({
   name,
   legend,
@@ -105,7 +106,7 @@ ${options.map(({ value, label, note }, index) => {
 <label for="${id}">${label}${note && html` <small>${note}</small>`}</label></p>\n`;
 })}</fieldset>`;
 
-/** Says first what is wrong, with a link to each field; it takes the focus, so that it is read out. */
+/** The error summary, with a link to each field. It takes the focus, so that screen readers read it first. */
 export const summaryOf = (problems: Problems<string>): Html => {
   const entries = Object.entries(problems).filter(([, problem]) => problem !== undefined);
   if (entries.length === 0) return html``;
@@ -118,7 +119,10 @@ export const summaryOf = (problems: Problems<string>): Html => {
 export const hasProblems = (problems: Problems<string>): boolean =>
   Object.values(problems).some((problem) => problem !== undefined);
 
-/** GOV.UK's way: a screen reader says the title first, and so whether the form was accepted. */
+/**
+ * The convention of GOV.UK: a screen reader reads the title first, and so learns whether the form was
+ * accepted.
+ */
 export const titleOf = (title: string, problems: Problems<string>): string =>
   hasProblems(problems) ? `Not yet: ${title}` : title;
 

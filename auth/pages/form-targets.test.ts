@@ -14,14 +14,14 @@ test.each([
   ['no URL', 'x', []],
 ])('%s', (_what, uri, expected) => expect(formTargetsOf([uri])).toEqual(expected));
 
-test('each is named once, and there is an end', () => {
+test('each target is named once, and their number is limited', () => {
   expect(formTargetsOf(['https://a.example/1', 'https://a.example/2'])).toEqual(['https://a.example']);
   expect(formTargetsOf(Array.from({ length: 100 }, (_, index) => `https://a${index}.example/`))).toHaveLength(
     20,
   );
 });
 
-test('nothing that a source gives can end the directive or the header', () => {
+test('no source can end the directive or the header', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -6,7 +6,7 @@ import { createFormTokens } from './form-token.ts';
 const tokens = createFormTokens(parseMasterKey(randomBytes(32).toString('base64')));
 const token = tokens.issue('sign-in', ['uid']);
 
-test('a token is good for its form and what it is bound to', () => {
+test('a token is valid only for its form and its binding', () => {
   expect(tokens.verify(token, 'sign-in', ['uid'])).toBe(true);
 });
 

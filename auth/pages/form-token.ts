@@ -2,15 +2,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /**
- * The token of a form, bound to what only the browser that asked for the form has: the interaction's or the
- * form's cookie. It is a keyed digest of both, so nothing has to be kept.
+ * The token of a form, bound to a secret of the browser that asked for the form: the interaction's or the
+ * form's cookie. It is a keyed digest of both, so nothing is stored.
  */
 export type FormTokens = {
   issue(form: FormName, boundTo: readonly string[]): string;
   verify(token: string, form: FormName, boundTo: readonly string[]): boolean;
 };
 
-/** A token of one form is of no use in another. */
+/** A token of one form is useless in another. */
 type FormName = 'sign-in' | 'sign-up' | 'confirm-sign-up' | 'consent' | 'account' | 'reset' | 'invited';
 
 export const createFormTokens = (masterKey: MasterKey): FormTokens => {

@@ -15,7 +15,7 @@ type InvitedView = {
   readonly status?: number;
 };
 
-/** The address is the one that was invited: who has the link has shown that it is theirs. */
+/** The address is that of the invitation: the link proves that it is theirs. */
 export const invitedPage = ({ token, link, email, name, problems, status }: InvitedView): Page => ({
   ...(status !== undefined && { status }),
   note: PASSWORD_NOTE,

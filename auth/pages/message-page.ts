@@ -9,7 +9,7 @@ type MessageView = {
 };
 type Link = { readonly url: string; readonly text: string };
 
-/** A page that only says something, and where to go on. */
+/** A page with a message and a link. */
 export const messagePage = ({ title, text, status, link }: MessageView): Page => ({
   status,
   title,

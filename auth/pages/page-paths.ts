@@ -1,6 +1,6 @@
 /**
- * The paths below which the pages of the authorization server are: what people see, and what only a browser
- * that they use may visit.
+ * The paths of the authorization server's pages: those that people see, and those that only a browser may
+ * visit.
  */
 export const PAGE_PATHS = [
   '/authorize',
@@ -15,7 +15,7 @@ export const PAGE_PATHS = [
 const PAGE_PATH = new RegExp(`^(?:${PAGE_PATHS.join('|')})(?:/|$)`, 'i');
 
 /**
- * Pages of other origins may not read these: RFC 9700, section 2.1, forbids it for the authorization
+ * Pages of other origins may not read these. RFC 9700, section 2.1, forbids it for the authorization
  * endpoint.
  */
 export const isPagePath = (path: string): boolean => PAGE_PATH.test(path);

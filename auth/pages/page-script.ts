@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 
-/** A script that a page works without. */
+/** A script that its page also works without. */
 type PageScript = { url(issuerUrl: string): string; routes(): Router };
 
 const YEAR_S = 31_536_000;
 
 /**
- * Another script has another address, so a browser may keep each: but not where another release answers,
- * while processes are replaced.
+ * The address changes with the script, so browsers may cache it for long. During a rolling update, a process
+ * of another release may answer; that answer is not cached.
  */
 const pageScript = (name: string): PageScript => {
   const script = readFileSync(new URL(`./${name}`, import.meta.url));

@@ -8,7 +8,7 @@ import { inWords } from './scope-words.ts';
 
 const page = renderPage({ title: '<Title>', main: html`<p>x</p>`, formTargets: ['https://app.example'] });
 
-test('the policy lets nothing load, run, or frame, but the style by its digest', () => {
+test('the policy forbids loading, running and framing, except the style by its digest', () => {
   const style = /<style>(.*)<\/style>/s.exec(page.body)?.[1] ?? '';
   const digest = createHash('sha256').update(style).digest('base64');
   expect(page.headers['Content-Security-Policy']).toBe(
@@ -23,7 +23,7 @@ test('a page has a language, a title, one main landmark, and no script', () => {
   expect(page.body).not.toMatch(/<script|\son\w+=|javascript:/i);
 });
 
-test('a page that has a script runs that one alone, by its whole address', () => {
+test('a page with a script runs only that one, by its absolute URL', () => {
   const { headers, body } = renderPage({
     title: 'x',
     main: html`<p>x</p>`,
@@ -35,7 +35,7 @@ test('a page that has a script runs that one alone, by its whole address', () =>
   expect(body.match(/<script/g)).toHaveLength(1);
 });
 
-test('a page is kept nowhere and tells no other site its address', () => {
+test('a page is not cached and reveals its address to no other site', () => {
   expect(page.headers).toMatchObject({
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'same-origin',
@@ -43,7 +43,7 @@ test('a page is kept nowhere and tells no other site its address', () => {
   });
 });
 
-test('every scope has words, and they come in a fixed order without repetition', () => {
+test('every scope has a description, and scopes come in a fixed order without repetition', () => {
   for (const { scope, words } of inWords(publishing, SCOPES)) expect(words, scope).toMatch(/^[A-Z]/);
   expect(inWords(publishing, ['constructor'])).toEqual([{ scope: 'constructor', words: undefined }]);
   const asked = inWords(publishing, ['x', 'write:articles', 'openid', 'read:users', 'openid']);

@@ -1,18 +1,18 @@
 import { type Html, html } from '#shared/html.ts';
 import { STYLE, STYLE_SOURCE } from './style.ts';
 
-/** What a page is to a browser, whatever answers with it. */
+/** A page, whichever framework sends it. */
 export type Page = {
   readonly title: string;
   readonly main: Html;
   readonly status?: number;
-  /** Holds more than a form. */
+  /** Wider than a form. */
   readonly isWide?: boolean;
-  /** The way to the other pages of its kind. */
+  /** The navigation. */
   readonly nav?: Html;
-  /** The one script that the page works without, by its whole address. */
+  /** The absolute URL of the page's one optional script. */
   readonly scriptUrl?: string | undefined;
-  /** Stands at the foot. */
+  /** The footer. */
   readonly note?: string;
   /**
    * Where a form of the page may end up after redirects, beside this server itself: sources of `form-action`.
@@ -31,11 +31,11 @@ export const renderPage = ({ status = 200, formTargets = [], ...shown }: Page): 
   headers: {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': contentSecurityPolicy(formTargets, shown.scriptUrl),
-    // Not `no-referrer`: under that one browsers send `Origin: null` with our own forms, too.
+    // Not `no-referrer`: with it, browsers send `Origin: null` even with our own forms.
     'Referrer-Policy': 'same-origin',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    // What `frame-ancestors` says, for what does not know it.
+    // The equivalent of `frame-ancestors` for older browsers.
     'X-Frame-Options': 'DENY',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
@@ -44,9 +44,9 @@ export const renderPage = ({ status = 200, formTargets = [], ...shown }: Page): 
 });
 
 /**
- * Nothing but the one style may load, and nothing may run but the one script of a page that has it. Chromium
- * applies `form-action` to the redirects that follow a form, too: sign-in, consent and sign-out end at the
- * client, so their pages name the client's registered origins. See `form-targets.ts`.
+ * Only the one style may load, and only the one script of a page may run. Chromium also applies `form-action`
+ * to the redirects after a form: sign-in, consent and sign-out end at the client, so their pages name the
+ * client's registered origins. See `form-targets.ts`.
  */
 const contentSecurityPolicy = (formTargets: readonly string[], scriptUrl: string | undefined): string =>
   [
@@ -58,16 +58,13 @@ const contentSecurityPolicy = (formTargets: readonly string[], scriptUrl: string
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** A source names no query. */
+/** A CSP source has no query. */
 const sourceOf = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 };
 
-/**
- * The style is a constant of ours; a tag's text cannot be escaped, so it stands in the literal by
- * replacement.
- */
+/** The style is our constant. The `html` tag would escape it, so `replace` inserts it. */
 const documentOf = ({
   title,
   main,

@@ -1,18 +1,18 @@
 import { type Html, html } from '#shared/html.ts';
 import { hidden } from './field.ts';
 
-/** What the script needs to ask the authenticator, and where the answer goes. */
+/** The script's input for the authenticator, and the target of the answer. */
 export type PasskeyForm = {
   readonly action: string;
-  /** Carries the challenge to the answer. */
+  /** Carries the challenge to the next request. */
   readonly ticket: string;
   readonly options: object;
   readonly scriptUrl: string;
 };
 
 /**
- * Not shown before the script shows it. What is offered may be taken without a click, so a page that says
- * that a passkey was wrong does not offer it again.
+ * Hidden until the script shows it. An offered passkey may be used without a click, so a page that reports a
+ * wrong passkey does not offer it again.
  */
 export const passkeyForm = (
   kind: 'create' | 'get' | 'offer',

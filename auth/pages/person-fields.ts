@@ -1,7 +1,7 @@
 import type { Html } from '#shared/html.ts';
 import { type FieldOptions, field } from './field.ts';
 
-/** What people type about themselves: the same on every page that asks for it. */
+/** The fields about a person: the same on every page that asks for them. */
 export const NAME_MAX = 100;
 export const EMAIL_MAX = 254;
 export const PASSWORD_MIN = 10;
@@ -21,7 +21,7 @@ export const nameField = (typed: Typed): Html =>
     ...typed,
   });
 
-/** `autocomplete` says whose address it is: one’s own, that by which one signs in, or somebody else’s. */
+/** `autocomplete` says whose address it is: one’s own, the one to sign in with, or somebody else’s. */
 export const emailField = (typed: Typed & { readonly autocomplete: string; readonly hint?: string }): Html =>
   field({ name: 'email', label: 'E-mail address', type: 'email', maxLength: EMAIL_MAX, ...typed });
 
@@ -38,7 +38,7 @@ export const newPasswordField = ({ label = 'New password', ...typed }: Password)
     ...typed,
   });
 
-/** The one that there is, to show who it is. */
+/** The current password, as proof of identity. */
 export const passwordField = ({
   label = 'Password',
   name = 'password',

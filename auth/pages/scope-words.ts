@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
 import { scopeWordsOf } from '#shared/scope-words.ts';
 
-/** Those of OpenID Connect; what they know of somebody comes first. */
+/** The scopes of OpenID Connect, which come first. */
 const IDENTITY: Readonly<Record<string, string>> = {
   openid: 'Know that it is you',
   profile: 'See your name',
@@ -10,13 +10,10 @@ const IDENTITY: Readonly<Record<string, string>> = {
   offline_access: 'Stay connected when you are not using it',
 };
 
-/**
- * A scope, and what people are told that it allows, if we know it. The rest is decided by their role and by
- * what is theirs.
- */
+/** A scope, and its description for people, if we have one. The role and ownership limit it further. */
 export type WordedScope = { readonly scope: string; readonly words: string | undefined };
 
-/** In the order of the policy, whatever the order in which they were asked for. */
+/** In the order of the policy, not of the request. */
 export const inWords = (domain: Domain, scopes: Iterable<string>): readonly WordedScope[] => {
   const words = scopeWordsOf(domain);
   const order = [...Object.keys(IDENTITY), ...policyOf(domain).scopes];

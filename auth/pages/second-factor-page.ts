@@ -2,7 +2,7 @@ import { html } from '#shared/html.ts';
 import { field, hasProblems, hidden, type Problems, summaryOf, titleOf } from './field.ts';
 import type { Page } from './page.ts';
 
-/** Room for a recovery code with whatever stands between its groups. */
+/** Room for a recovery code with separators between its groups. */
 export const CODE_MAX = 40;
 
 export type SecondFactorView = {

@@ -10,7 +10,7 @@ export type SignUpView = {
   readonly name: string;
   readonly email: string;
   readonly problems: Problems<'name' | 'email' | 'password'>;
-  /** Where somebody with an account goes; undefined where nobody came to sign in. */
+  /** Where a person with an account goes; undefined if the page is not part of a sign-in. */
   readonly signInUrl: string | undefined;
   readonly formTargets?: readonly string[];
   readonly status?: number;
@@ -42,7 +42,7 @@ ${newPasswordField({ label: 'Password', problem: problems.password })}
 ${signInUrl !== undefined && html`<p>You have an account? <a href="${signInUrl}">Sign in</a></p>`}`,
 });
 
-/** Where somebody ends who did not come from an application. */
+/** Shown to a person who did not come from an application. */
 export const signedUpPage: Page = {
   title: 'Your account is ready',
   main: html`<h1>Your account is ready</h1>

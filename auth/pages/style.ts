@@ -123,5 +123,5 @@ th { color: var(--soft); font-weight: 600; font-size: .9375rem; }
 }
 `;
 
-/** What the policy allows instead of styles in general. */
+/** The hash by which the policy allows this style only. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;

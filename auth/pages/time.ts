@@ -4,7 +4,8 @@ const MS_PER_SECOND = 1_000;
 const FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
 /**
- * A moment for people and programs. Pages without scripts do not know the time zone of whoever reads them.
+ * A time for people and programs. In UTC, because a page without scripts does not know its reader's time
+ * zone.
  */
 export const momentOf = (at: Date): Html =>
   html`<time datetime="${at.toISOString()}">${FORMAT.format(at)} UTC</time>`;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { PublicKeyCredentialCreationOptionsJSON, WebAuthnCredential } from '@simplewebauthn/server';
 import * as z from 'zod';
 
-/** Whom passkeys are made for: they are good under this name and for pages of this origin only. */
+/** The relying party: passkeys work only under this name and on pages of this origin. */
 export type RelyingParty = { readonly id: string; readonly origin: string };
 
 export const relyingPartyOf = (issuerUrl: string): RelyingParty => {
@@ -10,22 +10,22 @@ export const relyingPartyOf = (issuerUrl: string): RelyingParty => {
   return { id: hostname, origin };
 };
 
-/** A browser makes passkeys for names only, and for no address of numbers. */
+/** Browsers make passkeys for host names only, not for IP addresses. */
 export const isOffered = (issuerUrl: string): boolean =>
   isIP(new URL(issuerUrl).hostname.replaceAll(/[[\]]/g, '')) === 0;
 
 const TIMEOUT_MS = 5 * 60_000;
 const ALGORITHMS = { ed25519: -8, es256: -7, rs256: -257 } as const;
-/** As long as a form may be, nearly. */
+/** Just below the limit of a form. */
 export const CREDENTIAL_MAX = 6_000;
 
-/** Hundreds of modules that a start has no use for. */
+/** Loaded on demand: hundreds of modules that a start does not need. */
 const load = () => import('@simplewebauthn/server');
 
 const bytes = z.base64url().max(CREDENTIAL_MAX);
 const credential = { id: bytes, rawId: bytes, type: z.literal('public-key') };
 
-/** What the script of the page sends: JSON in a field of the form. */
+/** The JSON that the page's script sends in a field of the form. */
 const Registration = z.object({
   ...credential,
   response: z.object({
@@ -47,7 +47,7 @@ export type Authentication = z.infer<typeof Authentication>;
 
 type Owner = { readonly handle: Buffer; readonly email: string; readonly name: string };
 
-/** What a browser is asked to make; an authenticator that has one of `known` refuses. */
+/** The options for a new passkey. An authenticator that holds one of `known` refuses. */
 export const registrationOptions = async (
   rp: RelyingParty,
   { owner, challenge, known }: { owner: Owner; challenge: string; known: readonly WebAuthnCredential[] },
@@ -63,19 +63,19 @@ export const registrationOptions = async (
     timeout: TIMEOUT_MS,
     attestationType: 'none',
     excludeCredentials: known.map(({ id, transports }) => ({ id, ...(transports && { transports }) })),
-    // It is found without a name, and it is the person and not only the device that shows who they are.
+    // The passkey is found without a user name, and verifies the person, not only the device.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: Object.values(ALGORITHMS),
   });
 };
 
-/** The same for everybody: it does not tell who has a passkey. */
+/** The same for everybody, so that it does not reveal who has a passkey. */
 export const authenticationOptions = (rp: RelyingParty, challenge: string) =>
   ({ challenge, rpId: rp.id, timeout: TIMEOUT_MS, userVerification: 'required' }) as const;
 
 export type Registered = { readonly credential: WebAuthnCredential; readonly isSynced: boolean };
 
-/** Undefined for whatever is not a new passkey made for this challenge, here. */
+/** Undefined unless it is a new passkey, made for this challenge on this origin. */
 export const verifyRegistration = async (
   rp: RelyingParty,
   text: string,
@@ -106,8 +106,8 @@ export const parseAuthentication = (text: string): Authentication | undefined =>
 type Expected = { readonly challenge: string; readonly credential: Omit<WebAuthnCredential, 'counter'> };
 
 /**
- * Answers the counter; undefined for whatever is not a signature of this passkey over this challenge, here,
- * by its owner.
+ * Returns the counter; undefined unless it is a signature of this passkey over this challenge, on this
+ * origin, with user verification.
  */
 export const verifyAuthentication = async (
   rp: RelyingParty,
@@ -120,14 +120,14 @@ export const verifyAuthentication = async (
     expectedChallenge: challenge,
     expectedOrigin: rp.origin,
     expectedRPID: rp.id,
-    // The counter is compared where it is kept, so that of two at once one counts.
+    // The database compares the counter, so that of two parallel uses only one counts.
     credential: { ...credential, counter: 0 },
     requireUserVerification: true,
   }).catch(unverified);
   return verified ? authenticationInfo?.newCounter : undefined;
 };
 
-/** The library throws for all that does not verify, and a browser can send anything. */
+/** The library throws for everything that does not verify, and a browser can send anything. */
 const unverified = (): {
   readonly verified: false;
   readonly registrationInfo?: never;

@@ -8,7 +8,7 @@ import { passkeyVisits, type Twist } from '../../test/engines/passkey-visits.ts'
 const world = openAccountWorld({ isNamed: true });
 const { send, register, withPasskey, signInBy } = passkeyVisits(world);
 
-describe('what an attacker sends instead of a new passkey', () => {
+describe('an attack on the registration of a passkey', () => {
   test.each<[string, Twist]>([
     ['one for another origin', { origin: 'https://evil.example' }],
     ['one for another name', { rpId: 'evil.example' }],
@@ -22,7 +22,7 @@ describe('what an attacker sends instead of a new passkey', () => {
     expect((await account.get('/account/security')).body).toContain('Add a passkey');
   });
 
-  test('the same once more, somebody else’s challenge, what is late, and what is no passkey at all are not taken', async () => {
+  test('by replay, with somebody else’s challenge, too late, or without a passkey is refused', async () => {
     const { account } = await world.signedIn();
     const { account: other } = await world.signedIn();
     const key = openAuthenticator(world.site.url);
@@ -34,7 +34,7 @@ describe('what an attacker sends instead of a new passkey', () => {
     const credential = key.create(options);
     expect((await send(account, page, credential, { name: 'x' })).status).toBe(303);
     expect((await send(account, page, credential, { name: 'x' })).status).toBe(422);
-    // It is somebody's already.
+    // Somebody has registered it already.
     expect((await register(other, key)).status).toBe(422);
     for (const nothing of ['', '{}', 'null', '{"id":"AA"}', credential.slice(0, 100)])
       expect(
@@ -47,7 +47,7 @@ describe('what an attacker sends instead of a new passkey', () => {
     expect((await send(account, late, made, { name: 'x' })).status).toBe(422);
   });
 
-  test('a form of another site or without its token changes nothing', async () => {
+  test('by a form of another site or without its token changes nothing', async () => {
     const { account } = await world.signedIn();
     const page = await account.get('/account/passkeys');
     const { action, fields, options } = passkeyFormIn(page.body);
@@ -60,7 +60,7 @@ describe('what an attacker sends instead of a new passkey', () => {
   });
 });
 
-describe('what an attacker sends instead of a signature', () => {
+describe('an attack on the sign-in by a signature', () => {
   test.each<[string, Twist]>([
     ['of another origin', { origin: 'https://evil.example' }],
     ['for another name', { rpId: 'evil.example' }],
@@ -79,7 +79,7 @@ describe('what an attacker sends instead of a signature', () => {
     expect((await account.browser.get(`${world.site.url}/account`)).location).toContain('/authorize?');
   });
 
-  test('the same once more, in the same sign-in and in another, signs nobody in', async () => {
+  test('that replays it, in the same sign-in or another, is refused', async () => {
     const { key } = await withPasskey();
     const account = openOwnAccount(world.site);
     const page = await account.get('/account');
@@ -93,7 +93,7 @@ describe('what an attacker sends instead of a signature', () => {
       expect((await send(thief, theirs, credential, more)).status).toBe(422);
   });
 
-  test('one is good as long as the page stands open, and a page that comes too late offers passkeys once more', async () => {
+  test('a signature is valid as long as its page may be open; a page that is too late offers passkeys again', async () => {
     const { key } = await withPasskey();
     const account = openOwnAccount(world.site);
     const page = await account.get('/account');
@@ -107,7 +107,7 @@ describe('what an attacker sends instead of a signature', () => {
     expect((await send(account, used, key.get(passkeyFormIn(used.body).options))).status).toBe(303);
   });
 
-  test('one of a copy, whose counter is behind, signs nobody in, and is told', async () => {
+  test('by a copied passkey, whose counter is behind, is refused and recorded', async () => {
     const { person, key } = await withPasskey();
     expect((await signInBy(key)).answer.status).toBe(303);
     expect((await signInBy(key, { counter: 1 })).answer.status).toBe(422);
@@ -117,7 +117,7 @@ describe('what an attacker sends instead of a signature', () => {
     expect((await signInBy(key)).answer.status).toBe(303);
   });
 
-  test('an authenticator without a counter is good again and again', async () => {
+  test('an authenticator without a counter works every time', async () => {
     const { key } = await withPasskey({ counts: false });
     for (let times = 0; times < 2; times += 1) expect((await signInBy(key)).answer.status).toBe(303);
   });

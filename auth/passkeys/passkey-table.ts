@@ -16,7 +16,7 @@ type NewPasskey = Pick<PasskeyRow, 'id' | 'userId' | 'sealed'> & {
   readonly counter: number;
 };
 
-/** Nobody has so many authenticators. */
+/** More than anybody has authenticators. */
 export const PASSKEYS_MAX = 20;
 
 const COLUMNS = 'id, user_id as "userId", sealed, made_at as "madeAt", used_at as "usedAt"';
@@ -32,7 +32,7 @@ export const selectPasskeysOf = async (
   return rows;
 };
 
-/** Of somebody who is there. */
+/** Only for a person who is not deleted. */
 export const selectPasskeyByCredential = async (
   database: Queryable,
   credentialHash: Buffer,
@@ -45,8 +45,8 @@ export const selectPasskeyByCredential = async (
 };
 
 /**
- * Answers false where it is somebody's already, they have too many, or the person was deleted; for who has
- * locked them.
+ * Returns false if it is registered already, the person has too many, or was deleted. The caller has locked
+ * the person.
  */
 export const insertPasskey = async (database: Queryable, passkey: NewPasskey): Promise<boolean> => {
   const { id, userId, credentialHash, sealed, counter } = passkey;
@@ -61,8 +61,8 @@ export const insertPasskey = async (database: Queryable, passkey: NewPasskey): P
 };
 
 /**
- * Notes a use; answers false where the counter has not grown (WebAuthn, 7.2, step 22). Authenticators without
- * one always say zero. Of two uses with one counter, one counts.
+ * Records a use; returns false if the counter has not grown (WebAuthn, 7.2, step 22). Authenticators without
+ * a counter always send zero. Of two uses with the same counter, one succeeds.
  */
 export const notePasskeyUse = async (database: Queryable, id: string, counter: number): Promise<boolean> => {
   const { rowCount } = await database.query(
@@ -79,7 +79,7 @@ export const updatePasskey = async (
   await database.query('update auth.passkey set sealed = $2 where id = $1', [id, sealed]);
 };
 
-/** Answers which there were. */
+/** Returns the ids of those deleted. */
 export const deletePasskeysOf = async (database: Queryable, userId: UserId): Promise<readonly string[]> => {
   const { rows } = await database.query<{ id: string }>(
     'delete from auth.passkey where user_id = $1 returning id',
@@ -88,7 +88,7 @@ export const deletePasskeysOf = async (database: Queryable, userId: UserId): Pro
   return rows.map(({ id }) => id);
 };
 
-/** Answers whether it was theirs. */
+/** Returns whether this person had it. */
 export const deletePasskey = async (database: Queryable, userId: UserId, id: string): Promise<boolean> => {
   const { rowCount } = await database.query('delete from auth.passkey where user_id = $1 and id = $2', [
     userId,

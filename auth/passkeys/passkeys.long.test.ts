@@ -17,7 +17,7 @@ const world = openAccountWorld({ isNamed: true });
 const { send, withPasskey, signInBy } = passkeyVisits(world);
 
 describe('a passkey', () => {
-  test('is added with a name, and signs in without one and without a password', async () => {
+  test('is added with a name, and signs in without user name and password', async () => {
     const { person, account, key } = await withPasskey();
     const list = (await account.get('/account/passkeys')).body;
     expect([list.includes('<h2>Key ring</h2>'), list.includes('Not used yet')]).toEqual([true, true]);
@@ -31,7 +31,7 @@ describe('a passkey', () => {
     });
   });
 
-  test('is enough where codes are asked for after the password, and is told as what it was', async () => {
+  test('suffices even if codes are required after a password, and is recorded as a passkey', async () => {
     const { person, account, key } = await withPasskey();
     await setUpCodes(account);
     const { account: elsewhere, answer } = await signInBy(key);
@@ -42,7 +42,7 @@ describe('a passkey', () => {
     );
   });
 
-  test('is renamed and removed, by its owner alone', async () => {
+  test('is renamed and removed by its owner only', async () => {
     const { person, account, key } = await withPasskey();
     const { account: other } = await world.signedIn();
     const { rows } = await world.site.pool.query<{ id: string }>(
@@ -95,7 +95,7 @@ describe('a passkey', () => {
     expect((await signInBy(other)).answer.status).toBe(303);
   });
 
-  test('stands in the database as nothing that says whose or what it is', async () => {
+  test('is stored without anything that identifies its owner or itself', async () => {
     const { person, key } = await withPasskey();
     const { rows } = await world.site.pool.query<{ row: string }>(
       `select passkey::text || encode(sealed, 'escape') as row from auth.passkey where user_id = $1`,
@@ -116,7 +116,7 @@ describe('a passkey', () => {
     expect((await signInBy(key)).answer.status).toBe(422);
   });
 
-  test('is not changed by who signed in long ago', async () => {
+  test('cannot be changed without a recent sign-in', async () => {
     const { account } = await withPasskey();
     using _ = minutesLater(11);
     expect(titleOf(await account.get('/account/passkeys'))).toBe('Sign in');
@@ -124,7 +124,7 @@ describe('a passkey', () => {
 });
 
 describe('the sign-in page', () => {
-  test('asks everybody for the same, whoever has passkeys, and runs one script', async () => {
+  test('is the same for everybody, whoever has passkeys, and runs one script', async () => {
     const { person } = await withPasskey();
     const account = openOwnAccount(world.site);
     const asked = [];
@@ -152,7 +152,7 @@ describe('the sign-in page', () => {
     expect(asked[1]).toEqual(asked[0]);
   });
 
-  test('tells clients how somebody signed in', async () => {
+  test('tells clients how the user signed in', async () => {
     const { key } = await withPasskey();
     const amrOf = async (signIn: (account: OwnAccount, page: Seen) => Promise<Seen>) => {
       const account = openOwnAccount(world.site);
@@ -173,7 +173,7 @@ describe('the sign-in page', () => {
   });
 });
 
-/** What the ID token says that the code is exchanged for. */
+/** The claims of the ID token for which the code is exchanged. */
 const claimsFor = async (code: string): Promise<unknown> => {
   const form = {
     grant_type: 'authorization_code',

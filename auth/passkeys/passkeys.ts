@@ -34,23 +34,23 @@ type Passkey = {
   readonly usedAt: Date | null;
 };
 
-/** Passkeys of people: who has one signs in without a password and without a name. */
+/** Passkeys: their owners sign in without a password and without a user name. */
 export type Passkeys = {
   of(userId: UserId): Promise<readonly Passkey[]>;
-  /** What the browser of somebody is to make. */
+  /** The options for the browser to make a passkey. */
   optionsFor(userId: UserId, challenge: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  /** Answers false for what was not made for this challenge, here, or is somebody's already. */
+  /** Returns false unless it was made for this challenge on this origin, and if it is registered already. */
   add(userId: UserId, made: Answer & { readonly name: string }, by: SecurityCircumstances): Promise<boolean>;
   rename(userId: UserId, id: string, name: string): Promise<boolean>;
   remove(userId: UserId, id: string, by: SecurityCircumstances): Promise<boolean>;
-  /** Who it is that has signed this challenge. */
+  /** The person who has signed this challenge. */
   holderOf(
     answer: Answer,
     by: Pick<SecurityCircumstances, 'client' | 'requestId'>,
   ): Promise<Holder | undefined>;
 };
 
-/** What came from a browser, as text, and the challenge that it was given. */
+/** The browser's answer as text, and the challenge that the browser was given. */
 type Answer = { readonly credential: string; readonly challenge: string };
 type Holder = { readonly userId: UserId; readonly isSynced: boolean };
 
@@ -61,11 +61,11 @@ type Dependencies = {
   readonly record: RecordSecurityEvent;
   readonly readProfile: ReadProfile;
   readonly rp: RelyingParty;
-  /** What was right is a copy. */
+  /** Called after a valid signature of a copied passkey. */
   onRefused(userId: UserId): void;
 };
 
-/** What is sealed by the key of the person. */
+/** Sealed with the person's key. */
 type Kept = {
   readonly name: string;
   readonly credentialId: string;
@@ -118,7 +118,7 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
   };
 };
 
-/** For who only helps. Answers whether there were any. */
+/** For support actions. Returns whether there were any. */
 export const removePasskeysOf = async (
   { pool, record }: Pick<Dependencies, 'pool' | 'record'>,
   userId: UserId,
@@ -200,7 +200,7 @@ const sealed = async (
 ): Promise<Buffer> =>
   sealBytes(await keys.obtain(userId), Buffer.from(JSON.stringify(kept)), placeOf(userId, id));
 
-/** It was sealed here. */
+/** Decrypts data that this code has sealed. */
 const unsealed = (key: Parameters<typeof unseal>[0], { userId, id, sealed }: PasskeyRow): Kept =>
   JSON.parse(unseal(key, sealed, placeOf(userId, id)).toString('utf8')) as Kept;
 
@@ -214,8 +214,7 @@ const credentialOf = ({ credentialId, publicKey, transports }: Kept): WebAuthnCr
 });
 
 /**
- * What authenticators call somebody by: nobody can tell whose it is, and it is the same for all passkeys of
- * one person.
+ * The user handle for authenticators: the same for all passkeys of one person, and it does not identify them.
  */
 const handleOf = (seal: RecordSeal, userId: UserId): Buffer => seal.hash('passkey user', String(userId));
 

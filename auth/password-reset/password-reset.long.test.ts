@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one authorization server that is set up here.
+// Over 200 lines, because every case uses the one authorization server that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { streamName } from '#shared/events/streams.ts';
@@ -57,7 +57,7 @@ describe('a forgotten password', () => {
       : page;
   };
 
-  test('is replaced by a link, once, which ends everything that was signed in', async () => {
+  test('is replaced by a link, once, which ends all sessions', async () => {
     const person = await aPerson();
     const account = await signInToAccount(site, person);
     const link = await linkFor(person.email);
@@ -72,7 +72,7 @@ describe('a forgotten password', () => {
     );
   });
 
-  test('is answered alike for an address of nobody, to which nothing is sent', async () => {
+  test('gets the same answer for an unknown address, to which nothing is sent', async () => {
     const person = await aPerson();
     const nobody = anAddress();
     const answers = [await ask(nobody), await ask(person.email)];
@@ -81,7 +81,7 @@ describe('a forgotten password', () => {
     expect(smtp.messages.filter(({ to }) => to.includes(nobody))).toEqual([]);
   });
 
-  test('gives nobody the codes that are asked for beside it', async () => {
+  test('does not replace the second factor', async () => {
     const person = await aPerson();
     const app = await setUpCodes(await signInToAccount(site, person));
     expect((await smtp.mailTo(person.email)).subject).toBe('How you sign in was changed');
@@ -101,7 +101,7 @@ describe('a forgotten password', () => {
     const email = anAddress();
     const userId = await site.addPerson({ email, password, isConfirmed: false });
     const thief = await signInToAccount(site, { email, password });
-    // As it was possible before an account had to be confirmed for it.
+    // This was possible before it required a confirmed account.
     await site.pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
     await setUpCodes(thief);
     await site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
@@ -134,20 +134,20 @@ describe('a forgotten password', () => {
     expect(await typesIn(streamName('account', userId))).toContain('account.reclaimed');
   });
 
-  test('goes to the address that the account has, however it was typed', async () => {
+  test('sends to the account’s own address, however it was typed', async () => {
     const person = await aPerson();
     await ask(` ${person.email.toUpperCase()} `);
     expect((await smtp.mailTo(person.email)).to).toEqual([person.email]);
   });
 
-  test('helps who never had one', async () => {
+  test('gives a password to a person without one', async () => {
     const email = anAddress();
     await site.addPerson({ email });
     await choose(await linkFor(email));
     await signInToAccount(site, { email, password: next });
   });
 
-  test('of many who use one link at once, one does', async () => {
+  test('is reset by one of several parallel uses of the link', async () => {
     const { email } = await aPerson();
     const link = await linkFor(email);
     const pages = await Promise.all(Array.from({ length: 4 }, () => choose(link)));
@@ -195,7 +195,7 @@ describe('a forgotten password', () => {
     expect([page.status, titleOf(page)]).toEqual([410, 'This link is not good any more']);
   });
 
-  test('must be a good one, and the form must be of this browser', async () => {
+  test('needs a valid link and a form of this browser', async () => {
     const { email } = await aPerson();
     const link = await linkFor(email);
     const weak = await choose(link, '1234567890');
@@ -206,7 +206,7 @@ describe('a forgotten password', () => {
     expect((await choose(link)).status).toBe(200);
   });
 
-  test('stands in the database as a digest alone', async () => {
+  test('is stored as a digest only', async () => {
     const { email } = await aPerson();
     const link = new URL(await linkFor(email)).searchParams.get('link') ?? 'none';
     const { rows } = await site.pool.query<{ row: string }>(
@@ -216,7 +216,7 @@ describe('a forgotten password', () => {
     for (const { row } of rows) expect(row).not.toContain(link);
   });
 
-  test('is asked for five times, whether or not there is such an account, and then no more for a while', async () => {
+  test('can be requested five times, whether or not there is such an account, and then not for a while', async () => {
     for (const email of [(await aPerson()).email, anAddress()]) {
       const statuses: number[] = [];
       for (let times = 1; times <= 6; times += 1)
@@ -225,7 +225,7 @@ describe('a forgotten password', () => {
     }
   });
 
-  test('needs an administrator where no mail is sent', async () => {
+  test('needs an administrator if no mail is sent', async () => {
     await using without = await openAccountsSite();
     const page = await openOwnAccount(without).get('/account/reset');
     expect(page.body).toContain('an administrator must help');

@@ -11,16 +11,16 @@ import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { insertReset, selectReset, takeReset } from './reset-table.ts';
 
-/** Links by which somebody who has forgotten their password chooses a new one, once. */
+/** Links to choose a new password, each valid once. */
 export type PasswordResets = {
-  /** What stands in the link; it is kept nowhere. */
+  /** Returns the secret of the link; it is stored nowhere. */
   make(userId: UserId, by: SecurityCircumstances): Promise<string>;
-  /** Whose it is, as long as it is good. */
+  /** The person, as long as the link is valid. */
   find(link: string): Promise<UserId | undefined>;
   /**
-   * Sets the password, and ends everything that was opened with the one before it. The first link that came
-   * by mail also removes passkeys, codes and webhooks: until then nobody has shown that the account is
-   * theirs. Returns false for a link that is not good.
+   * Sets the password, and ends everything that was opened with the former one. The first mailed link that is
+   * used also removes passkeys, codes and webhooks: until then nobody has shown that the account is theirs.
+   * Returns false for an invalid link.
    */
   use(link: string, password: string, requestId: string): Promise<boolean>;
 };
@@ -30,7 +30,7 @@ type Dependencies = {
   readonly seal: RecordSeal;
   readonly credentials: Pick<Credentials, 'hash'>;
   readonly record: RecordSecurityEvent;
-  /** For what something else follows from. */
+  /** For events that trigger further effects. */
   readonly recordOrFail: RecordSecurityEvent;
   endGrantsOfUser(userId: number): Promise<void>;
 };
@@ -49,25 +49,26 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       if (found === undefined) return false;
       const { userId } = found;
       const by = { actor: `user:${userId}`, client: null, requestId } as const;
-      // Before anything is locked, because it takes long.
+      // Hashing is slow: do it before taking any lock.
       const phc = await credentials.hash(password);
-      // Whoever made the account need not be who reads the mail to its address.
+      // The creator of the account may not be the person who reads the mail to its address.
       const isFirst = found.isMailed && !(await isConfirmed(pool, userId));
       if (isFirst) await removeOtherWays(dependencies, userId, by);
       const taken = await inTransaction(pool, async (connection) => {
         const isTaken =
           (await takeReset(connection, digestOf(link))) !== undefined &&
           (await setPhc(connection, userId, phc));
-        // A link ends with its address, so what the account has here is where the link went.
+        // A link becomes invalid when the address changes, so the current address is the one that the link
+        // went to.
         return isTaken ? { emailHash: await selectEmailHash(connection, userId) } : undefined;
       });
       if (taken === undefined) return false;
       await endGrantsOfUser(userId);
       if (isFirst) {
-        // Once more, because what was signed in until now may have added something.
+        // Once more, because sessions that existed until now may have added something.
         await removeOtherWays(dependencies, userId, by);
-        // The command role ends webhooks because of it. If the log does not answer, the next link begins
-        // again.
+        // The command role ends webhooks after this event. If the log does not answer, the next link repeats
+        // all of it.
         await recordOrFail({ type: 'account.reclaimed', data: { userId } }, by);
         if (taken.emailHash !== null) await confirm(pool, { userId, emailHash: taken.emailHash });
       }
@@ -77,7 +78,7 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
   };
 };
 
-/** All by which somebody signs in beside the password. */
+/** Everything by which a person signs in beside the password. */
 const removeOtherWays = async (
   dependencies: Dependencies,
   userId: UserId,
@@ -89,7 +90,7 @@ const removeOtherWays = async (
 
 type Made = { readonly userId: UserId; readonly isMailed: boolean };
 
-/** For who only helps: the link is used by whom it is for. */
+/** Makes a link for a process that does not use links itself. */
 export const makeReset = async (
   { pool, seal, record }: Pick<Dependencies, 'pool' | 'seal' | 'record'>,
   { userId, isMailed }: Made,

@@ -27,7 +27,7 @@ export const insertReset = async (
 
 type Found = Pick<Reset, 'userId' | 'isMailed'>;
 
-/** Whose link it is, as long as it is good. */
+/** The person, as long as the link is valid. */
 export const selectReset = async (database: Queryable, digest: Buffer): Promise<Found | undefined> => {
   const { rows } = await database.query<Found>(
     `select user_id as "userId", is_mailed as "isMailed" from auth.password_reset join auth.person using (user_id)
@@ -37,7 +37,7 @@ export const selectReset = async (database: Queryable, digest: Buffer): Promise<
   return rows[0];
 };
 
-/** Uses it up, and all others of the same person; of many who try at once, one is answered whose it was. */
+/** Uses up the link and all others of the person. Of parallel callers, one gets the user id. */
 export const takeReset = async (database: Queryable, digest: Buffer): Promise<UserId | undefined> => {
   const { rows } = await database.query<{ userId: UserId }>(
     'delete from auth.password_reset where digest = $1 and expires_at > now() returning user_id as "userId"',

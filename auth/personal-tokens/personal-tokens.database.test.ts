@@ -28,7 +28,7 @@ const wanted = { name: 'Nightly import', scopes: ['read:articles', 'manage:clien
 
 let world: AuthWorld;
 let site: AuthProcess;
-/** Another process, which hears of revocations by the feed alone. */
+/** Another process, which learns of revocations only through the feed. */
 let other: AuthProcess;
 let clientId: string;
 beforeAll(async () => {
@@ -90,11 +90,11 @@ const somebodyWithToken = async (role: 'author' | 'admin' = 'author', body: obje
 };
 const give = (userId: TestPerson['userId'], role: 'author' | 'admin') =>
   site.auth.gateway.send({ type: 'UpdateUser', userId, role }, { caller: system, requestId: randomUUID() });
-/** Who may do what administrators may, and is known, but has not the scope for one's own tokens. */
+/** Returns whether the token works with an administrator’s rights; it lacks the scope for managing tokens. */
 const isAdmin = async (token: string, at = site) => (await ask(token, '/clients', {}, at)).status;
 
-describe('creating', () => {
-  test('answers the token once; the list has all but that', async () => {
+describe('a new token', () => {
+  test('is returned once; the list has everything else', async () => {
     const { person, token } = await somebody();
     const { status, body, headers } = await create(token);
     expect([status, headers.get('cache-control'), headers.get('location')]).toEqual([
@@ -136,7 +136,7 @@ describe('creating', () => {
     });
   });
 
-  test('gives no scope that the caller has not', async () => {
+  test('cannot have a scope that the caller lacks', async () => {
     const token = await accessTokenOf(await registerPerson(site.auth), 'manage:tokens read:articles');
     expect(await create(token, { ...wanted, scopes: ['write:users'] })).toMatchObject({
       status: 403,
@@ -147,7 +147,7 @@ describe('creating', () => {
     );
   });
 
-  test('needs a recent sign-in, which the challenge says', async () => {
+  test('needs a recent sign-in, as the challenge says', async () => {
     const { refresh_token } = await tokensOf(await registerPerson(site.auth));
     using _ = minutesLater(11);
     const form = { grant_type: 'refresh_token', refresh_token: String(refresh_token), client_id: clientId };
@@ -160,7 +160,7 @@ describe('creating', () => {
     );
   });
 
-  test('is not for services, which never sign in', async () => {
+  test('is refused to services, which never sign in', async () => {
     const service = await registerClient(site.auth, {
       ...serviceClient,
       scopes: SCOPES,
@@ -173,7 +173,7 @@ describe('creating', () => {
     });
   });
 
-  test('ends at as many as one may have, also where many come at once', async () => {
+  test('is refused over the limit, even to parallel requests', async () => {
     const { token } = await somebody();
     const statuses = await Promise.all(
       Array.from({ length: TOKENS_MAX + 5 }, async () => (await create(token)).status),
@@ -183,7 +183,7 @@ describe('creating', () => {
 });
 
 describe('a token', () => {
-  test('is good for its scopes, in the role of its user, under a client of its own', async () => {
+  test('works for its scopes, in the role of its user, under a client of its own', async () => {
     const { made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
     expect(await isAdmin(made.token, other)).toBe(200);
@@ -193,7 +193,7 @@ describe('a token', () => {
     });
   });
 
-  test('gives nobody more than their role allows', async () => {
+  test('never exceeds the role of its user', async () => {
     expect(await isAdmin((await somebodyWithToken('author')).made.token)).toBe(403);
   });
 
@@ -238,7 +238,7 @@ describe('a token', () => {
     ]);
   });
 
-  test('ends at its end', async () => {
+  test('expires', async () => {
     const { made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
     await site.auth.pool.query(
@@ -267,7 +267,7 @@ describe('a token', () => {
     expect(rows).toEqual([]);
   });
 
-  test('notes its use rarely', async () => {
+  test('records its use rarely', async () => {
     const { made, session } = await somebodyWithToken('admin');
     const used = async () => (await list(session)).find(({ id }) => id === made.id)?.lastUsedAt;
     await isAdmin(made.token);
@@ -279,11 +279,11 @@ describe('a token', () => {
 
 const fresh = new AsyncDisposableStack();
 afterAll(() => fresh.disposeAsync());
-/** That has seen no token yet. */
+/** A process that has seen no token yet. */
 const freshProcess = async () => fresh.use(await openAuthProcess(world));
 
 describe('revoking', () => {
-  test('ends a token in every process within seconds, and no other', async () => {
+  test('ends one token in every process within seconds', async () => {
     const { made, session } = await somebodyWithToken('admin');
     const kept = (await create(session)).body as Made;
     for (const at of [site, other]) expect(await isAdmin(made.token, at)).toBe(200);
@@ -304,7 +304,7 @@ describe('revoking', () => {
     });
   });
 
-  test('is for the owner alone', async () => {
+  test('is for the owner only', async () => {
     const { made, session } = await somebodyWithToken();
     const { token } = await somebody('admin');
     expect(await ask(token, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({
@@ -313,7 +313,7 @@ describe('revoking', () => {
     expect(await list(session)).toHaveLength(1);
   });
 
-  test('counts while the token is used by many', async () => {
+  test('works while many requests use the token', async () => {
     const { made, session } = await somebodyWithToken('admin');
     const revoking = ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
     await Promise.all(Array.from({ length: 30 }, () => isAdmin(made.token, other)));
@@ -327,7 +327,7 @@ describe('revoking', () => {
   });
 });
 
-test('the log tells of tokens, without them', async () => {
+test('the log records tokens, without their secrets', async () => {
   const { person, made, session } = await somebodyWithToken();
   await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
   const told: { type: string; data: string }[] = [];

@@ -19,19 +19,19 @@ export type PersonalToken = Pick<TokenRow, 'id' | 'scopes' | 'madeAt' | 'expires
 
 type Wanted = Pick<PersonalToken, 'name' | 'scopes' | 'expiresAt'>;
 
-/** Tokens by which scripts act for people. */
+/** Tokens with which scripts act for people. */
 export type OwnTokens = {
-  /** Also those that have expired lately; the newest first. */
+  /** The newest first, including recently expired ones. */
   of(userId: UserId): Promise<readonly PersonalToken[]>;
-  /** The secret is in this answer and nowhere else. Undefined if the person has too many. */
+  /** Only this result contains the secret. Undefined if the person has too many. */
   make(
     userId: UserId,
     wanted: Wanted,
     by: SecurityCircumstances,
   ): Promise<{ made: PersonalToken; secret: string } | undefined>;
   /**
-   * Ends those that are named, or all; every resource server refuses them within seconds. Answers which there
-   * were.
+   * Ends the named tokens, or all; every resource server refuses them within seconds. Returns those that
+   * there were.
    */
   revoke(
     userId: UserId,
@@ -50,12 +50,10 @@ const ID_BYTES = 9;
 const DAY_MS = 86_400_000;
 export const LIFETIME_DAYS_MAX = 365;
 
-/** In so many days from now. */
 export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS);
 
 /**
- * What a token of somebody with a role can be good for: it is never of use beyond the role, and manages no
- * tokens itself.
+ * The scopes that are useful in a token of this role: it never exceeds the role, and cannot manage tokens.
  */
 export const tokenScopesOf = (policy: Policy, role: Role): readonly string[] => {
   const useful = new Set(

@@ -24,13 +24,13 @@ type Dependencies = TellDependencies &
   Pick<OwnAccountDependencies, 'pool'> & { readonly domain: Domain; readonly ownTokens: OwnTokens };
 
 const BODY_BYTES_MAX = 16_384;
-/** As for the pages of the account. */
+/** The same as for the account pages. */
 const SIGN_IN_MAX_S = 600;
 const MS_PER_SECOND = 1_000;
 
 type Own = Extract<Caller, { kind: 'user' }>;
 
-/** One's own personal access tokens for programs, beside the page for browsers at the same path. */
+/** One's own personal access tokens, for programs; the page for browsers is at the same path. */
 export const personalTokenRoutes = (dependencies: Dependencies): Router => {
   const {
     listPersonalTokens: list,
@@ -50,7 +50,7 @@ export const personalTokenRoutes = (dependencies: Dependencies): Router => {
     .all(routeOf(one), refuseOtherMethods('DELETE'));
 };
 
-/** Whose tokens a request is about. */
+/** The owner of the tokens: the caller. */
 const ownerIn = (request: IncomingMessage): Own => {
   const caller = callerOf(request);
   const answer = authorize(caller, 'token.manage', {});
@@ -89,7 +89,7 @@ const create =
     });
   };
 
-/** No token makes others, and none lives for longer than a year. */
+/** A token cannot create tokens, and lives for a year at most. */
 const formIn = (domain: Domain) =>
   personalTokenForms(domain).NewPersonalToken.transform(({ expiresAt, ...wanted }, context) => {
     const at = new Date(expiresAt);
@@ -116,7 +116,7 @@ const remove =
     response.status(204).end();
   };
 
-/** In a mail, so that the owner learns of a token that somebody else created. */
+/** Mails the owner, so that they learn of a token that somebody else created. */
 export const tellOfToken = (
   dependencies: TellDependencies,
   owner: { readonly userId: UserId },

@@ -15,15 +15,14 @@ export type TokenRow = {
 
 type NewToken = Omit<TokenRow, 'madeAt' | 'usedAt'> & { readonly digest: Buffer };
 
-/** Each has a rate limit of its own. */
+/** Limited, because each token has a rate limit of its own. */
 export const TOKENS_MAX = 20;
-/** An expired token is listed for so long, so that its owner sees why a script fails. */
+/** How long an expired token stays in the list, so that its owner sees why a script fails. */
 const EXPIRED_KEPT = `interval '30 days'`;
 
 const COLUMNS =
   'id, user_id as "userId", sealed, scopes, made_at as "madeAt", expires_at as "expiresAt", used_at as "usedAt"';
 
-/** The newest first. */
 export const selectTokensOf = async (database: Queryable, userId: UserId): Promise<readonly TokenRow[]> => {
   const { rows } = await database.query<TokenRow>(
     `select ${COLUMNS} from auth.personal_token
@@ -33,7 +32,10 @@ export const selectTokensOf = async (database: Queryable, userId: UserId): Promi
   return rows;
 };
 
-/** In a transaction, for who has locked the person. Undefined if the person has too many, or was deleted. */
+/**
+ * Runs in a transaction whose caller has locked the person. Undefined if the person has too many, or was
+ * deleted.
+ */
 export const insertToken = async (database: Queryable, token: NewToken): Promise<TokenRow | undefined> => {
   const { id, userId, digest, sealed, scopes, expiresAt } = token;
   await database.query(
@@ -51,7 +53,7 @@ export const insertToken = async (database: Queryable, token: NewToken): Promise
   return rows[0];
 };
 
-/** Answers which of those that are named there were; all, if none is named. */
+/** Returns those of the named tokens that there were; without names, all. */
 export const deletePersonalTokensOf = async (
   database: Queryable,
   userId: number,

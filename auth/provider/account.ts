@@ -5,7 +5,7 @@ import type { ReadProfile } from './profile.ts';
 
 export type FindPerson = (userId: UserId) => Promise<Person | undefined>;
 
-/** The person that oidc-provider knows by its `sub`, as long as there is one. */
+/** The person whom oidc-provider knows by its `sub`; undefined after their deletion. */
 export const createFindAccount =
   ({ findPerson, readProfile }: { findPerson: FindPerson; readProfile: ReadProfile }): FindAccount =>
   async (_ctx, sub): Promise<Account | undefined> => {
@@ -20,7 +20,7 @@ export const createFindAccount =
         return {
           sub,
           ...(scopes.has('profile') && { name, role: person.role }),
-          // Nobody has shown that the address is theirs, so no client may take it for proof of who they are.
+          // Nobody has shown that the address is theirs, so clients must not trust it as an identity.
           ...(scopes.has('email') && email !== undefined && { email, email_verified: false }),
         };
       },

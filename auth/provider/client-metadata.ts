@@ -4,18 +4,18 @@ import { CONSOLE } from '../clients/built-in.ts';
 import { hasSecret, type StoredClient } from '../clients/client.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 
-/** What we know of clients beyond what oidc-provider does; it keeps these as they are. */
+/** Our own client metadata, which oidc-provider passes through unchanged. */
 export const EXTRA_CLIENT_METADATA = ['allowedScopes', 'defaultScopes', 'serviceAccount'] as const;
 
 /** A client as oidc-provider describes one (RFC 7591, section 2). */
 export const metadataOf = (client: StoredClient): AdapterPayload => ({
   client_id: client.clientId,
   client_name: client.name,
-  // It only has to be there: `compareClientSecret` compares digests.
+  // It only has to be present: `compareClientSecret` compares digests.
   ...(hasSecret(client.tokenEndpointAuthMethod) && {
     client_secret: client.secretHash?.toString('base64url'),
   }),
-  // The console is ours also where we are reached without TLS; a native application would be asked about each
+  // The console is first-party even without TLS; as a native application it would be asked for consent each
   // time.
   application_type: client.clientId !== CONSOLE && areNative(client.redirectUris) ? 'native' : 'web',
   redirect_uris: [...client.redirectUris],
@@ -30,8 +30,7 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   ...(client.tokenEndpointAuthMethod === 'tls_client_auth' && {
     tls_client_auth_subject_dn: client.tlsClientAuthSubject,
   }),
-  // Who proves itself by a certificate gets tokens that are of use with that certificate only (RFC 8705,
-  // section 3).
+  // A client that authenticates by certificate gets tokens bound to that certificate (RFC 8705, section 3).
   tls_client_certificate_bound_access_tokens: usesMutualTls(client) && !client.requireDpop,
   allowedScopes: [...client.scopes],
   defaultScopes: [...client.defaultScopes],
@@ -41,7 +40,7 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
 const usesMutualTls = ({ tokenEndpointAuthMethod: method }: StoredClient): boolean =>
   method === 'tls_client_auth' || method === 'self_signed_tls_client_auth';
 
-/** These come back as they were given in `metadataOf`. */
+/** The values as `metadataOf` has set them. */
 export const allowedScopesOf = (client: Client): readonly string[] =>
   client.allowedScopes as readonly string[];
 export const defaultScopesOf = (client: Client): readonly string[] =>

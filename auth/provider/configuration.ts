@@ -22,7 +22,7 @@ export type ProviderSettings = {
   readonly issuer: string;
   /** The URL of our API: the audience of access tokens. */
   readonly resource: string;
-  /** What tokens for it can have. */
+  /** The scopes of the API. */
   readonly apiScopes: readonly string[];
   readonly masterKey: MasterKey;
   readonly ingressSecret: string | undefined;
@@ -36,15 +36,15 @@ export type ProviderSettings = {
   readonly pages: ProviderPages;
 };
 
-/** OAuth 2.1 where the defaults of oidc-provider are something else, and the features of DESIGN §3. */
+/** OAuth 2.1 where oidc-provider's defaults differ, and the features of DESIGN §3. */
 export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): Configuration => ({
   jwks: { keys: [...keys] },
   responseTypes: ['code'],
   pkce: { required: () => true },
   scopes: [...OIDC_SCOPES],
-  // A client can see by `amr` how somebody has shown who they are (RFC 8176).
+  // `amr` tells a client how the user has authenticated (RFC 8176).
   claims: { openid: ['sub', 'amr'], profile: ['name', 'role'], email: ['email', 'email_verified'] },
-  // ID tokens hold what the granted scopes allow, as `/userinfo` does: many clients read nothing else.
+  // ID tokens contain what the granted scopes allow, like `/userinfo`: many clients read nothing else.
   conformIdTokenClaims: false,
   subjectTypes: ['public'],
   clientAuthMethods: [
@@ -66,8 +66,7 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   ttl: LIFETIMES_S,
   rotateRefreshToken: true,
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-  // Refresh tokens live by their own time, not by that of the browser's session; devices have none of their
-  // own.
+  // Refresh tokens have their own lifetime, independent of the browser's session; devices have no session.
   expiresWithSession: () => false,
   cookies: cookiesOf(settings),
   findAccount: createFindAccount(settings),
@@ -102,7 +101,7 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
     clientCredentials: { enabled: true },
     deviceFlow: {
       enabled: true,
-      // No address and no browser of anybody is kept.
+      // Keeps no addresses and browser names of users.
       deviceInfo: () => ({}),
       userCodeInputSource: pages.userCodeInputSource,
       userCodeConfirmSource: pages.userCodeConfirmSource,
@@ -127,7 +126,7 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
   };
 };
 
-/** RFC 7662, section 2.1: a public client has proved nothing, so it is told nothing. */
+/** RFC 7662, section 2.1: a public client has proved nothing, so it may not introspect. */
 const refuseAnonymousIntrospection = (_ctx: KoaContextWithOIDC, client: Client): boolean => {
   if (client.clientAuthMethod === 'none')
     throw new errors.InvalidClientAuth('a public client cannot introspect');
@@ -135,8 +134,8 @@ const refuseAnonymousIntrospection = (_ctx: KoaContextWithOIDC, client: Client):
 };
 
 /**
- * RFC 7009, section 2.1: the token of another client is not ended, and whoever has proved to be a client is
- * told.
+ * RFC 7009, section 2.1: a client cannot revoke another client's token; an authenticated client gets an
+ * error.
  */
 const ownTokensOnly = (
   _ctx: KoaContextWithOIDC,
@@ -149,13 +148,13 @@ const ownTokensOnly = (
 };
 
 /**
- * The prefix makes browsers refuse a cookie that another host, or a plain connection, has set; it needs TLS.
+ * With this prefix browsers refuse a cookie that another host, or a plain connection, has set; it needs TLS.
  */
 const cookiesOf = ({ issuer, masterKey }: ProviderSettings): NonNullable<Configuration['cookies']> => {
   const isSecure = issuer.startsWith('https:');
   const options = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: true } as const;
   return {
-    // The two short ones stand on a path of their own, which `__Host-` does not allow.
+    // The two short-lived cookies have a path of their own, which `__Host-` does not allow.
     names: {
       session: isSecure ? '__Host-annals_session' : 'annals_session',
       interaction: isSecure ? '__Secure-annals_interaction' : 'annals_interaction',
@@ -173,14 +172,14 @@ const discoveryOf = ({ registrationUrl, resource }: ProviderSettings) => ({
   protected_resources: [resource],
 });
 
-/** A page may get tokens where its client is at home, or where every page may read us. */
+/** A page may get tokens on its client's own origin, or if every origin may read us. */
 const allowsOrigin = (allowed: CorsOrigins, origin: string, redirectUris: readonly string[]): boolean =>
   isAllowedOrigin(allowed, origin) ||
   redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin);
 
 type MutualTls = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
 
-/** Mutual TLS (RFC 8705): as a client's authentication, and as what its tokens are bound to. */
+/** Mutual TLS (RFC 8705): for client authentication and for bound tokens. */
 const mutualTls = (ingressSecret: string | undefined): MutualTls => {
   const presented = (ctx: KoaContextWithOIDC) => clientCertificateOf(ctx.req, ingressSecret);
   return {
@@ -202,16 +201,16 @@ const subjectMatches = (
   property: TLSClientAuthProperty,
   expected: string,
 ): boolean =>
-  // Clients here are registered with a distinguished name; the alternative names of RFC 8705 are not offered.
+  // Clients here register a distinguished name; the alternative names of RFC 8705 are not offered.
   property === 'tls_client_auth_subject_dn' && distinguishedName(certificate) === normalise(expected);
 
 /**
- * Node gives an attribute a line, the most general one first; RFC 4514 writes them with commas and the other
- * way round.
+ * Node puts one attribute on a line, the most general first; RFC 4514 joins them with commas in reverse
+ * order.
  */
 const distinguishedName = ({ subject }: X509Certificate): string => subject.split('\n').reverse().join(',');
 
-/** Only the space after a comma and the case of attribute names differ between those who write such names. */
+/** Spellings of a name differ only in the space after a comma and the case of attribute names. */
 const normalise = (name: string): string =>
   name
     .split(/(?<!\\),\s*/)

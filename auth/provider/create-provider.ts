@@ -21,22 +21,21 @@ export type ProviderDependencies = {
   readonly adapter: AdapterFactory;
   readonly tokens: StructuredTokens;
   readonly log: Log;
-  /** What others add to it. */
+  /** Adds the middleware of other modules. */
   equip(provider: Provider): void;
   endGrant(grantId: string): Promise<void>;
   verifySecret(clientId: string, secret: string): Promise<boolean>;
-  /** Answers whether a proof or an assertion is used for the first time. */
+  /** Returns whether a proof or an assertion is used for the first time. */
   useOnce(client: string, jti: string, expiresAtS: number): Promise<boolean>;
 };
 
 /**
- * oidc-provider with everything of ours in it. Its keys are those of its making: with other keys it is made
- * anew.
+ * oidc-provider with all of our parts. It keeps the keys it was made with: other keys need a new provider.
  */
 export const createProvider = (dependencies: ProviderDependencies, keys: SigningKeys): Provider => {
   const { settings, adapter, tokens, log, endGrant } = dependencies;
   const provider = new Provider(settings.issuer, { ...configurationOf(settings, keys), adapter });
-  // Where a request came to is told by us, in the headers of a proxy; see `speakAsIssuer`.
+  // We set the request's address ourselves, in proxy headers; see `speakAsIssuer`.
   provider.proxy = true;
   fillInDefaults(provider);
   rememberClients(provider, adapter('Client'));
@@ -44,7 +43,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   nameAccessToken(provider);
   guardBoundCodes(provider);
   compareSecretsByDigest(provider, dependencies);
-  // Its own asks first and saves then, between which others ask too.
+  // oidc-provider's own checks first and saves later, so parallel requests could both pass.
   Object.assign(provider.ReplayDetection, { unique: dependencies.useOnce });
   shapeAnswers(provider, { tokens, endGrant, apiScopes: settings.apiScopes });
   dependencies.equip(provider);
@@ -58,8 +57,8 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
 };
 
 /**
- * To oidc-provider everything that is not the client's fault is ours; where an engine does not answer just
- * now, coming again helps.
+ * oidc-provider treats every error that is not the client's as its own; if an engine is unavailable just now,
+ * a retry helps.
  */
 const isPutOff = (ctx: KoaContextWithOIDC, error: unknown): boolean => {
   const { status, headers, body } = problemOf(error);
@@ -84,7 +83,7 @@ const rememberClients = (provider: Provider, adapter: Pick<Adapter, 'find'>): vo
     const known = clients.get(metadata);
     if (known !== undefined) return known;
     const client = await findAgain(id);
-    // It may have changed meanwhile.
+    // It may have changed in the meantime.
     if (client !== undefined && (await adapter.find(id)) === metadata) clients.set(metadata, client);
     return client;
   };
@@ -104,9 +103,8 @@ type IdToken = { readonly ctx: KoaContextWithOIDC | undefined; set(claim: string
 type Issue = (this: IdToken, options: { readonly use: string }) => Promise<string>;
 
 /**
- * ID tokens say by `at_hash` to which access token they belong (OpenID Connect Core, section 3.1.3.6). It is
- * optional where both come from `/token`, and there are clients that check it wherever they check the access
- * token.
+ * ID tokens name their access token by `at_hash` (OpenID Connect Core, section 3.1.3.6). It is optional if
+ * both come from `/token`, but some clients require it to verify the access token.
  */
 const nameAccessToken = (provider: Provider): void => {
   const values = new WeakMap<object, string>();
@@ -119,7 +117,7 @@ const nameAccessToken = (provider: Provider): void => {
     values.set(this, value);
     return value;
   };
-  // oidc-provider makes the digest itself.
+  // oidc-provider computes the digest.
   idTokens.issue = async function (options) {
     const { AccessToken: accessToken } = this.ctx?.oidc.entities ?? {};
     const value = accessToken === undefined ? undefined : values.get(accessToken);
@@ -132,9 +130,9 @@ type Code = { readonly dpopJkt?: string | undefined };
 type Consume = (this: Code) => Promise<void>;
 
 /**
- * A code that was bound to a key beforehand (RFC 9449, section 10) is of use with that key only.
- * oidc-provider says so after it has spent the code, so that whoever has a code and not its key could take it
- * from its owner.
+ * A code bound to a key beforehand (RFC 9449, section 10) works with that key only. oidc-provider refuses
+ * another key after it has spent the code, so a thief without the key could use up the owner's code. This
+ * checks first.
  */
 const guardBoundCodes = (provider: Provider): void => {
   const codes = provider.AuthorizationCode.prototype as unknown as { consume: Consume };
@@ -156,8 +154,8 @@ const thumbprintOfProof = async (): Promise<string | undefined> => {
 type Find = (token: string, options?: object) => Promise<unknown>;
 
 /**
- * `/userinfo` also takes the signed tokens of our API, which oidc-provider does not store: they are found by
- * their signature. Scope, key or certificate, client, account, and grant are then checked as for every other
+ * `/userinfo` also accepts the signed tokens of our API, which oidc-provider does not store: their signature
+ * identifies them. Scope, key or certificate, client, account and grant are then checked as for every other
  * token.
  */
 const findSignedTokens = (provider: Provider, tokens: Pick<StructuredTokens, 'find'>): void => {
@@ -166,7 +164,7 @@ const findSignedTokens = (provider: Provider, tokens: Pick<StructuredTokens, 'fi
   const find: Find = async (token, options) => {
     if (!isSigned(token)) return findStored(token, options);
     const claims = await tokens.find(token);
-    // A client that acts for itself has no grant, and is nobody whom `/userinfo` could describe.
+    // A client that acts for itself has no grant, and is no person whom `/userinfo` could describe.
     if (claims?.grant_id === undefined) return undefined;
     const { jkt, 'x5t#S256': certificate } = (claims.cnf ?? {}) as { jkt?: string; 'x5t#S256'?: string };
     return Object.assign(new AccessToken({ accountId: claims.sub, grantId: claims.grant_id } as never), {
@@ -180,5 +178,5 @@ const findSignedTokens = (provider: Provider, tokens: Pick<StructuredTokens, 'fi
   Object.assign(AccessToken, { find });
 };
 
-/** The compact form of a JWT has two dots, and no stored token has any. */
+/** The compact form of a JWT has two dots; stored tokens have none. */
 const isSigned = (token: unknown): token is string => typeof token === 'string' && token.includes('.');

@@ -12,8 +12,8 @@ const REUSABLE: Readonly<Record<string, 'authorization_code' | 'refresh_token' |
 };
 
 /**
- * Records the end of a grant. What has ended has ended, whether the log takes the event now or not; a failure
- * is told loudly.
+ * Records the end of a grant. The grant stays ended if the log cannot take the event; the failure is logged
+ * as an error.
  */
 export const recordEndedGrant =
   ({ record, log }: { record: RecordSecurityEvent; log: Log }) =>
@@ -24,7 +24,7 @@ export const recordEndedGrant =
     );
   };
 
-/** At the token endpoint a grant ends for one reason: what was issued under it came a second time. */
+/** At the token endpoint a grant ends for one reason only: a code or refresh token was used twice. */
 const eventOf = ({ grantId, accountId, clientId }: EndedGrant): SecurityEvent => {
   const data = { grantId, userId: accountId === null ? null : (Number(accountId) as UserId), clientId };
   const { ctx } = Provider;
@@ -35,8 +35,8 @@ const eventOf = ({ grantId, accountId, clientId }: EndedGrant): SecurityEvent =>
 };
 
 /**
- * Outside of a request it is the following of the log that ends grants, because a user was deleted, or the
- * management of clients.
+ * Without a request, grants end because the directory has read a user's deletion, or because a client was
+ * changed.
  */
 const circumstances = (): SecurityCircumstances => {
   const { ctx } = Provider;

@@ -46,13 +46,13 @@ type Dependencies = {
 };
 
 export type OpenProvider = AsyncDisposable & {
-  /** For whoever talks to it in this process; the same object whatever keys it has. */
+  /** For callers in this process: a stable object that survives a change of keys. */
   readonly provider: Provider;
   readonly handle: RequestListener;
   readonly keys: () => SigningKeys;
 };
 
-/** oidc-provider on our storage, at the signing keys of the moment. */
+/** oidc-provider on our storage, with the current signing keys. */
 export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
   const { config, pool, masterKey, log, clients, endGrant, record, keysPollMs } = dependencies;
   const seal = createRecordSeal(masterKey);
@@ -125,9 +125,9 @@ const onceIn =
       Math.max(expiresAtS - Date.now() / MS_PER_SECOND, 1),
     );
 
-/** The provider with the keys of the moment. */
+/** The provider with the current keys. */
 type CurrentProvider = {
-  /** The same object for ever, behind which the provider changes. */
+  /** A stable object that delegates to the current provider. */
   readonly provider: Provider;
   readonly handle: RequestListener;
   readonly keys: () => SigningKeys;
@@ -138,7 +138,7 @@ type CurrentDependencies = Omit<ProviderDependencies, 'tokens'> & {
   tokensWith(keys: () => SigningKeys): ProviderDependencies['tokens'];
 };
 
-/** Requests that are under way finish with the provider that they began with. */
+/** Requests in progress finish with the provider that they started with. */
 const createCurrentProvider = ({ tokensWith, ...dependencies }: CurrentDependencies): CurrentProvider => {
   let current: { provider: Provider; handle: RequestListener; keys: SigningKeys } | undefined;
   const demand = () => {
@@ -158,7 +158,7 @@ const createCurrentProvider = ({ tokensWith, ...dependencies }: CurrentDependenc
   };
 };
 
-/** Passes everything on to the provider of the moment; its methods need it as their `this`. */
+/** A proxy for the current provider; its methods need the provider as `this`. */
 const standIn = (provider: () => Provider): Provider =>
   new Proxy(Object.create(Provider.prototype) as Provider, {
     get(_, property) {
@@ -168,7 +168,7 @@ const standIn = (provider: () => Provider): Provider =>
     },
   });
 
-/** Its models are classes, which are had by getters, and stay as they are. */
+/** The models are classes behind getters, and must not be bound. */
 const isMethod = (property: string | symbol): boolean => {
   for (
     let prototype: object | null = Provider.prototype;

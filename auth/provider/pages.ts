@@ -4,7 +4,7 @@ type Features = NonNullable<Configuration['features']>;
 type DeviceFlow = NonNullable<Features['deviceFlow']>;
 type Logout = NonNullable<Features['rpInitiatedLogout']>;
 
-/** What oidc-provider shows to people, as pages of ours. */
+/** Our pages in the place of those of oidc-provider. */
 export type ProviderPages = {
   readonly userCodeInputSource: NonNullable<DeviceFlow['userCodeInputSource']>;
   readonly userCodeConfirmSource: NonNullable<DeviceFlow['userCodeConfirmSource']>;

@@ -4,12 +4,11 @@ import type { Codec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 
 type Profile = { readonly name?: string; readonly email?: string };
-/** As it is, or as it was at a version of the person's stream. */
+/** The current profile, or that at a version of the person's stream. */
 export type ReadProfile = (userId: UserId, at?: Version) => Promise<Profile>;
 
 /**
- * Name and e-mail address are kept nowhere but in the person's own stream, sealed; they are read when
- * somebody asks.
+ * Name and e-mail address exist only in the person's own stream, encrypted; each request reads them there.
  */
 export const createReadProfile =
   ({ eventLog, codec }: { eventLog: EventLog; codec: Codec }): ReadProfile =>

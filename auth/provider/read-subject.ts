@@ -16,7 +16,7 @@ export type ReadSubject = (of: {
   readonly clientId: string;
 }) => Promise<TokenSubject>;
 
-/** Tokens that are issued at once share a statement. */
+/** Tokens issued at the same time share a statement. */
 export const createReadSubject = (pool: Pick<Pool, 'query'>): ReadSubject => {
   const subjectOf = coalesce<string, TokenSubject>((keys) => selectSubjects(pool, keys));
   return async ({ userId, clientId }) =>
@@ -35,9 +35,9 @@ type Row = Pick<Person, 'role' | 'version'> & {
 };
 
 /**
- * One statement reads user and revocations from one snapshot. A change of the role revokes the user's tokens
- * in the same transaction, so either the token has the new role, or the revocation is newer than those that
- * the token has seen.
+ * One statement reads user and revocations from one snapshot. A role change revokes the user's tokens in the
+ * same transaction, so either the token has the new role, or the revocation is newer than those that the
+ * token has seen.
  */
 const selectSubjects = async (
   pool: Pick<Pool, 'query'>,

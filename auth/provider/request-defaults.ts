@@ -1,14 +1,14 @@
 import type { Client, default as Provider } from 'oidc-provider';
 import { defaultScopesOf } from './client-metadata.ts';
 
-/** Parameters as they came; oidc-provider checks them afterwards. */
+/** Raw parameters; oidc-provider validates them afterwards. */
 type Parameters = Record<string, unknown>;
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * The shortest requests work: what a request leaves out, and what can only mean one thing here, is filled in
- * as soon as its client is known, which is before oidc-provider looks at it.
+ * Lets the shortest requests work: fills in missing parameters that can have only one value here, as soon as
+ * the client is known and before oidc-provider reads them.
  */
 export const fillInDefaults = (provider: Provider): void => {
   const { OIDCContext } = provider;
@@ -29,14 +29,14 @@ type Context = {
 
 const fillIn = ({ route, params, body }: Context, client: Client): void => {
   if (route === 'authorization') fillInAuthorization(params, client);
-  // These two know their client before they take the parameters from the body.
+  // These two know their client before they read the parameters from the body.
   if (route === 'pushed_authorization_request') fillInAuthorization(body, client);
   if (route === 'device_authorization') fillInScope(body, client);
   if (route === 'token') fillInToken(params, client);
 };
 
 const fillInAuthorization = (parameters: Parameters | undefined, client: Client): void => {
-  // What was pushed is complete, and what is signed is not to be changed.
+  // A pushed request is complete, and a signed one must not be changed.
   if (parameters === undefined || parameters.request_uri !== undefined || parameters.request !== undefined)
     return;
   parameters.response_type ??= 'code';

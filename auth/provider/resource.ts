@@ -7,7 +7,7 @@ import type { ReadSubject } from './read-subject.ts';
 
 type ResourceIndicators = NonNullable<NonNullable<Configuration['features']>['resourceIndicators']>;
 
-/** There is one resource, our API; who names none means it (RFC 8707). */
+/** There is one resource, our API; requests without `resource` mean it (RFC 8707). */
 export const resourceIndicators = (resource: string, apiScopes: ReadonlySet<string>): ResourceIndicators => ({
   enabled: true,
   defaultResource: () => resource,
@@ -24,8 +24,8 @@ export const resourceIndicators = (resource: string, apiScopes: ReadonlySet<stri
     };
   },
   /**
-   * A token for the API works at `/userinfo`, too. One that asks nothing of the API is for `/userinfo` alone,
-   * and has no audience.
+   * A token for the API also works at `/userinfo`. A token without API scopes is for `/userinfo` only, and
+   * has no audience.
    */
   useGrantedResource(ctx, source) {
     const scopes = ctx.oidc.params?.scope === undefined ? source.scopes : ctx.oidc.requestParamScopes;
@@ -39,12 +39,12 @@ const asksForScopes = ({ oidc }: KoaContextWithOIDC): boolean =>
   SCOPE_ROUTES.has(oidc.route) ||
   (oidc.route === 'token' && oidc.params?.grant_type === 'client_credentials');
 
-/** RFC 6749, section 3.3: rather an error than a token that can do less than was asked for. */
+/** RFC 6749, section 3.3: an error is better than a token with fewer scopes than requested. */
 const demandScopes = ({ oidc }: KoaContextWithOIDC, allowed: readonly string[]): void => {
   if (oidc.requestParamScopes.size === 0)
     throw new errors.InvalidScope('scope is missing, and the client has no default', '');
   for (const scope of oidc.requestParamScopes) {
-    // It asks for nothing: refresh tokens are given to whoever is registered for them.
+    // It requests no right: every client registered for refresh tokens gets them.
     if (scope !== 'offline_access' && !allowed.includes(scope))
       throw new errors.InvalidScope('requested scope is not allowed', scope);
   }
@@ -58,12 +58,12 @@ type Dependencies = {
 type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
 
 /**
- * What our access tokens say beside what RFC 9068 has them say: in `scope` also the scopes of OpenID Connect,
- * with which the same token works at `/userinfo` (OpenID Connect Core, section 5.3); in `role` the role that
- * the user has now, in `attributes` what rights compare of them, in `grant_id` the grant they end with, in
- * `revocations_seen` which revocations came before, and in `user_version` as of which version of the user's
- * stream the role was read, and in `auth_time` when the user signed in (RFC 9068, section 2.2.1). A client
- * that acts for itself is the user that is its service account.
+ * Our access tokens extend RFC 9068: `scope` includes the scopes of OpenID Connect, so that the same token
+ * works at `/userinfo` (OpenID Connect Core, section 5.3); `role` is the user's current role; `attributes`
+ * are the user's values that rights compare; `grant_id` is the grant that the token ends with;
+ * `revocations_seen` lists the earlier revocations; `user_version` is the version of the user's stream at
+ * which the role was read; `auth_time` is the time of the sign-in (RFC 9068, section 2.2.1). A client that
+ * acts for itself is the user of its service account.
  */
 export const createTokenClaims =
   ({ readAttributes, readSubject }: Dependencies): Customize =>
@@ -72,7 +72,7 @@ export const createTokenClaims =
     const { person: found, seen } = await readSubject({ userId, clientId: token.clientId ?? '' });
     payload.revocations_seen = seen;
     const person = found?.status === 'active' ? found : undefined;
-    // After the version by which later changes are told.
+    // Read after the version, so that a later change has a later version.
     const attributes = person && (await readAttributes(person.userId));
     if (attributes !== undefined) payload.attributes = attributes;
     if (token.kind === 'AccessToken') {
@@ -92,10 +92,7 @@ export const createTokenClaims =
     payload.user_version = person.version;
   };
 
-/**
- * oidc-provider itself keeps only the scopes of the API; what it answers the client is taken from the token
- * afterwards.
- */
+/** oidc-provider keeps only the API's scopes; its answer to the client takes the scopes from the token. */
 const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): string => {
   const { Grant: grant, RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
   const source = RefreshToken ?? AuthorizationCode ?? DeviceCode;

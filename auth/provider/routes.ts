@@ -19,7 +19,7 @@ export const TOKENS_CHECKED_HERE: ReadonlySet<string> = new Set([ROUTES.userinfo
 const GET = ['GET', 'HEAD'] as const;
 const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'] as const;
 
-/** What each path takes; oidc-provider itself would answer 404 for another method. */
+/** The methods of each path; oidc-provider itself would answer 404 to any other. */
 const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = [
   ...DISCOVERY.map((path) => [path, [...GET, 'OPTIONS']] as const),
   [ROUTES.jwks, [...GET, 'OPTIONS']],
@@ -39,8 +39,8 @@ const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = 
 ];
 
 /**
- * The endpoints of the authorization server. They read bodies themselves: mount them where nothing has read
- * one.
+ * The endpoints of the authorization server. They read request bodies themselves: mount them before any body
+ * parser.
  */
 export const providerRoutes = ({ handle, issuer, resource, scopes }: Dependencies): Router => {
   const router = Router();
@@ -78,7 +78,7 @@ export const providerShortWay = (handingOver: HandingOver): ShortWay => ({
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const HOUR_S = 3_600;
 
-/** RFC 9728: what somebody who was refused by our API must know to get a token for it. */
+/** RFC 9728: tells a client that our API refused how to get a token for it. */
 const protectedResourceRoutes = ({ issuer, resource, scopes }: Omit<Dependencies, 'handle'>): Router => {
   const metadata = {
     resource,
@@ -90,7 +90,7 @@ const protectedResourceRoutes = ({ issuer, resource, scopes }: Omit<Dependencies
     dpop_signing_alg_values_supported: ['ES256', 'Ed25519', 'EdDSA'],
     tls_client_certificate_bound_access_tokens: true,
   };
-  // Section 3.1: for a resource with a path it stands between the host and the path.
+  // Section 3.1: for a resource with a path, the well-known part goes between host and path.
   const { pathname } = new URL(resource);
   const path = pathname === '/' ? METADATA_PATH : `${METADATA_PATH}${pathname}`;
   return Router()

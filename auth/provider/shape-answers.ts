@@ -12,14 +12,12 @@ type Dependencies = {
   endGrant(grantId: string): Promise<void>;
 };
 
-/**
- * Where oidc-provider deviates from what we promise, its answers are put right here, after it has given them.
- */
+/** Corrects answers of oidc-provider that deviate from our contract, after it has written them. */
 export const shapeAnswers = (provider: Provider, dependencies: Dependencies): void => {
   rememberErrors(provider);
   provider.use(async (ctx, next) => {
     await next();
-    // It is there on the paths of oidc-provider, which are the only ones that come here.
+    // Present on the paths of oidc-provider, and only those come here.
     if ('oidc' in ctx) await shape(ctx as unknown as KoaContextWithOIDC, dependencies);
   });
 };
@@ -36,11 +34,11 @@ const shape = async (
       if (isStructuredTokenRefused(ctx)) return answerRevocation(ctx, tokens);
       return shapeError(ctx);
     case 'device_authorization':
-      // RFC 8628, section 3.2: optional, and yet what every client needs.
+      // RFC 8628, section 3.2: optional, but every client needs it.
       if (ctx.status === 200) ctx.body = { ...(ctx.body as object), interval: DEVICE_INTERVAL_S };
       return shapeError(ctx);
     case 'discovery':
-      // Those of our API are oidc-provider's business only where a client asks for them.
+      // oidc-provider knows the API's scopes only once a client asks for them.
       ctx.body = { ...(ctx.body as object), scopes_supported: [...OIDC_SCOPES, ...apiScopes] };
       return;
     case 'authorization':
@@ -54,7 +52,9 @@ const shape = async (
   }
 };
 
-/** Whoever asks has proved to be a client; a public one has proved nothing (RFC 7662, section 2.1). */
+/**
+ * Introspection needs an authenticated client; a public client has proved nothing (RFC 7662, section 2.1).
+ */
 const answerIntrospection = async (ctx: KoaContextWithOIDC, tokens: StructuredTokens): Promise<void> => {
   if (ctx.oidc.client?.clientAuthMethod === 'none') {
     ctx.status = 401;
@@ -84,8 +84,8 @@ const SEE_OTHER = 303;
 const FOUND = 302;
 
 /**
- * RFC 6749, section 4.1.2, shows it by 302, and there are clients that look for that; the request was a GET,
- * so both mean the same.
+ * RFC 6749, section 4.1.2, shows a 302, and some clients expect it. The request was a GET, so both mean the
+ * same.
  */
 const redirectByFound = (ctx: KoaContextWithOIDC): void => {
   const redirectUri = ctx.oidc.params?.redirect_uri;
@@ -94,7 +94,7 @@ const redirectByFound = (ctx: KoaContextWithOIDC): void => {
   if (location.startsWith(redirectUri)) ctx.status = FOUND;
 };
 
-/** An application that signs its user out does not go on acting for them. */
+/** An application that signs its user out must no longer act for them. */
 const endGrantOfClient = async (
   ctx: KoaContextWithOIDC,
   endGrant: Dependencies['endGrant'],
@@ -106,16 +106,16 @@ const endGrantOfClient = async (
 };
 
 /**
- * The one page of oidc-provider's own (`response_mode=form_post`): a form that one script sends to the
- * client. Nothing else may run, load, or keep what is in it, which is a code. The pages of ours bring their
- * policy with them.
+ * The one page of oidc-provider's own (`response_mode=form_post`): a form that a script sends to the client.
+ * Nothing else may run, load, or store its content, an authorization code. Our own pages set their own
+ * policy.
  */
 const guardFormPost = (ctx: KoaContextWithOIDC): void => {
   if (typeof ctx.body !== 'string' || !ctx.response.is('html') || ctx.response.get('Content-Security-Policy'))
     return;
   const { params, client } = ctx.oidc;
   const [, script = ''] = /<script>([^<]*)<\/script>/.exec(ctx.body) ?? [];
-  // Chromium applies `form-action` to the redirects that follow, too.
+  // Chromium also applies `form-action` to the redirects after a form.
   const targets = formTargetsOf([String(params?.redirect_uri), ...(client?.redirectUris ?? [])]);
   ctx.set({
     'Content-Security-Policy': [
@@ -125,7 +125,7 @@ const guardFormPost = (ctx: KoaContextWithOIDC): void => {
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
-    // Never the address, which holds what the client asked for; and not `no-referrer`, under which clients
+    // Never the full address, which contains the client's request; and not `no-referrer`, with which clients
     // get `Origin: null`.
     'Referrer-Policy': 'strict-origin',
     'Cache-Control': 'no-store',
@@ -134,7 +134,7 @@ const guardFormPost = (ctx: KoaContextWithOIDC): void => {
   });
 };
 
-/** What a client is told instead. */
+/** The corrected answer. */
 type Shaped = { readonly status: number; readonly error: string; readonly description: string };
 
 type Rule = {
@@ -142,10 +142,13 @@ type Rule = {
   readonly answer: Shaped;
 };
 
-/** oidc-provider tells these apart by their texts alone; its version is pinned, and each rule has a test. */
+/**
+ * oidc-provider distinguishes these errors by their texts only; its version is pinned, and each rule has a
+ * test.
+ */
 const RULES: readonly Rule[] = [
   {
-    // RFC 6749, section 5.2: who does not authenticate, or by a scheme that is none, is not a client.
+    // RFC 6749, section 5.2: no authentication, or an unknown scheme, is `invalid_client`.
     isMeant: ({ error_description: text = '' }) =>
       text === 'no client authentication mechanism provided' ||
       text.startsWith('invalid authorization header value format'),
@@ -169,7 +172,7 @@ const RULES: readonly Rule[] = [
 
 const errorsOf = new WeakMap<object, errors.OIDCProviderError>();
 
-/** Remembers why a request failed, for `shapeError`: the answer alone does not say it. */
+/** Keeps the error of a failed request for `shapeError`: the answer alone does not contain it. */
 const rememberErrors = (provider: Provider): void => {
   const remember = (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) =>
     void errorsOf.set(ctx, error);
@@ -180,7 +183,7 @@ const rememberErrors = (provider: Provider): void => {
   provider.on('pushed_authorization_request.error', remember);
 };
 
-/** Says in the words of the RFCs what oidc-provider says in others. */
+/** Replaces error codes of oidc-provider by those of the RFCs. */
 const shapeError = (ctx: KoaContextWithOIDC): void => {
   const error = errorsOf.get(ctx);
   if (error === undefined) return;

@@ -1,9 +1,8 @@
 import type { RequestHandler } from 'express';
 
 /**
- * oidc-provider makes every URL from where a request came to, which the client writes. Here that is always
- * the issuer's own address, whatever the request says, and the client's address is the one that Express has
- * found out by TRUST_PROXY.
+ * oidc-provider builds every URL from the request's host header, which the client controls. This sets it to
+ * the issuer's own address, and the client's address to the one that Express has found by TRUST_PROXY.
  */
 export const speakAsIssuer = (issuer: string): RequestHandler => {
   const { protocol, host } = new URL(issuer);

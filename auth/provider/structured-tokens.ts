@@ -5,21 +5,18 @@ import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { isRevokedNow } from '../storage/is-revoked.ts';
 import { publicKeysOf } from './public-keys.ts';
 
-/** What RFC 7662 answers. */
+/** The answer of RFC 7662. */
 type Introspection = { readonly active: boolean; readonly [member: string]: unknown };
 
 /**
- * Signed access tokens, which oidc-provider neither keeps nor knows again: it answers 400 where we introspect
- * and revoke them.
+ * Signed access tokens. oidc-provider does not store or recognise them: it answers 400 to their introspection
+ * and revocation, so both are implemented here.
  */
 export type StructuredTokens = {
-  /** Its claims, or undefined for a token that is not ours, has expired, or is revoked. */
+  /** Returns its claims; undefined for a token that is not ours, has expired, or is revoked. */
   find(token: string): Promise<JWTPayload | undefined>;
   introspect(token: string): Promise<Introspection>;
-  /**
-   * Answers whose token it is where it is not the client's own; a token that is none, or has expired, is
-   * nothing to revoke.
-   */
+  /** Returns `not_yours` for another client's token. An invalid or expired token needs no revocation. */
   revoke(token: string, clientId: string): Promise<'done' | 'not_yours'>;
 };
 

@@ -21,7 +21,7 @@ const withCodes = () => somebodyWithCodes(world);
 const passwordGiven = (person: Pick<Somebody, 'email' | 'password'>) => givePassword(world, person);
 
 describe('setting up codes', () => {
-  test('counts once a code has come back, tells so, and shows ten recovery codes', async () => {
+  test('takes effect once a code was entered, notifies the owner, and shows ten recovery codes', async () => {
     const { person, account } = await world.signedIn();
     const page = await account.get('/account/second-factor');
     expect(page.body).toContain('<svg class="qr" role="img"');
@@ -40,7 +40,7 @@ describe('setting up codes', () => {
     expect((await account.get('/account/security')).body).toContain('10 left');
   });
 
-  test('ends what was signed in elsewhere, and the browser in which it was done goes on with all rights under a new secret', async () => {
+  test('ends other sessions, and the current browser continues with full rights under a new secret', async () => {
     const { person, account } = await world.signedIn();
     const thief = await signInToAccount(world.site, person);
     const before = new Map(account.browser.cookies);
@@ -54,7 +54,7 @@ describe('setting up codes', () => {
       expect(titleOf(await account.get(path))).not.toBe('Sign in');
   });
 
-  test('leaves nothing that matters to who had given the password alone, and came in after that', async () => {
+  test('leaves no rights that matter to a session opened by the password alone', async () => {
     const { person, account } = await world.signedIn();
     const { account: thief, question: underway } = await passwordGiven(person);
     await setUpCodes(account);
@@ -68,7 +68,7 @@ describe('setting up codes', () => {
       expect(titleOf(await thief.get(path))).toBe('Sign in');
   });
 
-  test('takes no secret that was shown to somebody else, or long ago', async () => {
+  test('refuses a secret that was shown to somebody else, or long ago', async () => {
     const { account } = await world.signedIn();
     const { account: other } = await world.signedIn();
     const theirs = await other.get('/account/second-factor');
@@ -83,7 +83,7 @@ describe('setting up codes', () => {
     expect((await account.get('/account/security')).body).toContain('Set up codes');
   });
 
-  test('keeps the secret and the recovery codes in no form that says what they are', async () => {
+  test('stores the secret and the recovery codes encrypted or hashed', async () => {
     const { person, app } = await withCodes();
     const { rows } = await world.site.pool.query<{ row: string }>(
       `select encode(sealed, 'escape') as row from auth.second_factor where user_id = $1
@@ -97,7 +97,7 @@ describe('setting up codes', () => {
 });
 
 describe('signing in with codes', () => {
-  test('asks for one after the password, and goes on to where one was going', async () => {
+  test('asks for one after the password, and then continues', async () => {
     const { person, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     expect([question.status, titleOf(question)]).toEqual([200, 'Enter a code']);
@@ -110,13 +110,13 @@ describe('signing in with codes', () => {
     );
   });
 
-  test('tells a wrong password without asking for a code', async () => {
+  test('reports a wrong password without asking for a code', async () => {
     const { person } = await withCodes();
     const { question } = await passwordGiven({ ...person, password: 'something else' });
     expect([question.status, titleOf(question)]).toEqual([422, 'Not yet: Sign in']);
   });
 
-  test('takes each code once, also of many at once, and none from before', async () => {
+  test('accepts each code once, also in parallel, and none from before', async () => {
     const { person, app } = await withCodes();
     const earlier = app.next();
     const code = app.next();
@@ -135,7 +135,7 @@ describe('signing in with codes', () => {
     }
   });
 
-  test('takes each recovery code once, and says how many are left', async () => {
+  test('accepts each recovery code once, and says how many are left', async () => {
     const { person, account: here, app } = await withCodes();
     const [first = '', second = ''] = app.recoveryCodes;
     const { account, question } = await passwordGiven(person);
@@ -164,7 +164,7 @@ describe('signing in with codes', () => {
     expect((await account.get('/account/security')).body).toContain('<strong>Only 2 left:</strong>');
   });
 
-  test('lets nobody guess: after ten wrong codes one waits, also who gives the password once more', async () => {
+  test('prevents guessing: after ten wrong codes one has to wait, even after giving the password again', async () => {
     const { person, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     const guess = (fields: Record<string, string>) => account.send(question, fields);
@@ -178,7 +178,7 @@ describe('signing in with codes', () => {
     });
   });
 
-  test('keeps nobody out who has a recovery code, whatever is guessed by who knows the password', async () => {
+  test('lets the owner in with a recovery code, whatever an attacker with the password guesses', async () => {
     const { person, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     for (let times = 1; times <= 11; times += 1) {

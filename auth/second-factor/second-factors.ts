@@ -10,14 +10,15 @@ import type { RecordSeal } from '../storage/seal-record.ts';
 import { stepOfCode } from './totp.ts';
 
 /**
- * What people have beside their password: an app that shows codes, and codes on paper for when they lose it.
+ * Second factors beside the password: an app that shows codes, and recovery codes on paper for when the app
+ * is lost.
  */
 export type SecondFactors = {
-  /** Undefined for who has none. */
+  /** Undefined without a second factor. */
   of(userId: UserId): Promise<{ readonly madeAt: Date; readonly codesLeft: number } | undefined>;
   /**
-   * Counts from here on, because a code has shown that the app has the secret. Answers with the recovery
-   * codes, which are kept nowhere.
+   * Turns the factor on after a code has shown that the app has the secret. Returns the recovery codes, which
+   * are stored nowhere.
    */
   turnOn(
     userId: UserId,
@@ -25,13 +26,13 @@ export type SecondFactors = {
     by: SecurityCircumstances,
   ): Promise<readonly string[] | 'wrong' | 'there_already'>;
   /**
-   * Whether it is a code of the app or of the paper. It is good no more, and of many who bring it at once one
-   * is told so.
+   * Returns whether it is a code of the app or a recovery code, and uses it up. Of parallel attempts with one
+   * code, one succeeds.
    */
   use(userId: UserId, typed: Typed, by: SecurityCircumstances): Promise<boolean>;
-  /** Others instead of those that there are; undefined for who has no second factor. */
+  /** Replaces the recovery codes; undefined without a second factor. */
   renewRecoveryCodes(userId: UserId, by: SecurityCircumstances): Promise<readonly string[] | undefined>;
-  /** Answers whether there was one. */
+  /** Returns whether there was one. */
   turnOff(userId: UserId, by: SecurityCircumstances): Promise<boolean>;
 };
 
@@ -69,7 +70,7 @@ export const createSecondFactors = (dependencies: SecondFactorDependencies): Sec
   };
 };
 
-/** For who only helps, as well. */
+/** Also for support actions. */
 export const turnOffSecondFactor = async (
   { pool, record }: Pick<SecondFactorDependencies, 'pool' | 'record'>,
   userId: UserId,
@@ -126,17 +127,17 @@ const useRecoveryCode = async (
   return true;
 };
 
-/** Apps show it in two groups. */
+/** Apps show a code in two groups. */
 const plainCode = (typed: string): string => typed.replaceAll(/\s/g, '');
 
 const placeOf = (userId: UserId): string => `second-factor:${userId}`;
 
-/** However it is grouped. */
+/** Ignores the grouping. */
 const digestOf = (seal: RecordSeal, userId: UserId, code: string): Buffer =>
   seal.hash('recovery code', `${userId}\0${code.replaceAll('-', '')}`);
 
 const RECOVERY_CODES = 10;
-/** 80 bits: nobody guesses one, also who has its digest. */
+/** 80 bits: nobody guesses one, even with its digest. */
 const LENGTH = 16;
 const GROUP = 4;
 /** Crockford’s: no letter that looks like a digit, and no u. */
@@ -153,7 +154,7 @@ const newCode = (): string =>
 
 const MISREAD: Readonly<Record<string, string>> = { o: '0', i: '1', l: '1' };
 
-/** As it was given out, however it was typed; undefined for what cannot be one. */
+/** Normalises typed text to an issued code; undefined if it cannot be one. */
 export const recoveryCodeIn = (typed: string): string | undefined => {
   const plain = typed.toLowerCase().replaceAll(/[\s-]/g, '');
   const read = [...plain].map((character) => MISREAD[character] ?? character).join('');
@@ -178,7 +179,7 @@ const selectFactor = async (database: Queryable, userId: UserId): Promise<Factor
 
 type NewFactor = { readonly userId: UserId; readonly sealed: Buffer; readonly step: number };
 
-/** Answers false where there is one already, or the person was deleted. */
+/** Returns false if there is one already, or the person was deleted. */
 const insertFactor = async (database: Queryable, { userId, sealed, step }: NewFactor): Promise<boolean> => {
   const { rowCount } = await database.query(
     `insert into auth.second_factor (user_id, sealed, last_step)
@@ -189,7 +190,7 @@ const insertFactor = async (database: Queryable, { userId, sealed, step }: NewFa
   return rowCount === 1;
 };
 
-/** Uses up the codes as far as this step; of many who have the same code, one does. */
+/** Uses up all codes up to this step; of parallel callers with one code, one succeeds. */
 const takeStep = async (database: Queryable, userId: UserId, step: number): Promise<boolean> => {
   const { rowCount } = await database.query(
     'update auth.second_factor set last_step = $2 where user_id = $1 and last_step < $2',
@@ -198,7 +199,7 @@ const takeStep = async (database: Queryable, userId: UserId, step: number): Prom
   return rowCount === 1;
 };
 
-/** Answers how many are left; undefined where it was none. */
+/** Returns how many are left; undefined if it is not a recovery code. */
 const takeRecoveryCode = async (
   database: Queryable,
   userId: UserId,
@@ -217,8 +218,8 @@ const takeRecoveryCode = async (
 };
 
 /**
- * Those of before are good no more. Only who has a second factor has any: its row is locked, so that no two
- * sets mix.
+ * Invalidates the former codes. Only a person with a second factor has any: its row is locked, so that two
+ * sets do not mix.
  */
 const replaceRecoveryCodes = async (
   database: Queryable,
@@ -237,7 +238,7 @@ const replaceRecoveryCodes = async (
   return true;
 };
 
-/** Answers whether there was one. */
+/** Returns whether there was one. */
 const deleteFactor = async (database: Queryable, userId: UserId): Promise<boolean> => {
   const { rowCount } = await database.query('delete from auth.second_factor where user_id = $1', [userId]);
   await database.query('delete from auth.recovery_code where user_id = $1', [userId]);

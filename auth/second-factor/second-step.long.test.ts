@@ -39,7 +39,7 @@ describe('the second step', () => {
     expect(elsewhere.status).toBe(400);
   });
 
-  test('is not there without the password, and is not sent by another site', async () => {
+  test('needs the password, and refuses a form of another site', async () => {
     const { person, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     expect((await account.browser.get(question.action)).location).toMatch(/\/sign-in\/[\w-]+$/);
@@ -51,7 +51,7 @@ describe('the second step', () => {
     expect(forged.status).toBe(403);
   });
 
-  test('is over after ten minutes, and when the password is changed', async () => {
+  test('expires after ten minutes, and when the password changes', async () => {
     const { person, account: here, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     {
@@ -64,7 +64,7 @@ describe('the second step', () => {
 });
 
 describe('a sign-in that waits for a code', () => {
-  test('can be cancelled also when it has taken too long', async () => {
+  test('can be cancelled even after it has expired', async () => {
     const { person } = await withCodes();
     const { account, question } = await passwordGiven(person);
     using _ = minutesLater(11);
@@ -72,7 +72,7 @@ describe('a sign-in that waits for a code', () => {
     expect(titleOf(cancelled)).toBe('You are not signed in');
   });
 
-  test('begins anew where codes were turned off meanwhile', async () => {
+  test('starts again if codes were turned off meanwhile', async () => {
     const { person, account: here } = await withCodes();
     const { account, question } = await passwordGiven(person);
     await here.send(await here.get('/account/second-factor'), { do: 'turn-off', password });
@@ -86,7 +86,7 @@ describe('a sign-in that waits for a code', () => {
 });
 
 describe('codes', () => {
-  test('are turned off with the password, and then it is enough', async () => {
+  test('are turned off with the password, which is enough from then on', async () => {
     const { person, account } = await withCodes();
     const page = await account.get('/account/second-factor');
     const refused = await account.send(page, { do: 'turn-off', password: 'something else' });
@@ -98,7 +98,7 @@ describe('codes', () => {
     expect(await world.visit.eventOf('account.second_factor_removed', person.userId)).toBeDefined();
   });
 
-  test('are asked for again before they are changed by who signed in long ago', async () => {
+  test('cannot be changed without a recent sign-in', async () => {
     const { person, account, app } = await withCodes();
     using _ = minutesLater(11);
     for (const path of ['/account/second-factor', '/account/recovery-codes']) {

@@ -28,7 +28,7 @@ const givePassword = async (email: string) => {
   return { account, question: await account.send(await account.get('/account'), { email, password }) };
 };
 
-test('that a recovery code was used, and how many are left', async () => {
+test('the owner is mailed that a recovery code was used, and how many are left', async () => {
   const { person, app } = await withCodes();
   const { account, question } = await givePassword(person.email);
   await account.send(question, { recovery: app.recoveryCodes[0] ?? '' });
@@ -50,7 +50,7 @@ test.each(['code', 'recovery'])(
   },
 );
 
-test('that a copy of a passkey was refused', async () => {
+test('the owner is mailed that a copied passkey was refused', async () => {
   const person = await somebodyAt(site);
   const account = await signInToAccount(site, person);
   const key = openAuthenticator(site.url);

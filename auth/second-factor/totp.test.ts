@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { base32, codeOf, keyUri, stepAt, stepOfCode } from './totp.ts';
 
-/** Of RFC 6238, appendix B, and RFC 4226, appendix D. */
+/** From RFC 6238, appendix B, and RFC 4226, appendix D. */
 const secret = Buffer.from('12345678901234567890');
 
 test.each([
@@ -32,7 +32,7 @@ test('the codes of the first counters are those of RFC 4226', () => {
   expect(codes.map((_code, counter) => codeOf(secret, counter))).toEqual(codes);
 });
 
-test('a code is good one step before its time and one after, and no longer', () => {
+test('a code is valid one step early and one step late, and no longer', () => {
   const at = (step: number) => step * 30_000 + 15_000;
   const code = codeOf(secret, 1_000);
   expect([998, 999, 1_000, 1_001, 1_002].map((step) => stepOfCode(secret, code, at(step)))).toEqual([
@@ -58,7 +58,7 @@ test.each([
   expect(base32(Buffer.from(plain))).toBe(encoded),
 );
 
-test('what an app reads says whose it is', () => {
+test('the key URI names the issuer and the account', () => {
   expect(keyUri(secret, { issuer: 'Annals (annals.example)', account: 'ada+x@example.com' })).toBe(
     'otpauth://totp/Annals%20(annals.example):ada%2Bx%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Annals%20%28annals.example%29&algorithm=SHA1&digits=6&period=30',
   );

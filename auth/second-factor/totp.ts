@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Codes by time (RFC 6238), with what every app understands: SHA-1, six digits, thirty seconds. */
+/** Time-based codes (RFC 6238) as every app supports them: SHA-1, six digits, thirty seconds. */
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** The clock of a phone may be this many steps from ours. */
+/** A phone's clock may differ from ours by this many steps. */
 const STEPS_ASIDE = 1;
 export const SECRET_BYTES = 20;
 
@@ -19,14 +19,14 @@ export const codeOf = (secret: Buffer, step: number, digits: number = DIGITS): s
   return String(number % 10 ** digits).padStart(digits, '0');
 };
 
-/** The step whose code it is; undefined where it is none of about now. */
+/** The step of the code; undefined if the code belongs to no current step. */
 export const stepOfCode = (secret: Buffer, code: string, atMs: number): number | undefined => {
   const given = Buffer.from(code);
   const now = stepAt(atMs);
   let found: number | undefined;
   for (let step = now - STEPS_ASIDE; step <= now + STEPS_ASIDE; step += 1) {
     const expected = Buffer.from(codeOf(secret, step));
-    // The later one where two are equal, so that neither is good again.
+    // The later step if two have equal codes, so that neither can be used again.
     if (given.length === expected.length && timingSafeEqual(given, expected)) found = step;
   }
   return found;
@@ -42,10 +42,7 @@ export const base32 = (bytes: Buffer): string => {
   return groups.map((group) => BASE32[Number.parseInt(group.padEnd(BITS, '0'), 2)]).join('');
 };
 
-/**
- * What an app reads from the picture; it shows both, so that somebody with accounts at several places can
- * tell them apart.
- */
+/** The text of the QR code. An app shows both names, so that users can tell their accounts apart. */
 export const keyUri = (
   secret: Buffer,
   { issuer, account }: { readonly issuer: string; readonly account: string },
@@ -57,7 +54,7 @@ export const keyUri = (
     digits: String(DIGITS),
     period: '30',
   });
-  // An app may show a plus sign where a space is meant.
+  // Some apps show a plus sign instead of a space.
   const encoded = query.toString().replaceAll('+', '%20');
   return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?${encoded}`;
 };

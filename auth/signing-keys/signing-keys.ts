@@ -8,27 +8,25 @@ import { seal, unseal } from '#shared/keys/seal.ts';
 import type { Log } from '#shared/process/log.ts';
 import { insertKey, type KeyRow, lockKeys, selectPublishedKeys } from './statements.ts';
 
-/** The private keys that are published now, the one that signs first. */
+/** The currently published private keys; the first one signs. */
 export type SigningKeys = readonly JWK[];
 
 export const ALGORITHM = 'ES256';
 
-/**
- * Long enough for every process and every cache of the public keys to have seen a new key before it signs.
- */
+/** Long enough for every process and every cache of the public keys to see a new key before it signs. */
 export const OVERLAP_S = 600;
 
 type SigningKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterKey };
 
-/** Those of which a token may be around still, and those that are about to sign. */
+/** The keys that verify tokens still in use, and those that will sign soon. */
 export const readSigningKeys = async ({ pool, masterKey }: SigningKeyDependencies): Promise<SigningKeys> =>
   (await selectPublishedKeys(pool)).map((row) => openKey(masterKey, row));
 
 export type Rotation = { readonly kid: string; readonly signsFrom: Date };
 
 /**
- * Makes a new key. It is published at once and signs after the overlap; the key before it stays published
- * until what it signed has expired. The very first key signs at once.
+ * Makes a new key. It is published at once and signs after the overlap; the former key stays published until
+ * the tokens it signed have expired. The very first key signs at once.
  */
 export const rotateSigningKeys = async (
   { pool, masterKey }: SigningKeyDependencies,
@@ -39,7 +37,7 @@ export const rotateSigningKeys = async (
     return addKey(connection, masterKey, isFirst ? 0 : overlapS);
   });
 
-/** Makes the first key where there is none; of several processes that start at once, one does. */
+/** Makes the first key if there is none; of several processes that start at once, one does. */
 export const ensureSigningKey = async ({ pool, masterKey }: SigningKeyDependencies): Promise<void> =>
   inTransaction(pool, async (connection) => {
     if ((await lockKeys(connection)) === 0) await addKey(connection, masterKey, 0);
@@ -61,7 +59,7 @@ const addKey = async (connection: Connection, masterKey: MasterKey, overlapS: nu
 };
 
 const openKey = (masterKey: MasterKey, { kid, sealed }: KeyRow): JWK =>
-  // It was sealed here.
+  // Decrypts data that this code has sealed.
   JSON.parse(unseal(sealingKey(masterKey), sealed, placeOf(kid)).toString('utf8')) as JWK;
 
 const sealingKey = (masterKey: MasterKey) => createSecretKey(deriveKey(masterKey, 'signing-key'));
@@ -73,14 +71,11 @@ const POLL_MS = 5_000;
 type Following = SigningKeyDependencies & {
   readonly log: Log;
   readonly pollMs?: number | undefined;
-  /** Told of the first keys, and then of every change. */
+  /** Called with the first keys, and then after every change. */
   onKeys(keys: SigningKeys): void;
 };
 
-/**
- * Keeps a process at the keys that are published now. The first reading must succeed; after that it goes on
- * with what it has.
- */
+/** Keeps a process's keys up to date. The first read must succeed; later failures keep the current keys. */
 export const followSigningKeys = async ({
   log,
   pollMs = POLL_MS,

@@ -7,14 +7,14 @@ export type KeyRow = { readonly kid: string; readonly sealed: Buffer };
 export const migrateSigningKeys = (pool: Pool): Promise<void> =>
   migrate(pool, 'auth-signing-keys', new URL('./migrations/', import.meta.url));
 
-/** The longest that anything signed lives, and as much again for clocks that differ and for caches. */
+/** Twice the longest life of a signed token, to allow for clock skew and caches. */
 const KEPT_S = 2 * Math.max(LIFETIMES_S.AccessToken, LIFETIMES_S.ClientCredentials, LIFETIMES_S.IdToken);
 /** Nobody rotates this often within a token's life. */
 const PUBLISHED_MAX = 20;
 
 /**
- * By the database's clock, which all processes share: the signer is the newest key whose time has come, then
- * come those that will sign, then those that a newer one has followed a short while ago.
+ * By the database's clock, which all processes share. In order: the signer, which is the newest key past its
+ * start; keys that will sign later; keys replaced a short while ago.
  */
 export const selectPublishedKeys = async (pool: Pool): Promise<readonly KeyRow[]> => {
   const { rows } = await pool.query<KeyRow>(
@@ -28,14 +28,14 @@ export const selectPublishedKeys = async (pool: Pool): Promise<readonly KeyRow[]
   return rows;
 };
 
-/** Lets nobody else add a key until the transaction ends; answers how many there are. */
+/** Prevents other additions until the transaction ends; returns the number of keys. */
 export const lockKeys = async (connection: Connection): Promise<number> => {
   await connection.query('lock table auth.signing_key in share row exclusive mode');
   const { rows } = await connection.query<{ count: number }>('select count(*) from auth.signing_key');
   return rows[0]?.count ?? 0;
 };
 
-/** Answers from when on it signs: never before a key that was made earlier. */
+/** Returns the time from which it signs: never before an earlier key. */
 export const insertKey = async (
   connection: Connection,
   { kid, sealed }: KeyRow,

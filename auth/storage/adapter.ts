@@ -27,8 +27,8 @@ export type StorageDependencies = {
 };
 
 /**
- * Where oidc-provider keeps things. It asks whether something was used and then says that it is, in two
- * steps; the second one is what decides here, so that of many who come at once exactly one succeeds.
+ * oidc-provider's storage. It checks whether a record was used and then marks it as used, in two steps. Here
+ * the second step decides, so that exactly one of several parallel requests succeeds.
  */
 export const createAdapterFactory =
   (dependencies: StorageDependencies): AdapterFactory =>
@@ -67,7 +67,7 @@ const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependenci
         ...stagesOf(kind, payload),
         sealed: seal.seal(kind, key.idHash, payload),
         otherHash: otherName === undefined ? null : seal.hash(`${kind} other`, otherName),
-        // A question to somebody outlives the grant that they had when it was asked.
+        // A prompt outlives the grant that its user had at the time.
         grantId: kind === 'Grant' ? id : kind === 'Interaction' ? null : (payload.grantId ?? null),
         accountId: payload.accountId ?? null,
         clientId: payload.clientId ?? null,
@@ -92,15 +92,15 @@ const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependenci
 };
 
 const refuseSaving = (kind: string): void => {
-  // Every request saves its session at its end; one that began before the sign-out has its answer, and the
-  // session stays ended.
+  // Every request saves its session at its end. A request that began before the sign-out gets its answer, and
+  // the session stays ended.
   if (kind === 'Session') return;
   throw new errors.AccessDenied(
     kind === 'Grant' ? 'what was allowed has just been ended' : 'the code is already in use',
   );
 };
 
-/** RFC 8628: a code waits for a person, is taken by one, and is decided by that one. */
+/** RFC 8628: a code waits for a person, is claimed by one, and is decided by that one. */
 const stagesOf = (
   kind: string,
   { accountId, error, inFlight }: AdapterPayload,
@@ -117,20 +117,20 @@ const grantAdapter = (dependencies: StorageDependencies): Adapter => ({
   destroy: (id) => dependencies.endGrant(id),
 });
 
-/** Requests that are under way would otherwise bring back a session from which somebody signs out. */
+/** Prevents requests in progress from restoring a session that somebody signs out of. */
 const sessionAdapter = (dependencies: StorageDependencies): Adapter => {
   const { pool, seal } = dependencies;
   const records = recordAdapter('Session', dependencies);
   return {
     ...records,
-    // Beside what oidc-provider keeps of it: it gives back as little as it wants, and every request of its
-    // own saves the session.
+    // Adds the visit to oidc-provider's data: oidc-provider returns only its own fields, but each of its
+    // requests saves the session.
     upsert: (id, payload, expiresInS) => records.upsert(id, { ...payload, seen: currentVisit() }, expiresInS),
     destroy: (id) => buryRecord(pool, { kind: 'Session', idHash: seal.hash('Session', id) }),
   };
 };
 
-/** At the token endpoint a device code is only looked up when a device polls. */
+/** At the token endpoint, only a polling device looks up a device code. */
 const deviceCodeAdapter = (dependencies: StorageDependencies): Adapter => {
   const records = recordAdapter('DeviceCode', dependencies);
   return {
@@ -154,7 +154,7 @@ const refuseHaste = async ({ pool, seal }: StorageDependencies, id: string): Pro
   if ((await notePoll(pool, poll)) === 'too_soon') throw new errors.SlowDown();
 };
 
-/** Clients are managed elsewhere; here they are only found. */
+/** Clients are managed elsewhere; this only finds them. */
 const clientAdapter = ({ findClient }: StorageDependencies): Adapter => {
   const refuse = () => Promise.reject(new Error('clients are not kept here'));
   return {

@@ -1,4 +1,4 @@
-/** The first that fits counts: many browsers name others, with which they want to be taken for the same. */
+/** The first match counts: many browsers also name others, to be treated the same. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],
@@ -19,7 +19,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** What a `User-Agent` says, in words for people. */
+/** Describes a `User-Agent` in words for people. */
 export const browserOf = (userAgent: string): string => {
   const browser = named(BROWSERS, userAgent);
   const system = named(SYSTEMS, userAgent);

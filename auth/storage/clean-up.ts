@@ -10,13 +10,13 @@ const TABLES = [
   'auth.pending_sign_up',
   'auth.address_mail',
 ] as const;
-/** What has just expired is kept for a while, so that whoever presents it is told that it expired. */
+/** Keeps expired records for a while, so that somebody who presents one learns that it expired. */
 const KEPT_S = 3_600;
 const BATCH_MAX = 1_000;
 const BATCHES_MAX = 100;
 const PAUSE_MS = 60_000;
 
-/** Removes expired rows, in batches so small that nobody waits for them; answers how many there were. */
+/** Removes expired rows, in batches too small to delay others; returns how many there were. */
 export const cleanUp = async (database: Queryable, batchMax: number = BATCH_MAX): Promise<number> => {
   let removed = 0;
   for (const table of TABLES) {
@@ -29,7 +29,7 @@ export const cleanUp = async (database: Queryable, batchMax: number = BATCH_MAX)
   return removed;
 };
 
-/** Rows that another process is removing just now are left to it. */
+/** Skips rows that another process is removing. */
 const deleteExpired = async (
   database: Queryable,
   table: (typeof TABLES)[number],

@@ -45,7 +45,7 @@ const save = (kind: 'Session' | 'Grant') => {
   return adapterOf(kind).upsert(payload.jti, payload, LIFETIME_S);
 };
 
-describe('what has ended is not brought back by whoever loaded it before:', () => {
+describe('a request that loaded a record before its end cannot restore it:', () => {
   const sessionEnds: readonly (readonly [string, () => Promise<void>])[] = [
     ['signs out', () => adapterOf('Session').destroy('s')],
     ['is deleted', () => ender().endGrantsOfUser(7)],
@@ -63,7 +63,7 @@ describe('what has ended is not brought back by whoever loaded it before:', () =
     ['with its user', () => ender().endGrantsOfUser(7)],
     ['with its client', () => ender().endGrantsOfClient('web')],
   ];
-  test.each(grantEnds)('a grant that ended %s, and who would add to it is told', async (_, end) => {
+  test.each(grantEnds)('a grant that ended %s; adding to it fails', async (_, end) => {
     await save('Grant');
     await end();
     await expect(save('Grant')).rejects.toThrow(errors.AccessDenied);
@@ -83,14 +83,14 @@ describe('what has ended is not brought back by whoever loaded it before:', () =
   });
 });
 
-test('a session that gets another name keeps its public one', async () => {
+test('a session that gets a new secret keeps its public id', async () => {
   await save('Session');
   await adapterOf('Session').destroy('s');
   await adapterOf('Session').upsert('renamed', { ...session, jti: 'renamed' }, LIFETIME_S);
   expect(await adapterOf('Session').findByUid('u')).toMatchObject({ jti: 'renamed' });
 });
 
-test('what has ended says nothing any more, and is removed in the end', async () => {
+test('an ended record has no content, and is removed later', async () => {
   await save('Session');
   await save('Grant');
   await ender().endGrantsOfUser(7);
@@ -114,7 +114,7 @@ describe('a client', () => {
     seen: { user: 0, client: 0 },
   };
 
-  test('ends in the transaction of the caller, with all that it was given or not at all', async () => {
+  test('ends in the caller’s transaction, with all its tokens or not at all', async () => {
     await save('Grant');
     const failing = inTransaction(pool, async (connection) => {
       await endGrantsOfClient(connection, 'web');
@@ -130,7 +130,7 @@ describe('a client', () => {
     expect(await end()).toEqual([]);
   });
 
-  test('loses the access tokens that are kept here, and nothing else', async () => {
+  test('loses its opaque access tokens, and nothing else', async () => {
     const kinds = ['AccessToken', 'ClientCredentials', 'RefreshToken'];
     for (const kind of kinds)
       await adapterOf(kind).upsert('x', { jti: 'x', kind, clientId: 'web' }, LIFETIME_S);
@@ -146,7 +146,7 @@ describe('a client', () => {
   });
 });
 
-test.each([1e13, 1e300])('what is good for %d seconds is used once as well', async (expiresInS) => {
+test.each([1e13, 1e300])('a value that is valid for %d seconds can be used once, too', async (expiresInS) => {
   const digest = seal.hash('used once', 'endless');
   expect(await insertUsedOnce(pool, digest, expiresInS)).toBe(true);
   expect(await insertUsedOnce(pool, digest, expiresInS)).toBe(false);

@@ -4,7 +4,7 @@ import { revoke } from '#shared/http/authenticate/revocations.ts';
 import { deletePersonalTokensOf } from '../personal-tokens/token-table.ts';
 import { type EndedGrant, endRecords, type RecordOwner } from './end-records.ts';
 
-/** Ends a grant with everything that was issued under it, once; repeating it is harmless. */
+/** Ends a grant with everything that was issued under it. Idempotent. */
 export type EndGrant = (grantId: string) => Promise<void>;
 
 type Dependencies = { readonly pool: Pool; onEnded(grant: EndedGrant): Promise<void> };
@@ -12,14 +12,14 @@ type Dependencies = { readonly pool: Pool; onEnded(grant: EndedGrant): Promise<v
 export type GrantEnder = {
   readonly endGrant: EndGrant;
   /**
-   * Every grant, session and personal access token of a person who is no more, or who wants to be signed out
+   * Ends every grant, session and personal access token of a user who was deleted, or who signs out
    * everywhere.
    */
   endGrantsOfUser(userId: number): Promise<void>;
   endGrantsOfClient(clientId: string): Promise<void>;
 };
 
-/** Ends in transactions of its own, and tells of each grant after the commit. */
+/** Ends them in transactions of its own, and calls `onEnded` for each after the commit. */
 export const createGrantEnder = ({ pool, onEnded }: Dependencies): GrantEnder => {
   const end = async (work: (connection: Connection) => Promise<readonly EndedGrant[]>): Promise<void> => {
     for (const grant of await inTransaction(pool, work)) await onEnded(grant);
@@ -37,7 +37,7 @@ const endGrantsOfUser = async (connection: Connection, userId: number): Promise<
   return endGrants(connection, 'account_id', String(userId));
 };
 
-/** Ends them in the caller's transaction; after its commit the caller tells of those that are answered. */
+/** Ends them in the caller's transaction; the caller reports the returned grants after its commit. */
 export const endGrantsOfClient = async (
   connection: Connection,
   clientId: string,
@@ -46,10 +46,7 @@ export const endGrantsOfClient = async (
   return endGrants(connection, 'client_id', clientId);
 };
 
-/**
- * What is stored ends here; what was handed out as a signed token is put on the list that resource servers
- * consult.
- */
+/** Deletes stored records; signed tokens go on the revocation list that resource servers check. */
 const endGrants = async (
   connection: Connection,
   owner: RecordOwner,

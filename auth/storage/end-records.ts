@@ -9,18 +9,18 @@ export type EndedGrant = {
 export type RecordOwner = 'grant_id' | 'account_id' | 'client_id';
 
 /**
- * These are loaded, changed and saved again, so a mere deletion would be undone by whoever loaded them just
- * before.
+ * Requests load, change and save these, so one that had loaded a record would restore it after a plain
+ * delete.
  */
 const SAVED_AGAIN = ['Grant', 'Session'];
-/** No request that loaded the record before its end lasts nearly as long. */
+/** Much longer than any request that had loaded the record before its end. */
 const TOMBSTONE_S = 3_600;
 
 const AS_TOMBSTONE = `
   sealed = '', other_hash = null, grant_id = null, account_id = null, client_id = null,
   ended_at = clock_timestamp(), expires_at = least(known.expires_at, now() + $1 * interval '1 second')`;
 
-/** Ends everything that is kept for the owner; answers with the grants among it. */
+/** Ends everything stored for the owner; returns the grants among it. */
 export const endRecords = async (
   database: Queryable,
   owner: RecordOwner,
@@ -32,7 +32,8 @@ export const endRecords = async (
 };
 
 /**
- * A tombstone has no owner, so none is answered twice. The order keeps two who end the same from a deadlock.
+ * A tombstone has no owner, so none is returned twice. The order prevents a deadlock of two callers that end
+ * the same records.
  */
 const buryRecords = async (
   database: Queryable,
@@ -65,10 +66,7 @@ export const buryRecord = async (database: Queryable, { kind, idHash }: RecordKe
   );
 };
 
-/**
- * What a client got that is not a signed token: it is looked up here, so the list of revocations does not end
- * it.
- */
+/** Deletes a client's opaque tokens: they are looked up here, so the revocation list does not end them. */
 export const deleteAccessTokensOfClient = async (database: Queryable, clientId: string): Promise<void> => {
   await database.query(
     `delete from auth.record where client_id = $1 and kind in ('AccessToken', 'ClientCredentials')`,

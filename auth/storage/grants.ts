@@ -2,13 +2,13 @@ import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordSeal } from './seal-record.ts';
 
-/** What somebody has allowed one application, by however many times. */
+/** Everything that a user has allowed one application, in one or more grants. */
 export type AllowedClient = {
   readonly clientId: string;
   readonly grantIds: readonly string[];
   readonly scopes: readonly string[];
   readonly sinceS: number;
-  /** When it last got a token, as far as refresh tokens tell; others are kept nowhere. */
+  /** The time of its last token, if it uses refresh tokens; other uses are not stored. */
   readonly usedAtS: number | undefined;
 };
 
@@ -19,7 +19,7 @@ type Row = {
   readonly grantId: string;
   readonly clientId: string;
 };
-/** What oidc-provider keeps of grants and refresh tokens, as far as it is read here. */
+/** The fields of oidc-provider's grants and refresh tokens that are read here. */
 type Kept = {
   readonly iat?: number;
   readonly openid?: { readonly scope?: string };
@@ -28,7 +28,7 @@ type Kept = {
 
 const RECORDS_MAX = 2_000;
 
-/** Which applications may act for somebody, the first allowed first. */
+/** The applications that may act for a user, the first allowed first. */
 export const readAllowedClients =
   ({ pool, seal }: { pool: Pool; seal: RecordSeal }) =>
   async (userId: UserId): Promise<readonly AllowedClient[]> => {

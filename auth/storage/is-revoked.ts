@@ -1,10 +1,7 @@
 import { REVOKED_AT, type Revocable } from '#shared/http/authenticate/revocations.ts';
 import type { Queryable } from './statements.ts';
 
-/**
- * Whether a token is revoked at this very moment: who introspects wants to know it now, not as of a second
- * ago.
- */
+/** Returns whether a token is revoked right now: introspection must not use a cache that is a second old. */
 export const isRevokedNow = async (
   database: Queryable,
   { jti, grantId, clientId, userId, issuedAtS, seen }: Omit<Revocable, 'userVersion'>,

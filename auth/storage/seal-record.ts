@@ -3,7 +3,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { seal, unseal } from '#shared/keys/seal.ts';
 
-/** How records are hidden: names by keyed digests, contents by AES-256-GCM bound to their place. */
+/** Hides records: keyed digests as names, and contents by AES-256-GCM, bound to their row. */
 export type RecordSeal = {
   hash(kind: string, name: string): Buffer;
   seal(kind: string, idHash: Buffer, payload: AdapterPayload): Buffer;
@@ -19,7 +19,7 @@ export const createRecordSeal = (masterKey: MasterKey): RecordSeal => {
     hash: (kind, name) => createHmac('sha256', nameKey).update(`${kind}\0${name}`).digest(),
     seal: (kind, idHash, payload) =>
       seal(contentKey, Buffer.from(JSON.stringify(payload)), placeOf(kind, idHash)),
-    // It was sealed here from what oidc-provider gave.
+    // Decrypts what `seal` got from oidc-provider.
     unseal: (kind, idHash, sealed) =>
       JSON.parse(unseal(contentKey, sealed, placeOf(kind, idHash)).toString('utf8')) as AdapterPayload,
   };

@@ -5,31 +5,31 @@ import { buryRecord } from './end-records.ts';
 import type { RecordSeal } from './seal-record.ts';
 import type { Visit } from './visit.ts';
 
-/** One browser in which somebody is signed in. */
+/** One browser in which a person is signed in. */
 export type OpenSession = {
-  /** Its lasting name, which is no secret: what the browser has is another one. */
+  /** Its permanent id, which is no secret: the browser's cookie is a different value. */
   readonly uid: string;
   readonly signedInAtS: number;
-  /** Undefined for one from before this was kept. */
+  /** Undefined for a session older than this field. */
   readonly seen: Visit | undefined;
 };
 
-/** The sessions of persons, beside what oidc-provider does with the one at hand. */
+/** A person's sessions, beyond what oidc-provider does with the current one. */
 export type Sessions = {
-  /** Those that are open, the last seen first. */
+  /** The open ones, the last seen first. */
   of(userId: UserId): Promise<readonly OpenSession[]>;
-  /** Ends those of a person that are chosen; answers which there were. Repeating it is harmless. */
+  /** Ends the chosen sessions of a person; returns those that there were. Idempotent. */
   end(userId: UserId, isMeant: (session: OpenSession) => boolean): Promise<readonly OpenSession[]>;
-  /** Notes that one was seen; where it is saved by somebody else at this moment, that counts instead. */
+  /** Records a visit; a concurrent save of the session wins. */
   note(uid: string, visit: Visit): Promise<void>;
 };
 
 type Row = { readonly idHash: Buffer; readonly sealed: Buffer };
-/** What `adapter.ts` keeps of a session, as far as it is read here. */
+/** The fields that `adapter.ts` stores of a session and that are read here. */
 type Kept = { readonly uid: string; readonly loginTs?: number; readonly iat?: number; readonly seen?: Visit };
 
 const KIND = 'Session';
-/** Nobody has so many browsers; what is beyond is ended all the same where all are. */
+/** More than anybody has browsers. Ending all sessions also ends those beyond the limit. */
 const SESSIONS_MAX = 500;
 
 export const createSessions = ({ pool, seal }: { pool: Pool; seal: RecordSeal }): Sessions => {

@@ -15,9 +15,9 @@ export type RecordRow = RecordKey & {
   readonly accountId: string | null;
   readonly clientId: string | null;
   readonly stage: number;
-  /** Where it must come from, if it is there already. */
+  /** The stage that an existing record must be in. */
   readonly stageBefore: number;
-  /** Null means that it never expires. */
+  /** Null: it never expires. */
   readonly expiresInS: number | null;
 };
 
@@ -28,12 +28,12 @@ export type FoundRecord = {
 };
 
 /**
- * Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the
- * next, one does, and what has ended is not brought back by whoever loaded it before.
+ * Inserts or replaces a record; returns whether it did. Of two parallel changes from one stage to the next,
+ * one succeeds, and an ended record cannot be restored.
  */
 export const upsertRecord = async (pool: Pool, row: RecordRow): Promise<boolean> => {
-  // Not one statement with `on conflict (kind, id_hash) do update`: of many that insert the same at once,
-  // those would wait for each other by the other name.
+  // Not one statement with `on conflict (kind, id_hash) do update`: parallel inserts of the same record would
+  // wait for each other on the other unique index.
   const inserted = await pool.query(insertOf(row));
   if (inserted.rowCount === 1) return true;
   const replaced = await pool.query(replacementOf(row));
@@ -95,7 +95,7 @@ export const selectRecordByOtherName = async (
   return rows[0];
 };
 
-/** Consumes it for the first and only time; answers whether this was that time. */
+/** Consumes a record once; returns whether this call did. */
 export const consumeRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<boolean> => {
   const { rowCount } = await database.query({
     name: 'auth-consume-record',
@@ -128,13 +128,10 @@ export const deleteRecordsOfGrant = async (
   await database.query('delete from auth.record where kind = $1 and grant_id = $2', [kind, grantId]);
 };
 
-/**
- * A client says itself how long its assertion is good, and no time that the database cannot write down may be
- * the answer.
- */
+/** A client chooses the lifetime of its assertion; this keeps the time within the database's range. */
 const USED_ONCE_KEPT_MAX_S = 10 * 365 * 86_400;
 
-/** The digest of what may be used once; answers whether it was not used before. */
+/** Records the digest of a single-use value; returns whether it is new. */
 export const insertUsedOnce = async (
   database: Queryable,
   digest: Buffer,
@@ -155,13 +152,13 @@ export type Poll = {
   readonly lifetimeS: number;
 };
 
-/** A last poll that is yet to come shows that the clock was set back, and is not held against the device. */
+/** A last poll in the future means that the clock was set back; it does not count against the device. */
 const IS_TOO_SOON = `(known.polled_at <= clock_timestamp()
   and known.polled_at + known.interval_s * interval '1 second' > clock_timestamp())`;
 
 /**
- * Notes a poll and answers whether it came too soon, from which on the device must wait longer, as RFC 8628,
- * section 3.5, says.
+ * Records a poll and returns whether it came too soon. If so, the device must wait longer from now on (RFC
+ * 8628, section 3.5).
  */
 export const notePoll = async (
   database: Queryable,

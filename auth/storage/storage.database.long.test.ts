@@ -52,7 +52,7 @@ const code = {
 };
 
 describe('a record', () => {
-  test('comes back as it was saved, and as it was saved last', async () => {
+  test('comes back as it was saved last', async () => {
     const codes = adapterOf('AuthorizationCode');
     await codes.upsert('the-code', code, 60);
     expect(await codes.find('the-code')).toEqual(code);
@@ -62,7 +62,7 @@ describe('a record', () => {
     expect(await codes.find('the-code')).toBeUndefined();
   });
 
-  test('with another name is saved by all who save it at once', async () => {
+  test('with another name is saved by all parallel writers', async () => {
     const sessions = adapterOf('Session');
     for (let round = 0; round < 1000; round += 1) {
       const save = () =>
@@ -72,7 +72,7 @@ describe('a record', () => {
     expect(await sessions.findByUid('u999')).toMatchObject({ jti: 's999' });
   });
 
-  test('is of its kind: a code is not a refresh token', async () => {
+  test('belongs to its kind: a code is not a refresh token', async () => {
     await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
     expect(await adapterOf('RefreshToken').find('the-code')).toBeUndefined();
   });
@@ -92,7 +92,7 @@ describe('a record', () => {
     expect(await adapterOf('Session').findByUid('s')).toBeUndefined();
   });
 
-  test('shows nothing of itself to who reads the table, and opens in no other row', async () => {
+  test('is encrypted in the table, and opens in no other row', async () => {
     await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
     await adapterOf('DeviceCode').upsert(
       'the-device',
@@ -113,7 +113,7 @@ describe('a record', () => {
   });
 });
 
-describe('what may be used once', () => {
+describe('a single-use value', () => {
   const AT_ONCE = 20;
   const succeeded = async (attempts: readonly Promise<unknown>[]) =>
     (await Promise.allSettled(attempts)).filter(({ status }) => status === 'fulfilled').length;
@@ -131,7 +131,7 @@ describe('what may be used once', () => {
     },
   );
 
-  test('a pushed request is refused in its own words', async () => {
+  test('is a pushed request, refused with its own error', async () => {
     const adapter = adapterOf('PushedAuthorizationRequest');
     await adapter.upsert('x', { jti: 'x', kind: 'PushedAuthorizationRequest', request: 'e30.e30.' }, 60);
     expect(await succeeded(Array.from({ length: AT_ONCE }, () => adapter.consume('x')))).toBe(1);
@@ -146,7 +146,7 @@ describe('what may be used once', () => {
 
   const waiting = { jti: 'd', kind: 'DeviceCode', userCode: 'BCDFGHJK', clientId: 'tv' };
   const taken = { ...waiting, inFlight: true };
-  test('a user code is taken by one, and decided by that one', async () => {
+  test('a user code is claimed by one person, and only they decide it', async () => {
     const codes = adapterOf('DeviceCode');
     await codes.upsert('d', waiting, 60);
     expect(await succeeded(Array.from({ length: AT_ONCE }, () => codes.upsert('d', taken, 60)))).toBe(1);
@@ -159,7 +159,7 @@ describe('what may be used once', () => {
     );
   });
 
-  test('a user code that somebody has taken cannot be declined by another', async () => {
+  test('a claimed user code cannot be declined by another person', async () => {
     const codes = adapterOf('DeviceCode');
     await codes.upsert('d', waiting, 60);
     await codes.upsert('d', taken, 60);
@@ -213,7 +213,7 @@ describe('a grant', () => {
   });
 });
 
-test('what has expired is removed after a while, in batches', async () => {
+test('expired records are removed after a while, in batches', async () => {
   const codes = adapterOf('AuthorizationCode');
   for (let each = 0; each < 7; each += 1) await codes.upsert(`old-${each}`, code, -7_200);
   await codes.upsert('just-expired', code, -60);

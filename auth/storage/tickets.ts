@@ -6,15 +6,14 @@ import type { RecordSeal } from './seal-record.ts';
 import { insertUsedOnce } from './statements.ts';
 
 /**
- * What is known between two pages and kept nowhere: the browser carries it, sealed, from the one to the
- * other. A ticket is good for a while, for one purpose, and for what it was bound to, which only one browser
- * has.
+ * State between two pages that the server does not store: the browser carries it, encrypted. A ticket is
+ * valid for a limited time, for one purpose, and for one browser, by the values it is bound to.
  */
 export type Tickets = {
   issue(purpose: Purpose, boundTo: readonly string[], content: Content): string;
-  /** What was put into it; undefined where it is not good, or not any more. */
+  /** Returns the content; undefined if the ticket is invalid or expired. */
   open(purpose: Purpose, boundTo: readonly string[], ticket: string): Content | undefined;
-  /** Opens it for the first and only time: of many who come at once, one gets what is in it. */
+  /** Opens it once: of parallel callers, one gets the content. */
   use(purpose: Purpose, boundTo: readonly string[], ticket: string): Promise<Content | undefined>;
 };
 
@@ -23,11 +22,11 @@ type Kept = { readonly content: Content; readonly id: string; readonly endsAtMs:
 
 const MS_PER_SECOND = 1_000;
 const MINUTE_MS = 60_000;
-/** How long each is good. */
+/** The lifetime of each purpose. */
 const LIFETIMES_MS = {
   'second step': 10 * MINUTE_MS,
   'second factor': 30 * MINUTE_MS,
-  // As long as the page that it was made for may stand open.
+  // As long as its page may stay open.
   passkey: LIFETIMES_S.Interaction * MS_PER_SECOND,
   'new passkey': 5 * MINUTE_MS,
   'confirm address': 24 * 60 * MINUTE_MS,

@@ -4,11 +4,11 @@ import Provider from 'oidc-provider';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { browserOf } from './browser-words.ts';
 
-/** From where a browser with a session was last seen. It is kept sealed, with the session and no longer. */
+/**
+ * The browser and network that last used a session. Stored encrypted with the session, and deleted with it.
+ */
 export type Visit = {
-  /**
-   * In words such as “Firefox on Linux”: more of what a browser says of itself tells one person from another.
-   */
+  /** Words such as “Firefox on Linux”: more detail would identify a person. */
   readonly browser: string;
   /** The network, not the address. */
   readonly network: string;
@@ -17,16 +17,13 @@ export type Visit = {
 
 const visiting = new AsyncLocalStorage<Request>();
 
-/**
- * What is saved meanwhile is saved because of this request. oidc-provider's own requests are known without
- * it.
- */
+/** Attributes saves during `work` to this request. oidc-provider's own requests are known without it. */
 export const duringVisit = <Result>(request: Request, work: () => Promise<Result>): Promise<Result> =>
   visiting.run(request, work);
 
-/** Undefined where no request is the cause. */
+/** Undefined outside a request. */
 export const currentVisit = (): Visit | undefined => {
-  // Express made it; oidc-provider hands it on.
+  // Express created it; oidc-provider passes it on.
   const request = visiting.getStore() ?? (Provider.ctx?.req as Request | undefined);
   return request === undefined ? undefined : visitOf(request);
 };
@@ -41,7 +38,7 @@ export const visitOf = (request: Request): Visit => ({
 
 const GROUPS_KEPT = 3;
 
-/** A /24 of IPv4, a /48 of IPv6: enough to tell home from abroad, and too little to find a household. */
+/** A /24 of IPv4, a /48 of IPv6: enough to tell home from abroad, too coarse to find a household. */
 const coarse = (address: string): string => {
   const octets = address.split('.');
   if (octets.length === 4) return `${octets.slice(0, 3).join('.')}.x`;

@@ -1,24 +1,22 @@
 import { createTransport } from 'nodemailer';
 import { demandPlain, type Mail, MailNotSent, type Message } from '../mail.ts';
 
-/** Each step of the conversation with the server, and the whole of it. */
+/** Timeouts for each step of the conversation with the server, and for the whole. */
 const STEP_MAX_MS = 10_000;
 const SEND_MAX_MS = 30_000;
-/** Connections that are kept for the next message, and how many messages one carries. */
+/** The number of pooled connections, and of messages that one carries. */
 const CONNECTIONS_MAX = 2;
 const MESSAGES_PER_CONNECTION_MAX = 50;
 
 type SmtpMailOptions = {
-  /**
-   * `smtp:` begins in clear and goes on under TLS where the server offers it; `smtps:` is TLS from the start.
-   */
+  /** `smtp:` starts in clear and upgrades to TLS if the server offers it; `smtps:` is TLS from the start. */
   readonly url: string;
   readonly from: string;
 };
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Hands messages over to a server by SMTP. A password is never sent in clear to another machine. */
+/** Sends messages to a server by SMTP. Never sends a password in clear to another machine. */
 export const openSmtpMail = ({ url, from }: SmtpMailOptions): Mail => {
   const { hostname, port, protocol, username, password } = new URL(url);
   const auth =
@@ -39,7 +37,7 @@ export const openSmtpMail = ({ url, from }: SmtpMailOptions): Mail => {
     disableUrlAccess: true,
   });
   const send = async ({ to, subject, text }: Message): Promise<void> => {
-    // As an object, so that nothing is parsed out of it.
+    // An object, so that the library parses nothing out of it.
     await transport.sendMail({ from, to: { name: '', address: to }, subject, text, headers: AUTOMATIC });
   };
   return {
@@ -54,7 +52,7 @@ export const openSmtpMail = ({ url, from }: SmtpMailOptions): Mail => {
   };
 };
 
-/** Nobody's absence note comes back (RFC 3834). */
+/** Prevents automatic replies (RFC 3834). */
 const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
 
 const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<Result> => {
@@ -67,7 +65,7 @@ const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<R
   }
 };
 
-/** What a server says may repeat the address; what is left tells an operator enough. */
+/** The server's text may repeat the address; the codes tell an operator enough. */
 const withoutPeople = (cause: unknown): Error => {
   const { code, command, responseCode } = cause as {
     code?: unknown;

@@ -1,7 +1,7 @@
 import { type Html, html } from '#shared/html.ts';
 import type { Page } from '../page.ts';
 
-/** Where the pages of one's own account are, in the order of the navigation. */
+/** The paths of the account pages, in the order of the navigation. */
 export const PATHS = {
   home: '/account',
   profile: '/account/profile',
@@ -22,7 +22,7 @@ export const PATHS = {
 
 type Section = { readonly path: string; readonly label: string; readonly isForAdmins?: boolean };
 
-/** A page that belongs to a section without being in the navigation names that section as where it is. */
+/** The pages of the navigation. A page outside it names one of them as its section. */
 const SECTIONS: readonly Section[] = [
   { path: PATHS.home, label: 'Account' },
   { path: PATHS.profile, label: 'Profile' },
@@ -35,17 +35,17 @@ const SECTIONS: readonly Section[] = [
 ];
 
 export type AccountView = {
-  /** Of the form: bound to the session and to the page. */
+  /** For the form; bound to the session and to the page. */
   readonly token: string;
   readonly isAdmin: boolean;
-  /** What has just been done, in words. */
+  /** A text about what has just been done. */
   readonly done?: string | undefined;
   readonly status?: number;
 };
 
 type Content = Pick<Page, 'title' | 'main' | 'note' | 'scriptUrl'> & { readonly section: string };
 
-/** A page of one's own account, with the way to the others. */
+/** An account page with the navigation. */
 export const accountPage = (
   { isAdmin, done, status }: AccountView,
   { title, main, note, scriptUrl, section }: Content,

@@ -3,7 +3,7 @@ import { hidden } from '../field.ts';
 import type { Page } from '../page.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
-/** What a page says in the place of what it would offer to a confirmed account. */
+/** Shown instead of an action that needs a confirmed account. */
 export const confirmFirst = (
   what: string,
 ): Html => html`<p><strong>Confirm your address first.</strong> ${what}
@@ -11,7 +11,7 @@ export const confirmFirst = (
 
 export type ConfirmationView = AccountView & {
   readonly email: string;
-  /** From the mail, if the page was opened by its link. */
+  /** From the mail, if its link opened the page. */
   readonly link: string | undefined;
   readonly problem?: string;
 };

@@ -15,7 +15,7 @@ export type DeletionView = AccountView & {
   readonly confirmation: string;
 };
 
-/** What must be typed, so that no slip of the hand deletes anybody. */
+/** Must be typed, so that nobody deletes their account by accident. */
 export const CONFIRMATION = 'delete my account';
 
 const CONFIRMATION_MAX = 50;
@@ -64,7 +64,7 @@ const erasedOf = (domain: Domain): readonly string[] =>
 const listed = (names: readonly string[]): string =>
   [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 
-/** Instead of the form: after it nobody could invite anybody or look after what others have written. */
+/** Shown instead of the form: without an administrator nobody could invite people or moderate content. */
 export const lastAdministratorPage = (view: AccountView): Page =>
   accountPage(view, {
     section: PATHS.home,
@@ -77,7 +77,7 @@ export const lastAdministratorPage = (view: AccountView): Page =>
 
 type ErasedView = { readonly domain: Domain; readonly report: ErasureReport; readonly receiptUrl: string };
 
-/** What was erased of somebody, for them to keep; it holds nothing personal. */
+/** The report of an erasure, to keep; it contains nothing personal. */
 export const erasedPage = ({ domain, report, receiptUrl }: ErasedView): Page => {
   const { userId, isDone, asked, keyDestroyedAt, sealed, followed, parts, kept } = report;
   const staying = stayingWithout(domain)

@@ -22,7 +22,7 @@ export type InvitationsView = AccountView & {
   readonly role: Role;
   readonly problems: Problems<'email'>;
   readonly invitations: readonly ShownInvitation[];
-  /** That was made just now, and is not shown again. */
+  /** Made just now, and not shown again. */
   readonly made?: { readonly email: string; readonly link: string; readonly isMailed: boolean } | undefined;
 };
 

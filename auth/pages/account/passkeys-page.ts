@@ -16,14 +16,14 @@ type ShownPasskey = {
 
 export type PasskeysView = AccountView & {
   readonly passkeys: readonly ShownPasskey[];
-  /** For one more, with a name for it; undefined where none can be made, because this place has no name. */
+  /** Undefined if no passkey can be made, because the host is an IP address. */
   readonly form: PasskeyForm | undefined;
-  /** None is added before the address is confirmed. */
+  /** A passkey needs a confirmed address. */
   readonly isUnconfirmed: boolean;
   readonly name: string;
-  /** Which is being renamed, with what was typed. */
+  /** The passkey that is being renamed, with the typed name. */
   readonly renamed?: { readonly id: string; readonly name: string };
-  /** `rename` belongs to the one that is being renamed. */
+  /** `rename` belongs to the passkey that is being renamed. */
   readonly problems: Problems<'name' | 'rename'>;
 };
 

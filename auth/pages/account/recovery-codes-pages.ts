@@ -3,7 +3,7 @@ import { hidden } from '../field.ts';
 import type { Page } from '../page.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
-/** With fewer it is time for new ones. */
+/** With fewer, the page recommends new ones. */
 export const CODES_FEW = 3;
 
 export const renewRecoveryCodesPage = ({
@@ -23,7 +23,7 @@ ${hidden('token', view.token)}
 <p><a href="${PATHS.security}">Keep those that there are</a></p>`,
   });
 
-/** The only time that they are shown. */
+/** The codes are shown only this once. */
 export const newRecoveryCodesPage = ({
   codes,
   ...view

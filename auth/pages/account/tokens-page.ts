@@ -28,9 +28,9 @@ export type TokensView = AccountView & {
   readonly chosen: readonly string[];
   readonly lifetime: Lifetime;
   readonly problems: Problems<'name' | 'scopes'>;
-  /** No token is made before the address is confirmed. */
+  /** A token needs a confirmed address. */
   readonly isUnconfirmed: boolean;
-  /** That was made just now, and is not shown again. */
+  /** Made just now, and not shown again. */
   readonly made?: { readonly name: string; readonly secret: string; readonly scriptUrl: string } | undefined;
 };
 
