@@ -3,7 +3,7 @@ import type { Link } from './types/representation.ts';
 type Linked = { readonly _links: { readonly [rel: string]: Link | undefined } };
 type Known<Links> = keyof { [R in keyof Links as string extends R ? never : R]: true };
 
-/** Whether the caller may do it now, by the links that an item came with: `can(claim, 'submit')`. */
+/** Returns whether the caller may take an action now, by the links of an item: `can(claim, 'submit')`. */
 export const can = <I extends Linked>(
   item: I,
   action: Exclude<Known<I['_links']>, 'self'> & string,

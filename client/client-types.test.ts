@@ -10,7 +10,7 @@ import type { AggregatesOf } from './types/declared.ts';
 import type { ProblemCode } from './types/problems.ts';
 import type { Item, Written } from './types/representation.ts';
 
-// What compiles and what does not: tsc checks it, and nothing of it is called.
+// tsc checks what compiles here and what does not; nothing of it is called.
 
 const never = createClient<typeof publishing>({ url: 'http://localhost:4000' });
 type Publishing = typeof publishing;
@@ -138,7 +138,7 @@ const ownReads = async () => {
   client.read('/course-list');
 };
 
-test('tsc has checked these', () => {
+test('tsc has checked these types', () => {
   for (const checked of [items, lists, commands, events, problems, listsOfItems, ownRefusals, ownReads])
     expect(checked).toBeTypeOf('function');
 });

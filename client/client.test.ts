@@ -1,5 +1,4 @@
-// Over 200 lines, because it is one list: what a client does on the wire, against a server that each test
-// says the answers of.
+// Over 200 lines, because it is one list: what a client sends, to a server whose answers each test sets.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -61,7 +60,7 @@ const WRITTEN = { id: 7, version: 2, cursor: 'aaaaaaaa-1', _links: { self: { hre
 const written = (token = 'aaaaaaaa-1') => json(WRITTEN, { ETag: '"2-"', 'Consistency-Token': token });
 const NOW = { 'Retry-After': '0' };
 
-test('paths follow from names', async () => {
+test('paths follow from the names of the domain', async () => {
   const client = clientOf({ url: `${url}/behind/` });
   const none: Answer = (response) => void response.writeHead(204).end();
   answers = [
@@ -106,7 +105,7 @@ test('paths follow from names', async () => {
   expect(asked.every(({ headers }) => headers.authorization === 'Bearer secret')).toBe(true);
 });
 
-test('an item that was read or written is changed only as it was then, and reads see what was written', async () => {
+test('a write carries the ETag of the item that was read or written, and reads see the client’s own writes', async () => {
   const client = clientOf();
   answers = [
     json({ id: 7, title: 'One' }, { ETag: '"1-abc"' }),
@@ -130,7 +129,7 @@ test('an item that was read or written is changed only as it was then, and reads
     undefined,
     undefined,
   ]);
-  // The latest of them, in whichever order they were answered.
+  // The latest of them, in whichever order the answers arrived.
   expect(asked.map(({ headers }) => headers['consistency-token'])).toEqual([
     ...Array(4).fill(undefined),
     'aaaaaaaa-10',
@@ -139,7 +138,7 @@ test('an item that was read or written is changed only as it was then, and reads
   expect(client.written).toBe('aaaaaaaa-10');
 });
 
-test('after the log went back, reads wait no longer for a write that is gone', async () => {
+test('after the log was restored to an earlier point, reads stop waiting for a lost write', async () => {
   const client = clientOf();
   answers = [written(), problem(400, 'cursor_of_lost_history'), json({ id: 7 })];
   await client.articles.publish(7);
@@ -167,7 +166,7 @@ test.each([
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]]);
 });
 
-test('two calls have two keys, and a key of the caller is kept', async () => {
+test('two calls have two idempotency keys, and a caller’s key is used', async () => {
   const client = clientOf();
   answers = [written(), written(), written()];
   await client.articles.publish(7);
@@ -203,7 +202,7 @@ test.each([
   expect(asked).toHaveLength(1);
 });
 
-test('it waits as long as it is told, and not beyond its budget', async () => {
+test('it waits as long as the server says, and no longer than its retry budget', async () => {
   answers = [problem(429, 'rate_limited', { 'Retry-After': '3600' })];
   await expect(clientOf().articles.get(7)).rejects.toMatchObject({
     code: 'rate_limited',
@@ -218,7 +217,7 @@ test('it waits as long as it is told, and not beyond its budget', async () => {
   expect(answers).toEqual([]);
 });
 
-test('an attempt has a timeout, and a call can be aborted, also while it waits', async () => {
+test('an attempt has a timeout, and a call can be aborted, even while it waits', async () => {
   const silent: Answer = () => {};
   answers = [silent];
   const error = await clientOf({ attemptsMax: 1 })
@@ -239,7 +238,7 @@ test('an attempt has a timeout, and a call can be aborted, also while it waits',
   expect(asked).toHaveLength(2);
 });
 
-test('a session that has another token sends a refused request once more', async () => {
+test('a refused request is retried once if the session has another token', async () => {
   let token = 'old';
   const session = {
     authorize: async () => ({ Authorization: `Bearer ${token}` }),
@@ -261,7 +260,7 @@ test('a session that has another token sends a refused request once more', async
   expect(asked).toHaveLength(4);
 });
 
-test('lists are read page by page, as far as the loop goes', async () => {
+test('lists are read page by page, as the loop proceeds', async () => {
   const link = (cursor: string) => ({
     Link: `</articles?after=${cursor}>; rel="next", </articles>; rel="first"`,
   });
@@ -287,7 +286,7 @@ test('lists are read page by page, as far as the loop goes', async () => {
   expect(await client.articles.list().take(2)).toMatchObject([{ id: 1 }, { id: 2 }]);
 });
 
-test('files keep their bytes and their type, and the token goes to uploads of Annals alone', async () => {
+test('files keep their bytes and type, and the token is sent only to uploads of Annals', async () => {
   const client = clientOf();
   answers = [cut, written(), (response) => void response.end('bytes'), json({ href: '/x', expiresAt: '' })];
   await client.articles.putFile(7, 'cover', new Blob(['png'], { type: 'image/png' }));
@@ -301,7 +300,7 @@ test('files keep their bytes and their type, and the token goes to uploads of An
     expect(() => client.files.get(path)).toThrow('not the path of an upload');
 });
 
-test('a stream as a body is sent once, because its bytes are gone', async () => {
+test('a stream as a body is sent once, because it cannot be read again', async () => {
   answers = [problem(503, 'unavailable', NOW)];
   const body = new Blob(['png']).stream() as never;
   await expect(clientOf().articles.putFile(7, 'cover', body, { type: 'image/png' })).rejects.toMatchObject({
@@ -310,7 +309,7 @@ test('a stream as a body is sent once, because its bytes are gone', async () => 
   expect(asked.map((each) => each.body)).toEqual(['png']);
 });
 
-test('links say what can be done', async () => {
+test('links say which actions are possible', async () => {
   answers = [
     json({
       id: 7,
@@ -321,7 +320,7 @@ test('links say what can be done', async () => {
   expect([can(article, 'publish'), can(article, 'unpublish')]).toEqual([true, false]);
 });
 
-test('neither the client nor what it has is a promise', async () => {
+test('neither the client nor its members look like a promise', async () => {
   const client = clientOf();
   expect(await client).toBe(client);
   expect(await client.articles).toHaveProperty('get');
@@ -343,7 +342,7 @@ const streamThenCut =
   };
 const CURSOR = json({ data: { cursor: 'c-0' } });
 
-test('a stream goes on after the last event, whatever it was cut off by', async () => {
+test('a stream resumes after the last event, however the connection ended', async () => {
   answers = [
     CURSOR,
     cut,
@@ -369,7 +368,7 @@ test('a stream goes on after the last event, whatever it was cut off by', async 
   ]);
 });
 
-test('an event counts once the loop asks for the next', async () => {
+test('an event counts as processed once the loop asks for the next', async () => {
   answers = [stream(event('c-1'), event('c-2'))];
   const followed = clientOf().follow({ after: 'c-0' });
   await followed.next();
@@ -390,7 +389,7 @@ test.each([
   expect(client.isProblem(error, code as 'forbidden')).toBe(true);
 });
 
-test('a stream that says nothing for too long is opened anew, and one that lives is not', async () => {
+test('a silent stream is opened again, and one with heartbeats is not', async () => {
   answers = [
     (response) => {
       response.writeHead(200);
@@ -410,7 +409,7 @@ test('a stream that says nothing for too long is opened anew, and one that lives
   expect(asked).toHaveLength(2);
 });
 
-test('a stream ends at once when the loop is left, or its signal is aborted', async () => {
+test('a stream ends at once when the loop ends or its signal is aborted', async () => {
   const leaving = new AbortController();
   answers = [stream(), stream(event('c-1')), stream()];
   const left = clientOf().follow({ after: 'c-0' });
@@ -432,7 +431,7 @@ test('a stream ends at once when the loop is left, or its signal is aborted', as
   await expect(next).rejects.toThrow('left the page');
 });
 
-test('a write to another path is sent once, and again only by a key that the caller gives', async () => {
+test('a write to another path is sent once, and retried only with the caller’s own key', async () => {
   answers = [cut];
   await expect(clientOf().request('POST', '/token', {})).rejects.toThrow(NoAnswer);
   expect(asked.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined]);
@@ -441,7 +440,7 @@ test('a write to another path is sent once, and again only by a key that the cal
   expect(asked.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, 'mine', 'mine']);
 });
 
-test('a success that is no JSON is not of Annals', async () => {
+test('a success without JSON is not an answer of Annals', async () => {
   const page: Answer = (response) =>
     void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
   const client = clientOf();
@@ -479,7 +478,7 @@ test.each([
   expect(fetched).toEqual([]);
 });
 
-test('a path does not lead out of the one that Annals is behind', async () => {
+test('a path cannot leave the base path', async () => {
   const client = clientOf({ url: `${url}/behind/` });
   answers = [json([]), json({})];
   await client.read('/../of-another' as never);
@@ -496,7 +495,7 @@ test.each(['', '.', '..'])(
   },
 );
 
-test('an error of the platform is not taken for a broken connection', async () => {
+test('an error of the platform is not treated as a broken connection', async () => {
   const { any } = AbortSignal;
   open.defer(() => {
     AbortSignal.any = any;
@@ -505,7 +504,7 @@ test('an error of the platform is not taken for a broken connection', async () =
   await expect(clientOf().articles.get(7)).rejects.toThrow(TypeError);
 });
 
-test('nobody waits for a promise with a signal that is aborted already', async () => {
+test('an aborted signal ends the wait for a promise at once', async () => {
   const { promise } = Promise.withResolvers<void>();
   await expect(unlessAborted(promise, AbortSignal.abort(new Error('left before')))).rejects.toThrow(
     'left before',

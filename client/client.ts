@@ -7,9 +7,9 @@ import { type Options, type Requester, requesterOf } from './requests.ts';
 import type { Client, EventQuery, FollowOptions, WriteOptions } from './types/client.ts';
 
 /**
- * A client of a domain, by its declaration as a type: `createClient<typeof expenses>({ url })`. Nothing of
- * the domain is there at run time: paths follow from the names (`client.lineItems.of(7)` is `/line-items/7`),
- * and what there is to call is for the compiler to say.
+ * A client of a domain, typed by its declaration: `createClient<typeof expenses>({ url })`. Nothing of the
+ * domain exists at run time: paths follow from the names (`client.lineItems.of(7)` is `/line-items/7`), and
+ * the compiler checks the calls.
  */
 export const createClient = <Domain>(options: Options): Client<Domain> =>
   clientOf(requesterOf(options)) as Client<Domain>;
@@ -38,7 +38,7 @@ const clientOf = (requester: Requester): object => {
       address: async (path: string, options?: object) =>
         jsonIn(await send('GET', `${uploadAt(path)}/address`, { options })),
     },
-    // Whether such a path knows idempotency keys, only the caller can say.
+    // Only the caller knows whether such a path supports idempotency keys.
     request: (method: string, path: string, body?: unknown, options: WriteOptions = {}) =>
       send(method, path, {
         body,
@@ -54,7 +54,7 @@ const clientOf = (requester: Requester): object => {
   return collections(kernel, send);
 };
 
-/** What the client has itself, and under every other name a collection. */
+/** The client's own members; every other name is a collection. */
 const collections = (kernel: object, send: Send): object =>
   new Proxy(kernel, {
     get: (target, name) =>
@@ -97,7 +97,7 @@ const followBy = (
   });
 };
 
-/** The place of the log that stands for now: so nothing is missed before the first event has come. */
+/** The current cursor, so that no event before the first one read is missed. */
 const readCursor = async (answer: Response): Promise<string> => {
   const { data } = await jsonIn<{ readonly data?: { readonly cursor?: string } }>(answer);
   if (data?.cursor === undefined)

@@ -2,10 +2,7 @@ import { listingOf, type Page, pageIn } from './pages.ts';
 import { jsonIn } from './problem.ts';
 import type { ReadOptions, Target, WriteOptions } from './types/client.ts';
 
-/**
- * What there is to call on a collection, by its path: REST has the same methods for every aggregate, list and
- * view.
- */
+/** The methods of a collection, by its path: REST has the same ones for every aggregate, list and view. */
 
 export type Send = (
   method: string,
@@ -13,23 +10,23 @@ export type Send = (
   asked: {
     readonly query?: object | undefined;
     readonly body?: unknown;
-    /** That the item must have. */
+    /** The ETag that the item must have. */
     readonly etag?: string | undefined;
     readonly options?: (ReadOptions & WriteOptions) | undefined;
     /** The answer is a file or a stream. */
     readonly isStreamed?: boolean;
-    /** It changes nothing, although it is no GET. */
+    /** A safe request, although it is not a GET. */
     readonly isSafe?: boolean;
   },
 ) => Promise<Response>;
 type Write = WriteOptions | undefined;
 type Read = ReadOptions | undefined;
 
-/** As paths name it: `lineItems` is `line-items`. */
+/** The name in paths: `lineItems` is `line-items`. */
 const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
- * Under a path, by the name that the domain has for it. Whatever it has no method for is a command of the
+ * The collection of this name below a path. Any method that the client does not define is a command of the
  * domain.
  */
 export const collectionOf = (send: Send, under: string, name: string, etagAbove?: string): object => {
@@ -99,7 +96,10 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
   );
 };
 
-/** What it has, and for every other name what is made of that. It is no promise, whoever asks. */
+/**
+ * Has the members of `has`; other names call `make`. Never has `then`, so that `await` does not take it for a
+ * promise.
+ */
 const named = (make: (name: string) => unknown, has: object = {}): object =>
   new Proxy(has, {
     get: (target, name) =>
@@ -108,7 +108,7 @@ const named = (make: (name: string) => unknown, has: object = {}): object =>
         : make(name),
   });
 
-/** Of these, the path would be that of something else. */
+/** With one of these as id, the path would name another resource. */
 const NO_IDS: ReadonlySet<unknown> = new Set(['', '.', '..']);
 const segmentOf = (id: number | string): string => {
   if (NO_IDS.has(id)) throw new TypeError(`not an id: "${id}"`);
@@ -117,7 +117,7 @@ const segmentOf = (id: number | string): string => {
 
 const idOf = (target: Target | string): number | string => (typeof target === 'object' ? target.id : target);
 
-/** The ETags of what was read and written, as long as somebody has it. */
+/** The ETags of items that were read or written, as long as the caller keeps the items. */
 const etags = new WeakMap<object, string>();
 const etagOf = (target: Target | string): string | undefined =>
   typeof target === 'object' ? etags.get(target) : undefined;
@@ -125,13 +125,13 @@ const etagOf = (target: Target | string): string | undefined =>
 const itemIn = async (response: Response): Promise<unknown> => {
   const item = await jsonIn<object>(response);
   const etag = response.headers.get('ETag');
-  // That of an item of which one may not read all has no version, and fits no `If-Match`.
+  // An item that the caller may read only in part has an ETag without a version, which fits no `If-Match`.
   if (etag !== null && VERSIONED.test(etag)) etags.set(item, etag);
   return item;
 };
 const VERSIONED = /^(?:W\/)?"\d+-/;
 
-/** Nothing, where the answer says nothing. */
+/** Undefined if the answer has no body. */
 const writtenIn = async (response: Response): Promise<unknown> => {
   if (response.body === null) return undefined;
   const written = await jsonIn<{ readonly version?: number }>(response);

@@ -2,21 +2,19 @@ import { NoAnswer, Problem, problemOfMessage } from './problem.ts';
 import { messagesIn } from './server-sent-events.ts';
 import { backoffMs, wait } from './wait.ts';
 
-/** Follows a stream of events through restarts, each event once and in the order of the log. */
+/** Follows a stream of events across reconnects, each event once and in the order of the log. */
 
 export type Followed<Event> = AsyncIterableIterator<Event> & {
-  /** After which place it would go on now: keep it with what was done about the last event. */
+  /** The cursor to continue after: store it together with the effect of the last event. */
   readonly cursor: string | undefined;
 };
 export type Follow = {
-  /** The cursor of now, if none is given: so nothing is missed before the first event. */
+  /** The current cursor, if none is given, so that nothing is missed before the first event. */
   readonly begin: (signal: AbortSignal) => Promise<string | undefined>;
-  /** Opens the stream after a cursor; without one, from now on. */
+  /** Opens the stream after a cursor; without one, at the current end. */
   readonly open: (after: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly after: string | undefined;
-  /**
-   * No byte for so long, and the connection is given up: an idle stream says every 15 seconds that it lives.
-   */
+  /** Reconnects after so long without a byte: an idle stream sends a heartbeat every 15 seconds. */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal | undefined;
 };
@@ -30,8 +28,8 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
   const state = { cursor: after, failures: 0, retryMs: 0 };
 
   /**
-   * Of one connection, until it ends. Nothing is read ahead of the loop but what the connection holds, so a
-   * slow loop slows the server down.
+   * The events of one connection. It reads ahead no more than the connection buffers, so a slow loop slows
+   * the server down.
    */
   async function* connection(): AsyncGenerator<Event> {
     const silence = watchSilence(silenceMaxMs);
@@ -46,11 +44,11 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
         }
         if (data !== '') {
           state.failures = 0;
-          // Whoever leaves the loop here has had it, and whoever throws has not: the cursor moves when the
-          // next is asked for.
+          // A loop that ends here has processed the event, one that throws has not: the cursor moves when the
+          // next event is requested.
           yield JSON.parse(data) as Event;
         }
-        // An empty id would mean from now on.
+        // An empty id would mean the current end.
         state.cursor = id || state.cursor;
       }
     } finally {
@@ -74,7 +72,7 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
         await wait(Math.max(afterMs, state.retryMs, backoffMs(state.failures++, RECONNECT_MAX_MS)), ended);
       }
     } catch (error) {
-      // Whoever has left waits for nothing, so nothing has gone wrong.
+      // After the loop has ended, an error no longer matters.
       if (!leaving.signal.aborted) throw error;
     } finally {
       leaving.abort();
@@ -88,7 +86,7 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
     },
     next: () => iterator.next(),
     return: async () => {
-      // A read that waits for the next event would hold this up.
+      // A pending read for the next event would delay the end.
       leaving.abort();
       await iterator.return(undefined);
       return { done: true, value: undefined };
@@ -100,13 +98,13 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
 };
 
 /**
- * What ends a connection and not the right to have one: the next brings another token, and is refused by its
- * status if there is none.
+ * Errors that end a connection but not the right to have one: the next attempt brings another token, and its
+ * status refuses it otherwise.
  */
 const RESUMABLE: ReadonlySet<string> = new Set(['invalid_token', 'too_slow']);
 const isPassing = ({ code, status }: Problem): boolean => RESUMABLE.has(code) || !isRefusal(status);
 
-/** Without a right to it, a stream ends for good, and so it does if the cursor or a parameter is wrong. */
+/** A refusal ends the stream for good: a missing right, or a wrong cursor or parameter. */
 const isRefusal = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 const isFinal = (error: unknown): boolean =>
@@ -126,7 +124,7 @@ async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Aborts once nothing has come for a while. The time in which the loop is busy does not count. */
+/** Aborts after a silence. Time in which the loop is busy does not count. */
 const watchSilence = (maxMs: number) => {
   const silent = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;

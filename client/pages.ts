@@ -1,19 +1,18 @@
 import { jsonIn } from './problem.ts';
 
-/** A page of a list: its items, and where it goes on. */
+/** A page of a list: its items, and the cursors of its neighbours. */
 export type Page<T> = {
   readonly items: readonly T[];
-  /** Cursors to be given as `after` and `before`; undefined if there is no such page. */
+  /** Cursors for `after` and `before`; undefined if there is no such page. */
   readonly after: string | undefined;
   readonly before: string | undefined;
-  /** Of a list as it was: the place of the log that it stands for. */
+  /** With time travel: the cursor of the snapshot. */
   readonly asOf: string | undefined;
 };
 
-/** A list, which is read page by page as the loop comes to it. */
+/** A list, read page by page as the loop proceeds. */
 export type Listing<T> = AsyncIterable<T> & {
   pages(): AsyncIterable<Page<T>>;
-  /** The first page. */
   page(): Promise<Page<T>>;
   /** At most so many items, in one array. */
   take(count: number): Promise<readonly T[]>;
@@ -46,7 +45,6 @@ export const listingOf = <T>(read: ReadPage<T>): Listing<T> => {
   };
 };
 
-/** Of a page that was read. */
 export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
   const links = linksIn(response.headers.get('Link') ?? '');
   return {
@@ -57,7 +55,7 @@ export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
   };
 };
 
-/** `Link` (RFC 8288): addresses by their relations. */
+/** `Link` (RFC 8288): addresses by relation. */
 const linksIn = (header: string): ReadonlyMap<string, string> =>
   new Map(
     [...header.matchAll(/<([^>]*)>\s*;[^,<]*\brel="([^"]*)"/g)].map(([, href = '', rel = '']) => [rel, href]),

@@ -1,15 +1,15 @@
-/** What went wrong, as the answer says (RFC 9457). Compare `code`, which does not change. */
+/** An error that the server has answered (RFC 9457). Compare `code`, which does not change. */
 export class Problem<Code extends string = string> extends Error {
   override readonly name = 'Problem';
   readonly code: Code;
   readonly status: number;
-  /** Of the fields and parameters that are not as they must be. */
+  /** The invalid fields and parameters. */
   readonly errors: readonly ProblemError[];
   /** More facts for programs, beside the code. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Names the request in the logs of the server. */
+  /** Identifies the request in the server's logs. */
   readonly requestId: string | undefined;
-  /** After how long it may be tried again, if the answer says so. */
+  /** When to retry, if the answer says so. */
   readonly retryAfterMs: number | undefined;
 
   constructor({ code, status, message, ...rest }: ProblemInit<Code>) {
@@ -39,8 +39,7 @@ type ProblemInit<Code> = {
 };
 
 /**
- * There was no answer: no connection, a broken one, or a timeout. Whether a write was carried out is not
- * known.
+ * There was no answer: no connection, a broken one, or a timeout. It is unknown whether a write took effect.
  */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
@@ -56,7 +55,7 @@ export class NoAnswer extends Error {
 }
 
 const PROBLEM = 'application/problem+json';
-/** For an answer that is none of Annals: a proxy in between. */
+/** The answer is not from Annals: a proxy in between. */
 const NOT_OURS = 'unexpected_answer';
 
 export const problemIn = async (response: Response, nowMs = Date.now()): Promise<Problem> => {
@@ -72,7 +71,7 @@ export const problemIn = async (response: Response, nowMs = Date.now()): Promise
   return new Problem({ ...told, code, status, message: told.detail ?? title, retryAfterMs });
 };
 
-/** What a success answers with; of a proxy in between, it may be anything. */
+/** Parses the body of a success; a proxy in between could have sent anything. */
 export const jsonIn = async <Value>(response: Response): Promise<Value> => {
   const text = await response.text();
   try {
@@ -95,7 +94,7 @@ type ProblemBody = {
   readonly requestId?: string;
 };
 
-/** Of a problem that a stream of events ends with. */
+/** The problem that ends a stream of events. */
 export const problemOfMessage = (data: string): Problem => {
   const {
     code = NOT_OURS,

@@ -5,10 +5,10 @@ import { sessionOf, type Token } from './session.ts';
 import { type Fetch, LIMITS, type Limits, type Sent, send as sendBy, type Transport } from './transport.ts';
 import type { ReadOptions, WriteOptions } from './types/client.ts';
 
-/** Every request of a client: what makes it safe to repeat, and makes reads see the client's own writes. */
+/** Makes every request of a client safe to retry, and lets reads see the client's own writes. */
 
 export type Options = Partial<Limits> & {
-  /** Where Annals is, as `https://expenses.example`; with a path, if it is behind one. */
+  /** The address of Annals, such as `https://expenses.example`; with a path, if it is behind one. */
   readonly url: string | URL;
   readonly token?: Token | undefined;
   readonly fetch?: Fetch;
@@ -17,13 +17,13 @@ type Overrides = ReadOptions & WriteOptions;
 
 export type Requester = {
   readonly send: Send;
-  /** One attempt. */
+  /** One attempt, without retries. */
   readonly once: Send;
   readonly with: (options: Overrides) => Requester;
   readonly written: () => string | undefined;
 };
 
-/** What all clients that `with` derives from one have in common. */
+/** The state that all clients derived by `with` share. */
 type Shared = { readonly base: string; readonly transport: Transport; written: string | undefined };
 
 export const requesterOf = ({
@@ -66,7 +66,7 @@ const request = async (shared: Shared, asked: Asked): Promise<Response> => {
   try {
     return remember(shared, await sendBy(attempt, token ? withToken(sent, token) : sent));
   } catch (error) {
-    // The log has gone back behind the client's last write, which nobody can wait for.
+    // The log was restored to before the client's last write, so no read can wait for that write.
     if (!(error instanceof Problem && LOST.has(error.code) && token && token === shared.written)) throw error;
     shared.written = undefined;
     return sendBy(attempt, sent);
@@ -108,8 +108,8 @@ const sentOf = (
 };
 
 /**
- * As a browser would resolve it, but never to another origin, which would get the token, and never out of the
- * path that Annals is behind.
+ * Resolves a path like a browser, but never to another origin, which would get the token, and never outside
+ * the base path.
  */
 const resolved = (path: string): string => {
   const { origin, pathname, search } = new URL(path, ANY_ORIGIN);
@@ -119,7 +119,7 @@ const resolved = (path: string): string => {
 };
 
 const KEY_BYTES = 16;
-/** `crypto.randomUUID` is not there on pages without TLS. */
+/** Pages without TLS have no `crypto.randomUUID`. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -133,7 +133,7 @@ const searchOf = (query: object | undefined): string => {
   return parameters.size === 0 ? '' : `?${parameters}`;
 };
 
-/** Writes may answer in another order than they happened. */
+/** Answers to writes may arrive out of order. */
 const remember = (shared: Shared, response: Response): Response => {
   const token = response.headers.get('Consistency-Token');
   if (token !== null && isLater(token, shared.written)) shared.written = token;

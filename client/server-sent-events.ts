@@ -5,12 +5,12 @@ export type Message = {
   readonly retryMs: number | undefined;
 };
 
-/** A message that is longer is none of Annals. */
+/** Annals sends no longer messages. */
 const MESSAGE_CHARACTERS_MAX = 4_000_000;
 
 /**
- * Server-sent events (HTML, 9.2.6), as they come. One is whole only once its empty line has come: what was
- * cut off comes again.
+ * Parses server-sent events (HTML, 9.2.6). A message is complete only with its empty line: an incomplete one
+ * is sent again.
  */
 export async function* messagesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   const decoder = new TextDecoder();

@@ -1,14 +1,14 @@
-/** Whose requests these are: what authorizes each, and what is done if one is refused. */
+/** Authorizes requests, and decides what follows a refusal. */
 export type Session = {
-  /** The headers that authorize one request. */
+  /** Returns the headers that authorize one request. */
   authorize(request: {
     readonly method: string;
     readonly url: string;
     readonly signal?: AbortSignal | undefined;
   }): Promise<Readonly<Record<string, string>>>;
   /**
-   * After a 401: whether the same request may go well now, because there is another token than in the headers
-   * that authorized it.
+   * After a 401: returns whether a retry may succeed now, because the token differs from that in the refused
+   * headers.
    */
   refused?(response: Response, headers: Readonly<Record<string, string>>): Promise<boolean>;
 };

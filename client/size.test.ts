@@ -3,14 +3,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
-/** The bundler that the tests themselves are loaded with. */
+/** The bundler that also loads the tests. */
 const resolveFrom = (from: string, name: string): string => createRequire(from).resolve(name);
 const ofVite = resolveFrom(resolveFrom(import.meta.url, 'vitest/package.json'), 'vite/package.json');
 const { rolldown } = await import(pathToFileURL(resolveFrom(ofVite, 'rolldown')).href);
 
 const KIB = 1_024;
 
-/** A page that imports this, as its bundle. */
+/** The bundle of a page that imports this. */
 const bundleOf = async (source: string) => {
   const input = 'page';
   const page = {

@@ -2,14 +2,16 @@ import { NoAnswer, Problem, problemIn } from './problem.ts';
 import type { Session } from './session.ts';
 import { backoffMs, wait } from './wait.ts';
 
-/** Sends requests, and those that fail again if that is safe. */
+/** Sends requests, and retries failed ones if that is safe. */
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 export type Limits = {
-  /** One attempt, until the answer is there as a whole; of files and streams, until it begins. */
+  /**
+   * The timeout of one attempt: until the whole answer has arrived; for files and streams, until it starts.
+   */
   readonly timeoutMs: number;
-  /** All attempts and the time between them. No attempt is begun after it. */
+  /** The retry budget: all attempts and the pauses between them. No attempt starts after it. */
   readonly retryForMs: number;
   readonly attemptsMax: number;
 };
@@ -21,16 +23,16 @@ export type Sent = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: RequestInit['body'] | undefined;
-  /** A read, or a write with a key that makes it happen once. */
+  /** A read, or a write with an idempotency key. */
   readonly isRepeatable: boolean;
-  /** The body is read by whoever sent it: a file, or a stream. */
+  /** The caller reads the body: a file, or a stream. */
   readonly isStreamed?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
 export type Transport = { readonly fetch: Fetch; readonly session: Session } & Limits;
 
-/** An answer with a status of success; anything else is thrown. */
+/** Returns an answer with a success status; throws otherwise. */
 export const send = async (transport: Transport, sent: Sent): Promise<Response> => {
   const beganMs = Date.now();
   for (let attempt = 0; ; attempt++) {
@@ -44,13 +46,13 @@ export const send = async (transport: Transport, sent: Sent): Promise<Response> 
   }
 };
 
-/** The key makes the second of two requests wait for the first. */
+/** A concurrent request with the same key is in progress. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['idempotency_key_in_use']);
-/** An operator has to look at it first. */
+/** An operator has to resolve it first. */
 const LASTING_CODES: ReadonlySet<string> = new Set(['parked']);
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
-/** Whether it may go well the next time. */
+/** Returns whether a retry may succeed. */
 const mayPass = (error: Problem | NoAnswer): boolean =>
   error instanceof NoAnswer ||
   PASSING_CODES.has(error.code) ||
@@ -61,7 +63,7 @@ const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | P
   const response = await answerTo(transport, sent, authorization);
   if (!(response instanceof Response)) return response;
   if (response.ok || response.status === 304) return response;
-  // Nothing was carried out, so that it can be sent once more with another token, whatever it is.
+  // The server did nothing, so even an unsafe request may be sent once more with another token.
   if (
     response.status === 401 &&
     !isStream(sent.body) &&
@@ -75,7 +77,7 @@ const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | P
 
 const isStream = (body: unknown): boolean => body instanceof ReadableStream;
 
-/** A body that breaks off is no answer. */
+/** Reads the whole body, so that a broken connection counts as no answer. */
 const whole = async (response: Response): Promise<Response> => {
   const text = await response.text();
   return new Response(text === '' ? null : text, { status: response.status, headers: response.headers });
@@ -83,13 +85,13 @@ const whole = async (response: Response): Promise<Response> => {
 
 type Authorization = Readonly<Record<string, string>>;
 
-/** Throws if the session has ended, or is not to be had. */
+/** Throws if the session has ended or cannot start. */
 const authorize = async ({ session }: Transport, { method, url, signal }: Sent): Promise<Authorization> => {
   signal?.throwIfAborted();
   return session.authorize({ method, url, signal });
 };
 
-/** Throws only if the caller has aborted it, or the platform cannot make the request. */
+/** Throws only if the caller has aborted it, or if the platform cannot make the request. */
 const answerTo = async (
   { fetch, timeoutMs }: Transport,
   sent: Sent,
@@ -99,7 +101,7 @@ const answerTo = async (
   const headers = { ...authorization, ...sent.headers };
   const timeout = new AbortController();
   const signals = signal ? [timeout.signal, signal] : [timeout.signal];
-  // Outside of `try`: what the platform lacks is not a broken connection.
+  // Outside of `try`: a missing feature of the platform is not a broken connection.
   const init: RequestInit & { duplex?: 'half' } = {
     method,
     headers,

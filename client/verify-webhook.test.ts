@@ -14,7 +14,7 @@ const signed = ({ secret = SECRET, at = new Date(), body = BODY } = {}) => ({
   'webhook-signature': new Webhook(secret).sign(ID, at, body),
 });
 
-test('what the library of Standard Webhooks has signed is genuine', async () => {
+test('a signature of the Standard Webhooks library is accepted', async () => {
   const event = JSON.parse(BODY);
   expect(await verifyWebhook(signed(), BODY, SECRET)).toEqual(event);
   expect(await verifyWebhook(new Headers(signed()), new TextEncoder().encode(BODY), SECRET)).toEqual(event);
@@ -57,6 +57,6 @@ test.each([
   });
 });
 
-test('a secret that is none is a mistake of ours, and not of the sender', async () => {
+test('an invalid secret is our mistake, not the sender’s', async () => {
   await expect(verifyWebhook(signed(), BODY, '')).rejects.toThrow(TypeError);
 });

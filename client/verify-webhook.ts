@@ -1,11 +1,8 @@
 import type { AnyEvent } from './types/client.ts';
 
-/**
- * Whether a webhook is genuine (Standard Webhooks), with WebCrypto alone, so that it is verified wherever
- * JavaScript runs.
- */
+/** Verifies webhooks (Standard Webhooks) with WebCrypto only, so that it works wherever JavaScript runs. */
 
-/** What is older was perhaps seen on its way, and is sent again by somebody else. */
+/** An older request may have been intercepted and replayed. */
 const AGE_MAX_SECONDS = 300;
 const MS_PER_SECOND = 1_000;
 
@@ -24,9 +21,9 @@ type HeadersLike =
   | { readonly [name: string]: string | readonly string[] | undefined };
 
 /**
- * The event that a request brings, if Annals has just sent it; otherwise it throws `WebhookRefused`. The body
- * is the bytes as they came: parsed and written again, they would be others. While a secret is being rotated,
- * give both. Leave out what has come already, by the `id` of the event.
+ * Returns the event of a request that Annals has just sent; otherwise throws `WebhookRefused`. The body must
+ * be the original bytes: parsing and serialising would change them. During the rotation of a secret, pass
+ * both. Skip duplicates by the `id` of the event.
  */
 export const verifyWebhook = async <Domain>(
   headers: HeadersLike,
@@ -54,10 +51,10 @@ export const verifyWebhook = async <Domain>(
   }
 };
 
-/** So many signatures at most, as the server keeps so many secrets: somebody else's header costs no more. */
+/** The server keeps no more secrets than this; limits the cost of a forged header. */
 const SIGNATURES_MAX = 10;
 
-/** Any one of the signatures by any one of the secrets is enough. WebCrypto compares in constant time. */
+/** Accepts any of the signatures by any of the secrets. WebCrypto compares in constant time. */
 const isSigned = async (
   signed: Uint8Array<ArrayBuffer>,
   header: string,
@@ -90,7 +87,7 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> | undefined => {
   }
 };
 
-/** Node gives headers as an object, everything else as `Headers`. */
+/** Node represents headers as an object, everything else as `Headers`. */
 const headerOf = (headers: HeadersLike, name: string): string | undefined => {
   const value =
     typeof headers.get === 'function'

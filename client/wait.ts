@@ -1,4 +1,4 @@
-/** Waits, unless it is aborted before; then it throws the reason. */
+/** Waits; throws the reason if it is aborted. */
 export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -13,7 +13,7 @@ export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void>
     signal?.addEventListener('abort', abort, { once: true });
   });
 
-/** Of a promise that others wait for too: they go on waiting. */
+/** Stops waiting for a promise on abort; other callers continue to wait for it. */
 export const unlessAborted = <Value>(
   promise: Promise<Value>,
   signal: AbortSignal | undefined,
@@ -27,7 +27,7 @@ export const unlessAborted = <Value>(
   });
 };
 
-/** One call for all. A failure is not kept: the next caller begins another. */
+/** Shares one call among all callers. A failure is not cached: the next caller starts another. */
 export const shareCall = <Value>(call: () => Promise<Value>): (() => Promise<Value>) => {
   let shared: Promise<Value> | undefined;
   return () => {
@@ -42,8 +42,8 @@ export const shareCall = <Value>(call: () => Promise<Value>): (() => Promise<Val
 const FIRST_MS = 250;
 
 /**
- * Twice as long each time up to a maximum, and anywhere in the upper half of that, so that many clients do
- * not come at once.
+ * Doubles each time up to a maximum, and picks a random value from the upper half, so that many clients do
+ * not retry at once.
  */
 export const backoffMs = (attempt: number, maxMs: number): number => {
   const fullMs = Math.min(FIRST_MS * 2 ** attempt, maxMs);

@@ -126,21 +126,18 @@ type Accounts = {
   readonly emailHash: (email: string) => string;
   readonly persons: {
     byEmail(email: string): Promise<Person | undefined>;
-    /** Refuses where nobody has the address. */
+    /** Refuses if nobody has the address. */
     at(email: string): Promise<Person>;
   };
   readonly record: RecordSecurityEvent;
   readonly by: SecurityCircumstances;
-  /**
-   * Tells somebody by mail that how they sign in was changed; without mail there, or an address, nobody is
-   * told.
-   */
+  /** Notifies a user by mail of a change to how they sign in. Does nothing without mail or an address. */
   tell(userId: UserId, what: string): Promise<void>;
 };
 
 const CONNECTIONS_MAX = 2;
 
-/** Does something about who may sign in to the installation, running or not, as the operator. */
+/** Changes accounts of the installation, running or not, as the operator. */
 const withAccounts = async <Result>(
   terminal: Terminal,
   work: (accounts: Accounts) => Promise<Result>,
@@ -188,7 +185,7 @@ const tell = async (
 ): Promise<void> => {
   const { name, email } = await readProfile(userId);
   if (config.mail === undefined || email === undefined) return;
-  // Loaded only where it is used.
+  // Loaded only if it is used.
   const { openSmtpMail } = await import('../auth/mail/smtp/smtp-mail.ts');
   await using mail = openSmtpMail(config.mail);
   await mail

@@ -4,7 +4,7 @@ import { readAuditKeys } from '#shared/audit/signing-keys.ts';
 import { createCommandWorld } from '../test/engines/command-side.ts';
 import { runCommandLine } from './program.ts';
 
-test('a key for the heads is made, and the next is endorsed by it', async () => {
+test('makes the first key for heads, and endorses the next by it', async () => {
   await using world = await createCommandWorld();
   await using side = await world.open();
   const lines: string[] = [];

@@ -52,7 +52,7 @@ const call = async (...args: readonly string[]) => {
 const scratches = async () =>
   (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
 
-test('a proof says what was proven, up to where, and what nothing outside proves yet', async () => {
+test('a proof says what it has proven, up to which event, and what still needs outside evidence', async () => {
   const { exit, output } = await call();
   expect(output).toMatch(/^Proven, up to position \d+: \d+ events in \d+ s, [\d,]+ a second\.\n/);
   expect(output).toContain('users 1, articles 3, comments 3, webhooks 0');
@@ -60,7 +60,7 @@ test('a proof says what was proven, up to where, and what nothing outside proves
   expect(exit).toBe(0);
 });
 
-test('what differs is printed with the events behind it, and the exit code tells it', async () => {
+test('a difference is printed with the events behind it, and sets the exit code', async () => {
   await side.pool.query(
     `update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`,
   );
@@ -83,11 +83,11 @@ test('what differs is printed with the events behind it, and the exit code tells
   await side.pool.query(`update read_model.articles set title = 'On engines' where title = 'Forged'`);
 });
 
-test('it is not plainly proven while the projector has stood still for more than a minute', async () => {
+test('the read model is not plainly proven if the projector has not moved for more than a minute', async () => {
   await projecting[Symbol.asyncDispose]();
   await draftArticle(side, await registerUser(side));
   await side.pool.query(`update public.follower_checkpoint set moved_at = moved_at - interval '1 hour'`);
-  // It is behind for a moment.
+  // It lags for a moment.
   expect(await call()).toMatchObject({ exit: 0 });
   await ageLog(side.pool, 2);
   const { exit, output } = await call();
@@ -99,7 +99,7 @@ test('it is not plainly proven while the projector has stood still for more than
   expect(await call()).toMatchObject({ exit: 0 });
 });
 
-test('what could not be verified has a code of its own', async () => {
+test('a verification that fails to run has an exit code of its own', async () => {
   expect(await call('--at', '999999')).toMatchObject({
     exit: 2,
     complaints: expect.stringContaining('beyond the end'),
@@ -128,7 +128,7 @@ test('what could not be verified has a code of its own', async () => {
   );
 });
 
-/** One in a process of its own, held up when it is about to compare. */
+/** A verification in a process of its own, blocked just before it compares. */
 const verifyHeldUp = async () => {
   const holder = await side.pool.connect();
   await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
@@ -141,7 +141,7 @@ const verifyHeldUp = async () => {
   return { annals, letGo };
 };
 
-test('Ctrl+C drops what was made', async () => {
+test('Ctrl+C drops the tables of the verification', async () => {
   const { annals, letGo } = await verifyHeldUp();
   await using _ = annals;
   const exited = once(annals.child, 'exit');
@@ -151,7 +151,7 @@ test('Ctrl+C drops what was made', async () => {
   expect(await scratches()).toBe(0);
 });
 
-test('what a killed one left is dropped by the next', async () => {
+test('the next verification drops the tables of a killed one', async () => {
   const { annals, letGo } = await verifyHeldUp();
   await using _ = annals;
   annals.child.kill('SIGKILL');

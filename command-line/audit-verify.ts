@@ -13,11 +13,11 @@ import { explain, FOR_VERSIONS } from './projection-rebuild.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Something differs; whatever keeps a proof from being made ends with another code. */
+/** The exit code for a difference; a failure to verify has another one. */
 const DIFFERENT = 1;
 const NOT_DONE = 2;
 
-/** Everything that is made of a page of events is written at once. */
+/** Enough to write everything that follows from a page of events at once. */
 const CONNECTIONS_MAX = 10;
 
 export const auditVerify: Command = {
@@ -102,7 +102,7 @@ const writeReport = async (file: string, text: string): Promise<void> => {
   });
 };
 
-/** What an auditor has kept; nothing where no file is named. */
+/** The auditor's own copies; empty if no file is named. */
 const readLines = async (given: Given, option: string): Promise<readonly string[]> => {
   const file = optionOf(given, option);
   if (file === undefined) return [];
@@ -124,10 +124,7 @@ const parseKey = (line: string): AuditKey => {
   }
 };
 
-/**
- * A program that looks at the code must not take a proof that could not be made for one that failed, or the
- * other way round.
- */
+/** A program that reads the exit code must not confuse a failure to verify with a difference. */
 const notDone = (error: unknown): unknown => {
   if (error instanceof UsageError) return error;
   if (!(error instanceof StartRefused))

@@ -7,7 +7,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 };
 const OTHERWISE = ['xdg-open'] as const;
 
-/** Opens an address; false if no program took it. */
+/** Opens an address; false if no browser could be started. */
 export const openBrowser = async (url: string): Promise<boolean> => {
   const [program, ...args] = OPENERS[process.platform] ?? OTHERWISE;
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
@@ -20,7 +20,7 @@ export const openBrowser = async (url: string): Promise<boolean> => {
   }
 };
 
-/** Elsewhere than on a desktop there is none to open. */
+/** Without a desktop there is no browser to open. */
 export const hasDesktop = ({
   DISPLAY,
   WAYLAND_DISPLAY,

@@ -205,7 +205,7 @@ const readRequest = (
   }
 };
 
-/** Where the command line takes what a setting of the client is made of. */
+/** The options for the settings of a client. */
 const OPTIONS: Readonly<Record<string, string>> = {
   name: '<name>',
   redirectUris: '--redirect-uri',

@@ -14,7 +14,7 @@ import { type CommandSide, withCommandSide } from './command-side.ts';
 import { openInstallation } from './installation.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Does something with the clients of the installation, running or not, as the operator. */
+/** Changes clients of the installation, running or not, as the operator. */
 export const withClients = async <Result>(
   terminal: Terminal,
   work: (clients: Clients, by: By, pool: Pool) => Promise<Result>,
@@ -47,7 +47,7 @@ export const openClients = async ({
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const registered = createClients({
     ...{ domain, pool, gateway, eventLog, record },
-    // The directory of persons follows the log.
+    // Not needed here: the server's directory of persons follows the log.
     persons: { register: async () => {} },
     onEnded: recordEndedGrant({ record, log: pino({ level: 'silent' }) }),
   });

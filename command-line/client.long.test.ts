@@ -26,7 +26,7 @@ const open = async () => {
   return { call, url: database.url, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 };
 
-test('a client is made, listed, shown, given another secret, and deleted', async () => {
+test('a client can be created, listed, shown, given a new secret, and deleted', async () => {
   await using annals = await open();
   const made = await annals.call(
     'create',
@@ -48,7 +48,7 @@ test('a client is made, listed, shown, given another secret, and deleted', async
     grantTypes: ['client_credentials'],
   });
   const listed = await annals.call('list');
-  // The console is there without anybody having made it.
+  // The console exists from the start.
   expect(listed.output.split('\n')).toEqual([
     expect.stringMatching(/^console /),
     'importer  "Importer"  read:articles write:articles',
@@ -61,7 +61,7 @@ test('a client is made, listed, shown, given another secret, and deleted', async
   expect(await annals.call('list')).toMatchObject({ exit: 0, output: expect.stringMatching(/^console .*$/) });
 });
 
-test('what was granted to a client that is deleted ends, and the log says so', async () => {
+test('deleting a client ends its grants, and the log records that', async () => {
   await using annals = await open();
   await annals.call('create', 'Web', '--id', 'web', '--redirect-uri', 'https://a.example/1');
   await using pool = openPool({ url: annals.url, applicationName: 'test', connectionsMax: 1 });
@@ -77,7 +77,7 @@ test('what was granted to a client that is deleted ends, and the log says so', a
   expect(events).toMatchObject([{ type: 'grant.revoked' }]);
 });
 
-test('a client for persons may refresh what they grant', async () => {
+test('a client for persons may refresh their grants', async () => {
   await using annals = await open();
   const { output } = await annals.call(
     'create',
@@ -95,7 +95,7 @@ test('a client for persons may refresh what they grant', async () => {
   });
 });
 
-test('a client gets the scopes that are new since it was changed last, once, and others not', async () => {
+test('a client gets the scopes added since its last change, once, and no others', async () => {
   await using annals = await open();
   const service = ['--service', '--scope'];
   await annals.call('create', 'Importer', '--id', 'importer', ...service, 'read:articles');
@@ -115,7 +115,7 @@ test('a client gets the scopes that are new since it was changed last, once, and
     output: 'No scope is new to any client.',
   });
   await using pool = openPool({ url: annals.url, applicationName: 'test', connectionsMax: 1 });
-  // As if the domain had it only from the next start on.
+  // As if the domain declared it only from the next start on.
   await pool.query(`delete from auth.known_scope where scope = 'read:comments'`);
   expect(await annals.call('grant-scopes', 'reader')).toMatchObject({
     exit: 0,

@@ -3,7 +3,7 @@ import { harmless } from './print-event.ts';
 
 const GAP = '  ';
 
-/** Rows as aligned columns below their headings; numbers end where their column does. */
+/** Rows as aligned columns below their headings; numbers are right-aligned. */
 export const columns = (
   headings: readonly string[],
   rows: readonly (readonly (string | number)[])[],
@@ -33,7 +33,7 @@ const widthOf = (cell: string): number => stripVTControlCharacters(cell).length;
 
 const CELL_CHARACTERS_MAX = 60;
 
-/** What somebody else wrote, on one line, safe for a terminal. */
+/** Foreign text on one line, safe for a terminal. */
 export const cellOf = (text: string, charactersMax = CELL_CHARACTERS_MAX): string => {
   const line = harmless(text.replaceAll(/\s+/g, ' ').trim());
   return line.length > charactersMax ? `${line.slice(0, charactersMax - 1)}…` : line;

@@ -6,24 +6,24 @@ import { UsageError } from './usage-error.ts';
 type Option = {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
-  /** How help shows the value, such as `<position>`. */
+  /** The value in help texts, such as `<position>`. */
   readonly placeholder?: string;
   readonly description: string;
 };
 
-/** One command of the command line; help is made from what stands here. */
+/** One command of the command line; help is generated from it. */
 export type Command = {
   /** The words that call it, such as `log tail`. */
   readonly name: string;
   readonly summary: string;
-  /** The arguments after the name, in order; those in brackets come last and may be left out. */
+  /** The arguments after the name, in order; optional ones are in brackets and come last. */
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
   run(given: Given, terminal: Terminal): Promise<void>;
 };
 
-/** What the user gave. */
+/** The parsed arguments. */
 export type Given = {
   readonly positionals: readonly string[];
   readonly flags: ReadonlySet<string>;
@@ -32,7 +32,7 @@ export type Given = {
 
 type Options = Pick<Command, 'positionals' | 'options'>;
 
-/** Reads the arguments of a command; throws `UsageError` for what it does not know or lacks. */
+/** Parses the arguments of a command; throws `UsageError` for an unknown or missing one. */
 export const readArguments = (command: Options, args: readonly string[]): Given => {
   const { values, positionals } = parse(command, args);
   const [missing] = command.positionals.slice(positionals.length);
@@ -60,7 +60,7 @@ const parse = ({ options }: Options, args: readonly string[]) => {
   }
 };
 
-/** What Node says of an option is several sentences, some of them over several lines: they name it first. */
+/** Node explains an option in several sentences, sometimes over several lines; the first names the option. */
 const explain = ({ message }: TypeError, options: Command['options']): string => {
   const option = /'(?:-\w, )?(--?[^\s'=]+)/.exec(message)?.[1] ?? '';
   const name = option.replace(/^-+/, '');
@@ -73,7 +73,7 @@ const explain = ({ message }: TypeError, options: Command['options']): string =>
   return `${option} needs a value, as in ${option}=${known.placeholder ?? '<value>'}`;
 };
 
-/** A whole number that an option gives, or what counts without it. */
+/** A whole number from an option, or its default. */
 export const numberOf = (
   given: Given,
   option: string,

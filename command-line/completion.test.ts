@@ -37,7 +37,7 @@ test.each([
   expect(completed(...words)).toEqual(expected);
 });
 
-test('each first word is offered, and each command of a word', async () => {
+test('it offers each first word, and each command of a word', async () => {
   expect(completed('')).toEqual(
     expect.arrayContaining(['help', 'log', 'audit', 'projection', 'demo', 'completion']),
   );
@@ -51,7 +51,7 @@ test('each first word is offered, and each command of a word', async () => {
   ]);
 });
 
-test('zsh gets the script of bash, fish its own with what each command does, and another shell a sentence', async () => {
+test('zsh gets the script of bash, fish its own with each command’s summary, and any other shell an error', async () => {
   expect((await call('completion', 'zsh')).output).toBe(
     `autoload -U +X bashcompinit && bashcompinit\n${script}`,
   );

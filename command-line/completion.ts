@@ -10,7 +10,7 @@ const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string
   fish: (commands) => fishScript(commands),
 };
 
-/** @param commands all that there are, this one included, in the words of a domain */
+/** @param commands all commands, including this one, in the words of a domain */
 export const completion = (commands: (domain: Domain) => readonly Completed[]): Command => ({
   name: 'completion',
   summary:
@@ -28,7 +28,7 @@ export const completion = (commands: (domain: Domain) => readonly Completed[]): 
 
 const PROGRAM = 'annals';
 
-/** What may follow the words so far: the next words, or the options of a whole command. */
+/** The possible next words: of a command, or the options of a complete one. */
 const continuationsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
   const known = new Map<string, Set<string>>([['', new Set(['help'])]]);
   const add = (before: string, next: string) => known.set(before, (known.get(before) ?? new Set()).add(next));

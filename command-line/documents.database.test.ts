@@ -61,7 +61,7 @@ test.each<[string, string, string]>([
   expect((await run(['documents', 'list'])).written).toContain(listed);
 });
 
-test('where the server does not look at them, that is said', async () => {
+test('it says if the server does not use trusted documents', async () => {
   const { exit, complaints } = await run([
     'documents',
     'load',
@@ -90,7 +90,7 @@ test.each(['[]', '{"a": 1}', '{"": "{ me { id } }"}', '{"a"'])('%s is no manifes
   expect(complaints).toMatch(/is neither a manifest|Nothing was loaded/);
 });
 
-test('what is taken out is gone', async () => {
+test('a removed document is gone', async () => {
   await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
   expect((await run(['documents', 'remove', 'gone'])).written).toBe('gone is taken out.');
   expect((await run(['documents', 'remove', 'gone'])).complaints).toBe('There is no document gone.');

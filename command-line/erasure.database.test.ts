@@ -27,7 +27,7 @@ const call = async (...args: readonly string[]) => {
   return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
 };
 
-test('lists who was erased', async () => {
+test('lists erased users', async () => {
   expect(await call('list')).toMatchObject({ exit: 0, output: `2026-01-02T03:04:05.678Z  user ${restored}` });
   expect(JSON.parse((await call('list', '--json')).output)).toEqual({
     userId: restored,
@@ -36,7 +36,7 @@ test('lists who was erased', async () => {
   });
 });
 
-test('reports that something is left, and of whom there is nothing to report', async () => {
+test('reports residual personal data, and users without any', async () => {
   const left = await call('report', String(restored));
   expect(left).toMatchObject({
     exit: 1,
@@ -50,7 +50,7 @@ test('reports that something is left, and of whom there is nothing to report', a
   expect((await call('report', 'Ada')).exit).toBe(64);
 });
 
-test('erases again who came back, which is then as if it had never been different', async () => {
+test('erases a restored user again, without a trace', async () => {
   expect((await call('apply')).output).toMatch(
     /^1 on the erasure list .+; 1 had come back, and are erased again/,
   );

@@ -67,7 +67,7 @@ const placeLine = ({ place, verdict, rows, left, says }: ErasureReport['places']
   return `  ${verdict.padEnd(VERDICT_CHARACTERS)}  ${place}${counts}: ${says}`;
 };
 
-/** The longest is `unreachable`. */
+/** The longest verdict is `unreachable`. */
 const VERDICT_CHARACTERS = 11;
 
 const counted = (counts: ErasureReport['sealed']): string =>
@@ -109,13 +109,13 @@ export const erasureApply: Command = {
 };
 
 /**
- * Destroys the keys of those on the list, and records that they are deleted. Answers with those who had a
- * key, or none here.
+ * Destroys the keys of users on the list, and records their deletion. Returns those who had a key, or none
+ * here.
  */
 const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
   const restored = await applyErasures(erasing);
   await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
-  // The beginning of the command side deletes them again where the log does not say that they were.
+  // The start of the command side deletes them again if the log does not record it.
   await using _gateway = await startCommandService({ ...erasing, blobs, metrics: new Registry() });
   return restored;
 };
@@ -165,7 +165,7 @@ type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
 
 const CONNECTIONS_MAX = 4;
 
-/** Does something about erasures in the installation, running or not. */
+/** Works on erasures of the installation, running or not. */
 const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Promise<void>): Promise<void> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog } = installation;

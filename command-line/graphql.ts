@@ -119,7 +119,7 @@ const faultsOf = (document: PersistedDocument, prepared: Prepared): readonly str
 
 const nameOf = ({ text }: PersistedDocument): string => NAME.exec(text)?.[1] ?? 'without a name';
 
-/** The schema of this release, which no setting changes. Services of GRAPHQL_COMPOSE are not in it. */
+/** The schema of this release, independent of settings. Excludes the services of GRAPHQL_COMPOSE. */
 export const graphqlSchema: Command = {
   name: 'graphql schema',
   summary: 'Prints the GraphQL schema (SDL) as a Federation 2 subgraph, for gateways and code generators.',

@@ -4,7 +4,7 @@ const GAP = 3;
 
 export type Group = readonly [title: string, commands: readonly Command[]];
 
-/** All commands by their groups, or those of one word such as `log`. */
+/** All commands by group, or those of one word such as `log`. */
 export const helpOnCommands = (groups: readonly Group[]): string => {
   const width = Math.max(...groups.flatMap(([, commands]) => commands.map(({ name }) => name.length))) + GAP;
   return [

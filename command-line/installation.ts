@@ -16,13 +16,13 @@ export type Installation = AsyncDisposable & {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly eventLog: EventLog;
-  /** Whether a position says how many events there are up to it, which is so in PostgreSQL only. */
+  /** Whether positions count events, which is so in PostgreSQL only. */
   readonly isDense: boolean;
 };
 
 /**
- * Reaches the installation that the settings describe: a running one, or the embedded database started for as
- * long as this takes. It is made only by what fills an empty one.
+ * Connects to the installation that the settings describe: a running one, or the embedded database, started
+ * for as long as needed. Only commands that fill an empty installation make one.
  */
 export const openInstallation = async (
   { domain, environment, signal }: Terminal,
@@ -46,7 +46,7 @@ const demandDomain = async (url: string, domain: Terminal['domain']): Promise<vo
   await demandServedDomain(pool, domain);
 };
 
-/** What fills an empty installation makes its database, until the signal. */
+/** Set if an empty installation is to be filled: its signal ends the making of the database. */
 type Making = Pick<Terminal, 'signal'> | undefined;
 
 const reachDatabase = async (
@@ -59,7 +59,7 @@ const reachDatabase = async (
   return databaseUrl;
 };
 
-/** Hardly a command makes a data folder: that would only hide a mistyped one. */
+/** Most commands make no data folder: that would hide a mistyped one. */
 const reachEmbedded = async (
   dataDir: string,
   opening: AsyncDisposableStack,

@@ -95,7 +95,7 @@ const append = async (
   }
 };
 
-/** What is wrong with the event or its place says so by itself. */
+/** These errors already explain what is wrong with the event or its stream. */
 const EXPLAINED = [StaleVersion, InvalidAppend, AppendTooLarge, MalformedEvent, KeyDestroyed];
 
 const circumstances = (): MetadataContext => {

@@ -23,7 +23,7 @@ const places: readonly (readonly [string, StartLog])[] = [
   ['another database', inAnotherDatabase],
 ];
 
-/** Writes, until all that follows has followed. */
+/** Writes, and waits until all followers have processed it. */
 const writeIn = async (world: CommandWorld): Promise<void> => {
   await using side = await world.open();
   await draftArticle(side, await registerUser(side));
@@ -47,22 +47,19 @@ const identityOf = async ({ settings }: CommandWorld): Promise<LogIdentity> => {
   return eventLog.identity;
 };
 
-test.each(places)(
-  'a log in %s has another identity, and the database goes along',
-  async (_where, startLog) => {
-    await using world = await createCommandWorld(startLog);
-    await writeIn(world);
-    const before = await identityOf(world);
-    const positions = (await checkpointsOf(world)).map(({ position }) => position);
-    const renewed = await callLine(world.settings, ['log', 'renew']);
-    expect(renewed, renewed.complaint).toMatchObject({ exit: 0 });
-    const after = await identityOf(world);
-    expect(after).not.toBe(before);
-    expect(await checkpointsOf(world)).toEqual(positions.map((position) => ({ log: after, position })));
-    // What followed the log follows it on.
-    await writeIn(world);
-  },
-);
+test.each(places)('a log in %s gets a new identity, and the database with it', async (_where, startLog) => {
+  await using world = await createCommandWorld(startLog);
+  await writeIn(world);
+  const before = await identityOf(world);
+  const positions = (await checkpointsOf(world)).map(({ position }) => position);
+  const renewed = await callLine(world.settings, ['log', 'renew']);
+  expect(renewed, renewed.complaint).toMatchObject({ exit: 0 });
+  const after = await identityOf(world);
+  expect(after).not.toBe(before);
+  expect(await checkpointsOf(world)).toEqual(positions.map((position) => ({ log: after, position })));
+  // Followers of the log continue.
+  await writeIn(world);
+});
 
 test(
   'it is refused while a part of Annals runs',

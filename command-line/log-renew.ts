@@ -11,8 +11,8 @@ import { openInstallation } from './installation.ts';
 const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 1 };
 
 /**
- * A log that was restored to an earlier time gives positions a second time: a cursor of what was lost would
- * be taken for one of what came instead, and its holder would miss that without a word.
+ * A log restored to an earlier time reuses positions: a cursor of a lost event would be taken for one of its
+ * replacement, and its holder would silently miss that one.
  */
 export const logRenew: Command = {
   name: 'log renew',
@@ -35,8 +35,8 @@ export const logRenew: Command = {
     const from = eventLog.identity;
     const to = await inTransaction(logPool, async (connection) => {
       const renewed = await renewIdentity(connection);
-      // Beside a log in a database of its own, this one goes first: a process that dies in between leaves a
-      // start that is refused.
+      // If the log has a database of its own, this one goes first: after a crash in between, the next start
+      // is refused.
       const rename = (rows: typeof connection) => renameLog(rows, { from, to: renewed });
       await (logUrl === databaseUrl ? rename(connection) : inTransaction(pool, rename));
       return renewed;
@@ -51,7 +51,7 @@ export const logRenew: Command = {
 const LEASES_END_WITHIN_MS = 8_000;
 const LOOK_AGAIN_MS = 250;
 
-/** A backup has the leases of the moment that it was made in; nobody renews them, so that they run out. */
+/** A backup contains the leases of its time; nobody renews them, so they expire. */
 export const untilStopped = async (pool: Pool): Promise<void> => {
   for (const deadline = performance.now() + LEASES_END_WITHIN_MS; ; await delay(LOOK_AGAIN_MS)) {
     try {

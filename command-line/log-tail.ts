@@ -66,10 +66,7 @@ const readRequest = (given: Given, domain: Domain): Request => {
   };
 };
 
-/**
- * What is there is gathered up to the head that the log has now; from then on each event is printed as it
- * comes.
- */
+/** Collects the events up to the current head; with `--follow`, then prints each new event as it comes. */
 const tail = async (
   request: Request,
   { eventLog, isDense }: Installation,
@@ -99,15 +96,15 @@ const tail = async (
     }
   }
   await show(gathered);
-  // A full page from a chosen position ends there: going on would leave a gap.
+  // A full page from a chosen position ends the output: continuing would leave a gap.
   if (!follow || isFull()) return;
   for await (const page of eventLog.follow(head, signal))
     await show(page.filter(({ type }) => types.size === 0 || types.has(type)));
 };
 
 /**
- * Where positions count events and none is left out, the last ones are found at once; otherwise the log is
- * read through.
+ * If positions count events and there is no filter, computes where the last ones begin; otherwise reads the
+ * whole log.
  */
 const beginning = ({ limit, types }: Request, head: Position, isDense: boolean): Position =>
   isDense && types.size === 0 ? (Math.max(START, head - limit) as Position) : START;

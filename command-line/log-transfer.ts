@@ -149,7 +149,7 @@ export const logImport: Command = {
   },
 };
 
-/** As a shell tells of a program that Ctrl+C ended. */
+/** The exit code that shells give a program ended by Ctrl+C. */
 const INTERRUPTED = 130;
 
 const explainStop =
@@ -231,7 +231,7 @@ export const logCopy: Command = {
 
 const ENGINES = /^(?:postgres(?:ql)?|esdb(?:\+discover)?):/;
 
-/** What is wrong with it is told as of the setting that it may become. */
+/** Errors name the setting that the option will become; this names the option. */
 const nameOption = (error: unknown): never => {
   if (!(error instanceof StartRefused)) throw error;
   throw new StartRefused(error.message.replaceAll('EVENT_LOG_URL', '--to'), { cause: error });

@@ -7,7 +7,7 @@ import { runCommandLine } from './program.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
-/** An installation on a database of its own, and how to call the command line on it. */
+/** An installation on a database of its own, and a way to call the command line on it. */
 const open = async () => {
   const database = await createDatabase();
   const start = (args: readonly string[], environment: Record<string, string> = {}) => {
@@ -65,7 +65,7 @@ test('personal fields are neither stored nor shown in clear', async () => {
   expect(shown).not.toContain('ada@');
 });
 
-test('--json gives each event whole', async () => {
+test('--json prints each event completely', async () => {
   await using annals = await open();
   await annals.publish(1);
   const [line = ''] = (await annals.call('log', 'tail', '--json')).lines;
@@ -78,7 +78,7 @@ test('--json gives each event whole', async () => {
   });
 });
 
-test('--expected refuses a stream that has moved on', async () => {
+test('--expected refuses a stream with another version', async () => {
   await using annals = await open();
   await annals.publish(1);
   const args = [
@@ -108,7 +108,7 @@ test.each([
   });
 });
 
-test('production appends nothing by hand', async () => {
+test('production refuses manual appends', async () => {
   await using annals = await open();
   const called = annals.start(['log', 'append', 'user-7', 'user.registered', USER], {
     NODE_ENV: 'production',
@@ -132,7 +132,7 @@ test('the tail can begin anywhere, and be filtered and limited', async () => {
   expect(await positions('--from', '5')).toEqual([]);
 });
 
-test('a stream without events is said to be empty', async () => {
+test('a stream without events is reported as empty', async () => {
   await using annals = await open();
   expect(await annals.call('log', 'show', 'article-9')).toMatchObject({
     exit: 1,
@@ -140,7 +140,7 @@ test('a stream without events is said to be empty', async () => {
   });
 });
 
-test('--follow goes on until it is ended', async () => {
+test('--follow continues until it is ended', async () => {
   await using annals = await open();
   await annals.publish(1);
   const following = annals.start(['log', 'tail', '--follow']);
@@ -151,7 +151,7 @@ test('--follow goes on until it is ended', async () => {
   expect(await following.exit).toBe(0);
 });
 
-test('a version that no stream ever has is refused in a sentence', async () => {
+test('an impossible version is refused in one sentence', async () => {
   await using annals = await open();
   const draft = '{"articleId":1,"authorId":7}';
   expect(
@@ -162,7 +162,7 @@ test('a version that no stream ever has is refused in a sentence', async () => {
   });
 });
 
-test('a database that does not answer is a sentence that names its setting', async () => {
+test('a database that does not answer is one sentence that names its setting', async () => {
   await using annals = await open();
   const called = annals.start(['log', 'tail'], {
     DATABASE_URL: 'postgres://annals:hidden@127.0.0.1:1/annals',
@@ -173,7 +173,7 @@ test('a database that does not answer is a sentence that names its setting', asy
   ]);
 });
 
-test('so is an EventStoreDB', async () => {
+test('and so is an EventStoreDB', async () => {
   await using annals = await open();
   const called = annals.start(['log', 'tail'], { EVENT_LOG_URL: 'esdb://127.0.0.1:1?tls=false' });
   expect(await called.exit).toBe(1);

@@ -12,7 +12,7 @@ export const nearest = (
   return best !== undefined && best.distance <= distanceMax ? best.name : undefined;
 };
 
-/** Levenshtein's: how many letters must be put in, left out, or changed. */
+/** The Levenshtein distance: the number of letters to insert, delete or change. */
 const distance = (from: string, to: string): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [line, letter] of [...from].entries()) {

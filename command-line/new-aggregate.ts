@@ -13,7 +13,7 @@ import { UsageError } from './usage-error.ts';
 
 const DOMAIN = 'domain/domain.ts';
 
-/** For projects that `npm create annals` has made. */
+/** For projects made by `npm create annals`. */
 export const newAggregate: Command = {
   name: 'new aggregate',
   summary:
@@ -46,7 +46,7 @@ export const newAggregate: Command = {
   },
 };
 
-/** Names that the kernel has itself are refused, in its own words, before anything is written. */
+/** The kernel refuses its own names, in its own words; this asks it before anything is written. */
 const demandServed = (name: string): void => {
   const base = domain({ name: 'project', roles: ['member'] });
   const declared = base.aggregate(name, {
@@ -59,7 +59,7 @@ const demandServed = (name: string): void => {
   operationsOf(assemble(base, [declared]));
 };
 
-/** With its import, and in the list; undefined where there is none. */
+/** Adds the import and the list entry; undefined if the list is not found. */
 const withAggregate = (text: string, name: string): string | undefined => {
   const list = /(assemble\(base, \[)([^\]]*)\]/.exec(text);
   const lastImport = text.lastIndexOf('\nimport ');

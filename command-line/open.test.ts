@@ -27,21 +27,21 @@ test.each<[readonly string[], string]>([
   expect(await call(args)).toEqual({ exit: 0, output, complaint: '' });
 });
 
-test('at a desktop the address is opened', async () => {
+test('on a desktop it opens the address', async () => {
   const opened: string[] = [];
   await call(['docs'], async (url) => opened.push(url) > 0);
   await call(['docs', '--print'], async (url) => opened.push(url) > 0);
   expect(opened).toEqual([`${URL}/docs`]);
 });
 
-test('a browser that does not start is told', async () => {
+test('a browser that does not start is reported', async () => {
   expect(await call([], async () => false)).toMatchObject({
     exit: 0,
     complaint: 'No browser could be opened: open the address yourself.',
   });
 });
 
-test('a page that there is not is named', async () => {
+test('an unknown page is named', async () => {
   expect(await call(['consol'])).toMatchObject({
     exit: 64,
     complaint: expect.stringContaining('did you mean “console”?'),

@@ -6,7 +6,7 @@ const STYLES = { good: 'green', warn: 'yellow', bad: 'red', strong: 'bold', soft
 type Tone = keyof typeof STYLES;
 export type Paint = (tone: Tone, text: string) => string;
 
-/** Colours for people at a terminal that has them; a pipe, a file, or NO_COLOR gets plain text. */
+/** Colours for terminals that support them; a pipe, a file, or NO_COLOR gets plain text. */
 export const paintOf = ({ hasColours = false }: Pick<Terminal, 'hasColours'>): Paint =>
   hasColours
     ? (tone, text) => styleText(STYLES[tone], text, { validateStream: false })

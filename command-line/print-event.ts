@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/json.ts';
 
 const DATA_CHARACTERS_MAX = 300;
 
-/** One event as one line for people. Personal fields are sealed in the log, and stay so here. */
+/** An event as one line for people. Personal fields are encrypted in the log, and stay so here. */
 export const eventLine = ({ position, recordedAt, stream, version, type, data }: RecordedEvent): string => {
   const text = harmless(JSON.stringify(withoutSeal(data)));
   const shown = text.length > DATA_CHARACTERS_MAX ? `${text.slice(0, DATA_CHARACTERS_MAX)}…` : text;
@@ -12,13 +12,13 @@ export const eventLine = ({ position, recordedAt, stream, version, type, data }:
   );
 };
 
-/** One event as one line for programs, exactly as it is recorded. */
+/** An event as one line for programs, exactly as recorded. */
 export const eventJson = (event: RecordedEvent): string => JSON.stringify(event);
 
 const withoutSeal = (data: JsonObject): JsonObject =>
   'personal' in data ? { ...data, personal: '[sealed]' } : data;
 
-/** JSON escapes the control characters below the space; a terminal also obeys these. */
+/** JSON escapes the control characters below the space; terminals also interpret these. */
 export const harmless = (text: string): string =>
   text.replaceAll(
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,

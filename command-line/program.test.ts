@@ -87,7 +87,7 @@ test.each([
   expect(called.complaint).toContain(`annals: ${complaint}`);
 });
 
-test('a folder without data is not made into one', async () => {
+test('no command makes a missing data folder', async () => {
   const { exit, complaint } = await call('log', 'tail');
   expect(exit).toBe(1);
   expect(complaint).toMatch(/^There is no data in \/nowhere yet/);
@@ -100,11 +100,11 @@ test.each(['version', '--version', '-v'])('%s prints the version', async (argume
   });
 });
 
-test('what is only called help is no request for it', async () => {
+test('an argument with the value help does not ask for help', async () => {
   expect(await call('erasure', 'report', 'help')).toMatchObject({ exit: 1, output: '' });
 });
 
-test('a file or folder that cannot be used is one sentence', async () => {
+test('an unusable file or folder is one sentence', async () => {
   expect(await call('documents', 'load', '/dev/null/below')).toMatchObject({
     exit: 1,
     complaint: expect.stringMatching(/^There is no data/),
@@ -115,7 +115,7 @@ test('a file or folder that cannot be used is one sentence', async () => {
   });
 });
 
-test('graphql schema prints what a gateway composes', async () => {
+test('graphql schema prints a schema that a gateway can compose', async () => {
   const { exit, output } = await call('graphql', 'schema');
   expect(exit).toBe(0);
   expect(output).toMatch(/^extend schema\n {2}@link\(url: "https:\/\/specs\.apollo\.dev\/federation/);

@@ -128,7 +128,7 @@ const WORDS_MAX = 2;
 const HELP = new Set(['--help', '-h']);
 const VERSION = new Set(['version', '--version', '-v']);
 
-/** Runs what the arguments say and answers with the exit code. */
+/** Runs the command of the arguments and returns the exit code. */
 export const runCommandLine = async (args: readonly string[], terminal: Terminal): Promise<number> => {
   try {
     await dispatch(args, terminal);
@@ -197,7 +197,7 @@ const helpAbout = (words: readonly string[], domain: Domain): string => {
   throw unknown(words);
 };
 
-/** Its texts, and the names of its options, are about what there is here. */
+/** Texts and option names refer to the aggregates of this domain. */
 const inWords = ({ summary, options, examples, ...command }: Command, domain: Domain): Command => ({
   ...command,
   summary: inWordsOf(domain, summary),

@@ -13,19 +13,19 @@ const at = (events: number, position: number, from = 0): Progress => ({
   upTo: 100_000 as Position,
 });
 
-test('where positions count events, it tells how many of how many, the rate, and the time left', () => {
+test('if positions count events, it shows their number, the total, the rate, and the time left', () => {
   expect(progressText(at(25_000, 25_000), { elapsedMs: 1_000, isDense: true })).toBe(
     '25,000 of 100,000 events, 25,000 a second, 3 s left',
   );
 });
 
-test('where positions count bytes, it tells the share of the log', () => {
+test('if positions count bytes, it shows the share of the log', () => {
   expect(progressText(at(60, 75_000, 50_000), { elapsedMs: 2_000, isDense: false })).toBe(
     '60 events, 50 % of the log, 30 a second, 2 s left',
   );
 });
 
-test('it goes beyond nothing, and over nothing', () => {
+test('it handles a start at nothing and a total of nothing', () => {
   expect(progressText(at(0, 0), { elapsedMs: 0, isDense: true })).toBe('0 of 100,000 events, 0 a second');
   expect(progressText(at(1, 100_000, 100_000), { elapsedMs: 0, isDense: false })).toContain(
     '100 % of the log',
@@ -43,7 +43,7 @@ test.each([
   expect(duration(seconds)).toBe(told);
 });
 
-test('on a terminal one line is written over and taken away; elsewhere nothing is told of what is soon over', () => {
+test('a terminal has one line that is rewritten and removed; elsewhere short work prints nothing', () => {
   const [rewritten, complaints]: [string[], string[]] = [[], []];
   const complain = (line: string) => void complaints.push(line);
   for (const rewrite of [(line: string) => void rewritten.push(line), undefined]) {
@@ -52,12 +52,12 @@ test('on a terminal one line is written over and taken away; elsewhere nothing i
     shown.onProgress(at(20, 20));
     shown[Symbol.dispose]();
   }
-  // Taken away once: what stands there afterwards is not ours.
+  // It is removed once: later output is not ours.
   expect(rewritten).toEqual([expect.stringMatching(/^Rebuilding: 10 of 100,000 events/), '']);
   expect(complaints).toEqual([]);
 });
 
-test('each index and each check is told as it is begun, because it may take long', () => {
+test('each index and each check is announced at its start, because it may take long', () => {
   const rewritten: string[] = [];
   using shown = showProgress(
     { complain() {}, signal: never, rewrite: (line) => void rewritten.push(line) },

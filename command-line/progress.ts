@@ -1,16 +1,16 @@
 import type { Progress } from '#shared/projection/catch-up.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How often people are told: on a terminal, in one line; elsewhere, in a line each time. */
+/** Update intervals: on a terminal one line is rewritten; elsewhere each update is a line. */
 const REWRITE_EVERY_MS = 200;
 const COMPLAIN_EVERY_MS = 5_000;
 
-/** One of several things that are checked, each of which may take long. */
+/** One of several checks, each of which may take long. */
 type Check = { readonly step: 'check'; readonly what: string };
 
 type Shown = { onProgress(progress: Progress | Check): void } & Disposable;
 
-/** Shows how far something is, its rate, and the time left; and that it is being stopped. */
+/** Shows the progress, the rate, and the time left; and that it is stopping. */
 export const showProgress = (
   { rewrite, complain, signal }: Pick<Terminal, 'rewrite' | 'complain' | 'signal'>,
   title: string,
@@ -21,8 +21,8 @@ export const showProgress = (
   let toldAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
   let isOver = false;
   /**
-   * An index may take long: on a terminal each is told, elsewhere that they are begun, unless all is soon
-   * over.
+   * An index may take long: a terminal shows each; elsewhere one line announces them, unless everything is
+   * quick.
    */
   const isLong = (progress: Progress | Check, elapsedMs: number) =>
     progress.step !== 'events' &&
@@ -47,7 +47,7 @@ export const showProgress = (
 
 type Circumstances = {
   readonly elapsedMs: number;
-  /** Whether positions count events; on EventStoreDB they count bytes, and only the share of them is told. */
+  /** Whether positions count events; on EventStoreDB they count bytes, and only their share is shown. */
   readonly isDense: boolean;
 };
 

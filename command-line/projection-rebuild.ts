@@ -14,7 +14,7 @@ import { withProjection } from './projection.ts';
  */
 export const FOR_VERSIONS = { connectionsMax: 6, statementTimeoutMs: 4 * 3_600_000 };
 
-/** As a shell tells of a program that Ctrl+C ended. */
+/** The exit code that shells give a program ended by Ctrl+C. */
 const INTERRUPTED = 130;
 
 export const projectionRebuild: Command = {
@@ -47,7 +47,7 @@ export const projectionRebuild: Command = {
     ),
 };
 
-/** @param what became of the work, after a stop */
+/** @param what the state of the work after a stop */
 export const explain =
   (what: string) =>
   (error: unknown): never => {

@@ -58,7 +58,7 @@ const schemas = async () => {
   return rows.map(({ name }) => name);
 };
 
-test('there is no way back before there was a rebuild', async () => {
+test('there is no way back before a rebuild', async () => {
   expect(await call('projection', 'rollback')).toMatchObject({
     exit: 1,
     output: expect.stringContaining('a rebuild leaves one'),
@@ -66,7 +66,7 @@ test('there is no way back before there was a rebuild', async () => {
   expect((await call('projection', 'status')).output).toContain('Previous: none');
 });
 
-/** A rebuild in a process of its own, held up just before its swap. */
+/** A rebuild in a process of its own, blocked just before its swap. */
 const rebuildHeldUp = async () => {
   const holder = await side.pool.connect();
   await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
@@ -87,7 +87,7 @@ const rebuildHeldUp = async () => {
   return { annals, letGo };
 };
 
-test('a rebuild that was killed has changed nothing, and the next begins anew', async () => {
+test('a killed rebuild has changed nothing, and the next starts from the beginning', async () => {
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   const second = await call('projection', 'rebuild');
@@ -109,7 +109,7 @@ test('a rebuild that was killed has changed nothing, and the next begins anew', 
   await expectWhole();
 });
 
-test('Ctrl+C stops it, and it says what became of it', async () => {
+test('Ctrl+C stops it, and it reports the state', async () => {
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   const exited = once(annals.child, 'exit');
@@ -121,11 +121,11 @@ test('Ctrl+C stops it, and it says what became of it', async () => {
   await expectWhole();
 });
 
-test('a second Ctrl+C ends it at once, also while the server is silent', async () => {
+test('a second Ctrl+C ends it at once, even while the server is silent', async () => {
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   annals.child.kill('SIGINT');
-  // The first is heard before the second comes: signals of one kind do not queue up.
+  // The first is handled before the second comes: signals of one kind do not queue.
   await until(
     () => annals.output(),
     (output) => output.includes('Ctrl+C'),
@@ -137,7 +137,7 @@ test('a second Ctrl+C ends it at once, also while the server is silent', async (
 });
 
 test(
-  'the way back waits for whoever still reads an earlier version, and says so',
+  'a switch back waits for readers of an earlier version, and says so',
   async () => {
     const reader = await side.pool.connect();
     await reader.query('begin; select from read_model_previous.users');
@@ -173,7 +173,7 @@ test('a log that ends before the read model is refused, instead of waited for', 
   await expectWhole();
 });
 
-test('the way back and forth', async () => {
+test('one can switch back and forth', async () => {
   for (let n = 0; n < 2; n += 1) {
     const back = await call('projection', 'rollback');
     expect(back).toMatchObject({ exit: 0, output: expect.stringContaining('in place again') });
@@ -184,7 +184,7 @@ test('the way back and forth', async () => {
   );
 });
 
-test('a rebuild by a new release finds the checkpoints as the former one has them, and goes on', async () => {
+test('a rebuild by a new release reads the former release’s checkpoints, and continues', async () => {
   await side.pool.query(
     'alter table public.follower_checkpoint drop column event, drop column event_position, drop column moved_position, drop column moved_at',
   );

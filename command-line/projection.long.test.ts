@@ -32,7 +32,7 @@ const callOn =
   };
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
-  /** A world whose projector runs, and how to call the command line on it. */
+  /** A world whose projector runs, and a way to call the command line on it. */
   const open = async () => {
     await using opening = new AsyncDisposableStack();
     const world = opening.use(await createCommandWorld(startLog));
@@ -52,7 +52,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     return stream;
   };
 
-  test('what is parked is listed with its event, since when, and why', async () => {
+  test('a parked aggregate is listed with its event, the time and the reason', async () => {
     await using annals = await open();
     await untilProjected(annals.side);
     expect(await annals.call('projection', 'parked')).toMatchObject({
@@ -74,7 +74,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     });
   });
 
-  test('a retry says what still stands in the way, and a release which event it leaves out', async () => {
+  test('a retry says what still blocks it, and a skip which event it skips', async () => {
     await using annals = await open();
     const [stream, other] = [await parkArticle(annals.side), await parkArticle(annals.side)];
     expect(await annals.call('projection', 'retry', stream)).toMatchObject({
@@ -112,7 +112,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     ]);
   });
 
-  test('what is not parked is neither retried nor released', async () => {
+  test('an aggregate that is not parked can be neither retried nor skipped', async () => {
     await using annals = await open();
     await registerUser(annals.side);
     await untilProjected(annals.side);
@@ -130,7 +130,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   });
 });
 
-test('where nothing was projected yet, that is said', async () => {
+test('an empty read model is reported', async () => {
   await using database = await createDatabase();
   const call = callOn({ DATABASE_URL: database.url, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') });
   expect(await call('projection', 'parked')).toMatchObject({
@@ -140,7 +140,7 @@ test('where nothing was projected yet, that is said', async () => {
 });
 
 test(
-  'where the read model is held up for too long, the commands say so and leave it as it is',
+  'if the read model is blocked for too long, the commands say so and change nothing',
   async () => {
     await using world = await createCommandWorld();
     await using side = await world.open();

@@ -21,12 +21,12 @@ export type Projection = Mending &
   Pick<Installation, 'isDense' | 'config'> &
   Pick<Terminal, 'domain'> & { readonly snapshots: Snapshots };
 
-/** How the database is spoken to: one transaction holds a connection while another looks up keys. */
+/** The options of the connections: a transaction holds one while another looks up keys. */
 type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
 
 const CONNECTIONS_MAX = 3;
 
-/** Does something with the read model of the installation, whose projector may run meanwhile. */
+/** Works on the read model of the installation, whose projector may run meanwhile. */
 export const withProjection = async (
   terminal: Terminal,
   work: (projection: Projection) => Promise<void>,
@@ -57,7 +57,7 @@ export const withProjection = async (
 };
 
 /**
- * What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one
+ * A transient error is not our fault, and nothing is half done: each change of the read model is one
  * transaction.
  */
 const explainPassing = (error: unknown): never => {
@@ -74,7 +74,7 @@ const demandReadModel = async (pool: Pool): Promise<void> => {
     throw new StartRefused('There is no read model yet: start Annals, or the projector, and it makes one.');
 };
 
-/** Which event parks an aggregate, and why, as one line for people. */
+/** The event that parks an aggregate, and the reason, as one line for people. */
 export const parkedLine = ({ stream, version, position, type, reason }: Parked): string =>
   harmless(`${stream}@${version}  ${type}  at position ${position}: ${reason}`);
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const author = await registerUser(side);
   const article = await draftArticle(side, author);
   middle = { position: await side.eventLog.head(), time: new Date() };
-  // The clock of the next event is later than this one.
+  // The clock of the next event must be later than this one.
   while (Date.now() <= middle.time.getTime()) await new Promise(setImmediate);
   await addComment(side, author, article);
   await untilProjected(side);
@@ -48,7 +48,7 @@ const call = async (...args: readonly string[]) => {
 
 const comments = async (schema: string) => (await side.pool.query(`select from ${schema}.comments`)).rowCount;
 
-test('a replay says where it is and how it is dropped, and is dropped so', async () => {
+test('a replay says where it is and how to drop it, and that drops it', async () => {
   const { exit, output } = await call();
   expect({ exit, output }).toMatchObject({
     exit: 0,
@@ -66,7 +66,7 @@ test('a replay says where it is and how it is dropped, and is dropped so', async
   expect(await call('--list')).toEqual({ exit: 0, output: 'There is none.' });
 });
 
-test('one that a crash of the server has emptied is not taken for one of an empty log', async () => {
+test('a replay that a server crash has emptied is not mistaken for an empty log', async () => {
   await call('--schema', 'replay_crashed');
   await side.pool.query('truncate replay_crashed.users');
   expect((await call('--list')).output).toContain('emptied by a crash');
@@ -94,7 +94,7 @@ test.each([
   expect(await call(...args)).toMatchObject({ exit, output: expect.stringContaining(words) });
 });
 
-test('what a killed replay left is dropped by the next', async () => {
+test('the next replay drops the tables of a killed one', async () => {
   const mark = {
     use: 'replay',
     log: side.eventLog.identity,

@@ -9,7 +9,7 @@ import { harmless } from './print-event.ts';
 import { REMOTE_OPTIONS, type Remote, withRemote } from './remote/remote.ts';
 import { probeRoles, type Readiness, type RoleAnswer, readReadiness } from './remote/roles.ts';
 
-/** For scripts: what needs a person, and what keeps it from being asked, end with other codes. */
+/** Exit codes for scripts: an installation that needs attention, and one that cannot be asked. */
 const NEEDS_ATTENTION = 1;
 const NOT_ASKED = 2;
 
@@ -20,7 +20,7 @@ type Status = {
   readonly roles: readonly RoleAnswer[];
   readonly operations: OperationsStatus;
   readonly audit: AuditStatus;
-  /** What was looked at. */
+  /** The checks that were made. */
   readonly checks: readonly string[];
   readonly findings: readonly Finding[];
 };
@@ -53,7 +53,7 @@ export const status: Command = {
 };
 
 const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> => {
-  // First what may be refused, so that a wrong client or address is one sentence.
+  // First the requests that may be refused, so that a wrong client or address is one sentence.
   const [operations, audit] = await Promise.all([
     remote.get<OperationsStatus>('/operations'),
     remote.get<AuditStatus>('/audit/status'),
@@ -119,7 +119,7 @@ const statusLines = (found: Status, paint: Paint): readonly string[] => {
 const findingLine = ({ tone, text, href }: Finding, url: string, paint: Paint): string =>
   `${paint(tone, tone === 'bad' ? 'FAIL' : 'WARN')}  ${harmless(text)}${href === undefined ? '' : ` ${paint('soft', `${url}${href}`)}`}`;
 
-/** The projector has no interface of its own: it is there if somebody has its followers in hand. */
+/** The projector has no interface of its own: it runs if a process holds the leases of its followers. */
 const PROJECTOR = 'projector';
 
 const rolesText = ({ roles, operations: { followers } }: Status): string => {

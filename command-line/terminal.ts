@@ -4,39 +4,30 @@ import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { hasDesktop, openBrowser } from './browser.ts';
 
-/**
- * Where a command writes, what it reads its settings from, when it has to end, and the domain of the
- * installation.
- */
+/** The environment of a command: its output, settings, end signal, and the domain of the installation. */
 export type Terminal = {
   readonly domain: Domain;
-  /** Absent where the domain has none. */
+  /** Undefined if the domain has none. */
   readonly demo?: LoadDemo;
-  /** Starts all roles in this process, until a signal; absent where a command is all that runs. */
+  /** Starts all roles in this process, until a signal; undefined if only commands can run. */
   readonly serve?: () => Promise<void>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborts when the user has seen enough: on Ctrl+C, or when the reader of a pipe is gone. */
+  /** Aborts when the user has seen enough: on Ctrl+C, or when the reader of a pipe has closed it. */
   readonly signal: AbortSignal;
-  /** Waits while the reader is slower than we are. */
+  /** Waits for a slow reader. */
   write(line: string): Promise<void>;
   complain(line: string): void;
-  /**
-   * Shows a line in place of the one that it showed before; an empty one takes that away. Absent where nobody
-   * is there to see it.
-   */
+  /** Replaces the line that it showed before; an empty one removes it. Undefined without a terminal. */
   readonly rewrite?: (line: string) => void;
-  /** Whether colours are shown: on a terminal that has them, unless NO_COLOR says otherwise. */
+  /** Whether to use colours: on a terminal that supports them, unless NO_COLOR forbids it. */
   readonly hasColours?: boolean;
-  /**
-   * Opens an address in the browser of whoever is there; false if that fails. Absent where nobody is, or
-   * there is no desktop.
-   */
+  /** Opens an address in the user's browser; false if that fails. Undefined without a user or a desktop. */
   readonly openPage?: (url: string) => Promise<boolean>;
-  /** Asks a question that only yes answers with true; absent where nobody is there to answer. */
+  /** Asks a question; true only for yes. Undefined without a user. */
   readonly confirm?: (question: string) => Promise<boolean>;
 };
 
-/** Of a terminal that does not tell. */
+/** For a terminal that does not report its width. */
 const COLUMNS = 80;
 
 export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>): Terminal & Disposable => {
@@ -44,8 +35,7 @@ export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>
   const end = () => ending.abort();
   const { stdout, stderr } = process;
   stdout.on('error', end);
-  // The second one ends the process, as if nobody listened: what waits for a silent server cannot be kept
-  // from waiting.
+  // The second signal ends the process by default: a wait for a silent server cannot be interrupted.
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
   return {

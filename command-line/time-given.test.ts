@@ -22,6 +22,6 @@ test.each(['', 'soon', '5', '2026-13-45T00:00:00Z', '10 minutes'])('“%s” is 
   expect(() => read(text)).toThrow('--since must be a time');
 });
 
-test('without the option there is none', () => {
+test('without the option there is no time', () => {
   expect(timeOf(readArguments(OPTIONS, []), 'since')).toBeUndefined();
 });

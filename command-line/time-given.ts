@@ -8,9 +8,7 @@ export const TIME_PLACEHOLDER = '<time>';
 /** Completes the sentence of an option. */
 export const TIME_FORMS = 'a time, or 30m, 24h, 7d ago, today, yesterday';
 
-/**
- * A time that an option gives, as the interface wants it: RFC 3339, some time ago, or a day of this machine.
- */
+/** The time of an option, as the interface expects it (RFC 3339): a time, a time ago, or a local day. */
 export const timeOf = ({ values }: Given, option: string, now = new Date()): string | undefined => {
   const text = values.get(option)?.at(-1);
   if (text === undefined) return undefined;
@@ -26,7 +24,7 @@ const readTime = (text: string, now: Date): Date | undefined => {
   if (text === 'today' || text === 'yesterday') {
     return new Date(now.getFullYear(), now.getMonth(), now.getDate() - (text === 'yesterday' ? 1 : 0));
   }
-  // A day begins at midnight of this machine; a time without a zone is of this machine, too.
+  // A day begins at local midnight; a time without a zone is local, too.
   const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (day !== null) return new Date(Number(day[1]), Number(day[2]) - 1, Number(day[3]));
   return /^\d{4}-\d{2}-\d{2}T/.test(text) ? new Date(text) : undefined;

@@ -26,7 +26,7 @@ const call = async (args: readonly string[], environment: Record<string, string>
   return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
 };
 
-/** Something that answers every request in one way; what it was asked is kept. */
+/** A server that gives every request the same answer, and records requests. */
 const answering = async (status: number, body: string) => {
   const asked: { authorization: string | undefined; body: string }[] = [];
   const server = createServer(async (request, response) => {
@@ -46,7 +46,7 @@ const CONTENT = {
   author: { email: 'demo@example.com', password: 'p' },
 };
 
-test('without a start before, it says what to do', async () => {
+test('before the first start, it says what to do', async () => {
   await using folder = await temporaryFolder();
   expect(await call([], { DATA_DIR: folder.path })).toMatchObject({
     exit: 1,
@@ -131,7 +131,7 @@ test.each<[string, number, string, string]>([
   });
 });
 
-test('the secrets are for their owner alone, and what is damaged counts as absent', async () => {
+test('only the owner can read the secrets, and a damaged file counts as missing', async () => {
   await using folder = await temporaryFolder();
   await writeFirstMinute(folder.path, CONTENT);
   expect((await stat(firstMinutePath(folder.path))).mode & 0o777).toBe(0o600);

@@ -8,7 +8,7 @@ import { UsageError } from './usage-error.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Who asks for it, and where. */
+/** The client and the installation. */
 export const ACCESS_OPTIONS = {
   client: {
     type: 'string',
@@ -53,7 +53,7 @@ export type TokenRequest = {
   readonly scope: string | undefined;
 };
 
-/** Without a client, it is the one that development begins with. */
+/** The default client is that of development. */
 export const readTokenRequest = async (given: Given, { environment }: Terminal): Promise<TokenRequest> => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
   const [clientId, scope] = [one('client'), one('scope')];
@@ -74,7 +74,7 @@ export const readTokenRequest = async (given: Given, { environment }: Terminal):
   return { url, ...known.client, scope };
 };
 
-/** Where the installation is that the options or the settings name. */
+/** The address of the installation, from the options or the settings. */
 export const readUrl = async ({ values }: Given, { environment }: Terminal): Promise<string> => {
   const { dataDir, publicUrl } = loadConfig(environment);
   return demandUrl(values.get('url')?.at(-1) ?? (await readFirstMinute(dataDir))?.url ?? publicUrl);

@@ -1,4 +1,4 @@
-/** The command line was called in a way that it does not understand. The message continues “annals: …”. */
+/** The arguments of the command line are invalid. The message continues “annals: …”. */
 export class UsageError extends Error {
   readonly code = 'usage_error';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import './dispose.ts';
 
-// `npx annals` starts a project that `npm create annals` has made, or what DOMAIN_FILE names; `npx annals
+// `npx annals` starts a project that `npm create annals` has made, or the domain in DOMAIN_FILE; `npx annals
 // audit verify` is the command line.
 const OF_PROJECTS = 'domain/domain.ts';
 if (!process.env.DOMAIN_FILE) {

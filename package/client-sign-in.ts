@@ -1,4 +1,4 @@
-// What the npm package exports as `annals/client/sign-in`: sessions for `annals/client`.
+// The exports of `annals/client/sign-in` in the npm package: sessions for `annals/client`.
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export {
   type BrowserSession,

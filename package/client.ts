@@ -1,5 +1,5 @@
-// What the npm package exports as `annals/client`: for browsers and Node, without dependencies, and without a
-// line of the server.
+// The exports of `annals/client` in the npm package: for browsers and Node, without dependencies and without
+// server code.
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { can } from '../client/can.ts';
 export { createClient } from '../client/client.ts';

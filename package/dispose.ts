@@ -1,10 +1,10 @@
-// Node 22 has `Symbol.dispose` and no stacks (ECMAScript 2026, explicit resource management). Newer ones have
-// all of it, and this does nothing.
+// Node 22 has `Symbol.dispose` but no disposable stacks (ECMAScript 2026, explicit resource management).
+// Newer versions have both, and this does nothing.
 
 type Dispose = () => unknown;
 
 /**
- * What is held is disposed in reverse, all of it; of several errors, the later ones say which they
+ * Disposes everything it holds in reverse order; of several errors, each later one refers to the one that it
  * suppressed.
  */
 abstract class Held {
@@ -43,7 +43,7 @@ abstract class Held {
   }
 }
 
-/** Of a method that is synchronous, nobody waits for what it returns. */
+/** The result of a synchronous method is not awaited. */
 const disposeBy =
   (...symbols: readonly symbol[]) =>
   (resource: object): Dispose => {

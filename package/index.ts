@@ -1,5 +1,5 @@
-// What the npm package `annals` exports: what a domain is declared with, and what serves it. In the
-// repository, the modules themselves are imported.
+// The exports of the npm package `annals`: what declares a domain, and what serves it. The repository imports
+// the modules themselves.
 import './dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.

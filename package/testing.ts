@@ -1,5 +1,5 @@
-// What the npm package exports as `annals/testing`, for Node's test runner and vitest; all but
-// `describeDomain` works in any.
+// The exports of `annals/testing` in the npm package, for Node's test runner and vitest; all but
+// `describeDomain` works in any runner.
 import './dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.

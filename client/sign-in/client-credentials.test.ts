@@ -8,9 +8,7 @@ import { until } from '../../testing/until.ts';
 import { createClient } from '../client.ts';
 import { clientCredentials } from './client-credentials.ts';
 
-/**
- * On the wire, against a server that gives the tokens t1, t2, … and takes those that a test has not refused.
- */
+/** Runs against a server that issues the tokens t1, t2, … and accepts those that a test has not refused. */
 let open: AsyncDisposableStack;
 let url: string;
 let forms: { readonly form: string; readonly authorization: string | undefined }[];
@@ -74,7 +72,7 @@ const clientOf = (options = {}) =>
 const allOf = (count: number, call: () => Promise<unknown>) =>
   Promise.all(Array.from({ length: count }, call));
 
-test('requests at once share one token, and so do later ones', async () => {
+test('simultaneous requests share one token, and so do later ones', async () => {
   const client = clientOf({ scopes: ['read:articles', 'write:articles'] });
   await allOf(10, () => client.articles.get(7));
   await client.articles.get(7);
@@ -87,7 +85,7 @@ test('requests at once share one token, and so do later ones', async () => {
   expect(new Set(sentWith)).toEqual(new Set(['Bearer t1']));
 });
 
-test('a token that has run out is renewed, once', async () => {
+test('an expired token is renewed, once', async () => {
   lifetimeSeconds = 0;
   const client = clientOf();
   await client.articles.get(7);
@@ -97,7 +95,7 @@ test('a token that has run out is renewed, once', async () => {
   expect(sentWith).toEqual(['Bearer t1', ...Array(10).fill('Bearer t2')]);
 });
 
-test('a token that is refused everywhere at once is renewed once', async () => {
+test('a token that many requests find refused is renewed once', async () => {
   const client = clientOf();
   await client.articles.get(7);
   refused.add('Bearer t1');
@@ -108,7 +106,7 @@ test('a token that is refused everywhere at once is renewed once', async () => {
   expect(forms).toHaveLength(3);
 });
 
-test('with DPoP every request has a proof of its own, and a nonce that is asked for', async () => {
+test('with DPoP every request has its own proof, with the nonce that the server asks for', async () => {
   answers = [
     { status: 400, body: { error: 'use_dpop_nonce' }, headers: { 'DPoP-Nonce': 'one' } },
     { status: 200, body: { access_token: 't1', token_type: 'DPoP', expires_in: 300 } },
@@ -125,7 +123,7 @@ test('with DPoP every request has a proof of its own, and a nonce that is asked 
   expect(new Set(told.map(({ jti }) => jti)).size).toBe(5);
 });
 
-test('what is refused for good is a problem by its code, and the next request asks again', async () => {
+test('a permanent refusal is a problem with its code, and the next request asks again', async () => {
   answers = [
     { status: 401, body: { error: 'invalid_client', error_description: 'client authentication failed' } },
   ];
@@ -142,7 +140,7 @@ test('what is refused for good is a problem by its code, and the next request as
   expect(forms).toHaveLength(2);
 });
 
-test('what may pass is tried again', async () => {
+test('a transient failure is retried', async () => {
   const busy = { body: { error: 'temporarily_unavailable' }, headers: { 'Retry-After': '0' } };
   answers = [
     { status: 503, ...busy },
@@ -162,7 +160,7 @@ test.each([
   expect(sentWith).toEqual([]);
 });
 
-test('who aborts leaves the others their token', async () => {
+test('one aborted caller does not cancel the token for the others', async () => {
   const opened = Promise.withResolvers<void>();
   gate = opened.promise;
   const client = clientOf();

@@ -6,18 +6,18 @@ import { type AccessToken, requestToken, type TokenOptions, usableMs } from './t
 export type ClientCredentials = TokenOptions & {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Without them, the default scopes of the client. */
+  /** By default the default scopes of the client. */
   readonly scopes?: readonly string[];
   /** Binds the tokens to a key that only this process has (RFC 9449). */
   readonly dpop?: boolean;
 };
 
-/** A token, or the request of one. */
+/** A token, or a pending request for one. */
 type Kept = { readonly asked: Promise<AccessToken>; authorization?: string; renewAtMs: number };
 
 /**
- * A service signs in as itself (RFC 6749, 4.4). Its access token is kept until shortly before it runs out;
- * all requests share it, and wait for the same request of another.
+ * Signs a service in as itself (RFC 6749, 4.4). Keeps the access token until shortly before it expires; all
+ * requests share it, and its renewal.
  */
 export const clientCredentials = ({
   clientId,

@@ -4,13 +4,13 @@ import { wait } from '../wait.ts';
 import { type AccessToken, postForm, requestToken, type TokenOptions } from './token-endpoint.ts';
 
 /**
- * The device flow (RFC 8628): the program shows a code, which somebody enters on a page of Annals where they
- * sign in.
+ * The device flow (RFC 8628): the program shows a code, which the user enters on a page of Annals after
+ * signing in.
  */
 
 export type DeviceCode = {
   readonly userCode: string;
-  /** Where to enter it. */
+  /** Where to enter the code. */
   readonly verificationUri: string;
   /** The same with the code in it, for a link or a QR code. */
   readonly verificationUriComplete: string;
@@ -25,17 +25,17 @@ type Asked = TokenOptions & {
 };
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-/** Public clients prove nothing. */
+/** Public clients do not authenticate. */
 export const ANONYMOUS: Session = { authorize: async () => ({}) };
 const MS_PER_SECOND = 1_000;
-/** If the answer names none, and what each `slow_down` adds (RFC 8628, 3.2 and 3.5). */
+/** The default interval, and the increment of each `slow_down` (RFC 8628, 3.2 and 3.5). */
 const INTERVAL_MS = 5_000;
 const INTERVAL_MAX_MS = 30_000;
 
-/** With when it was asked for. */
+/** A token and the time of its request. */
 type Granted = { readonly token: AccessToken; readonly beganMs: number };
 
-/** Returns once somebody has allowed it; throws the `Problem` `access_denied` or `expired_token`. */
+/** Returns once the user has allowed it; throws the `Problem` `access_denied` or `expired_token`. */
 export const waitForDevice = async ({
   clientId,
   scopes,
@@ -99,10 +99,7 @@ const PENDING: ReadonlySet<string> = new Set(['authorization_pending', 'slow_dow
 const TOO_MANY = 429;
 const FAILED_MIN = 500;
 
-/**
- * Nothing says what became of the request: the server is away, or overloaded. Polls become rarer until it
- * answers.
- */
+/** The request got no answer: the server is unreachable or overloaded. Poll less often until it answers. */
 const isNoAnswer = (error: unknown): boolean =>
   error instanceof NoAnswer ||
   (error instanceof Problem && (error.status === TOO_MANY || error.status >= FAILED_MIN));

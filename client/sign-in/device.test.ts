@@ -1,5 +1,5 @@
-// Over 200 lines, because it is one list: what a session of the device flow does on the wire, against a
-// server that each test says the answers of.
+// Over 200 lines, because it is one list: what a session of the device flow sends, to a server whose answers
+// each test sets.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,12 +12,12 @@ import type { DeviceCode } from './device-code.ts';
 import { memoryStore } from './token-store.ts';
 
 /**
- * On the wire, against a server that answers polls as a test says, and rotates refresh tokens as Annals does.
+ * Runs against a server whose answers to polls each test sets, and which rotates refresh tokens like Annals.
  */
 let open: AsyncDisposableStack;
 let url: string;
 let forms: Readonly<Record<string, string>>[];
-/** Answers to polls: errors by their codes, 'cut' for a connection that breaks; then tokens. */
+/** Answers to polls: errors by code, 'cut' for a broken connection; then tokens. */
 let polls: string[];
 let lifetimeSeconds: number;
 let codeLifetimeSeconds: number;
@@ -98,7 +98,7 @@ const allOf = (count: number, call: () => Promise<unknown>) =>
 const grants = () =>
   forms.flatMap(({ grant_type: grant }) => (grant === undefined ? [] : [grant.replace(/.*:/, '')]));
 
-test('a code is shown once for all requests, and polled for until somebody has entered it', async () => {
+test('a code is shown once for all requests, and polled until the user has entered it', async () => {
   polls = ['authorization_pending', 'authorization_pending'];
   const client = clientOf(sessionOf({ scopes: ['read:articles', 'write:articles'] }));
   await allOf(10, () => client.articles.get(7));
@@ -114,14 +114,14 @@ test('a code is shown once for all requests, and polled for until somebody has e
   expect(grants()).toEqual(Array(3).fill('device_code'));
 });
 
-test('told to slow down, it polls five seconds later', async () => {
+test('after slow_down, it polls five seconds later', async () => {
   polls = ['slow_down'];
   const beganMs = Date.now();
   await sessionOf().signIn();
   expect(Date.now() - beganMs).toBeGreaterThanOrEqual(4_900);
 });
 
-test('a poll without an answer is not the end', async () => {
+test('a poll without an answer is retried', async () => {
   polls = ['cut', 'temporarily_unavailable'];
   await sessionOf().signIn();
   expect(grants()).toHaveLength(3);
@@ -142,13 +142,13 @@ test.each(['access_denied', 'expired_token', 'invalid_grant'])(
   },
 );
 
-test('nobody polls for a code that has run out', async () => {
+test('an expired code is not polled', async () => {
   [polls, codeLifetimeSeconds] = [['authorization_pending'], 0];
   await expect(sessionOf().signIn()).rejects.toMatchObject({ code: 'expired_token' });
   expect(grants()).toHaveLength(1);
 });
 
-test('a code that cannot be shown is the end of the sign-in', async () => {
+test('a code that cannot be shown ends the sign-in', async () => {
   const show = () => {
     throw new Error('no terminal');
   };
@@ -156,7 +156,7 @@ test('a code that cannot be shown is the end of the sign-in', async () => {
   expect(grants()).toEqual([]);
 });
 
-test('when the last request that waits has left, polling ends', async () => {
+test('when the last waiting request is aborted, polling ends', async () => {
   const opened = Promise.withResolvers<void>();
   gate = opened.promise;
   polls = Array(1_000).fill('authorization_pending');
@@ -177,14 +177,14 @@ test('when the last request that waits has left, polling ends', async () => {
   expect(shown).toHaveLength(2);
 });
 
-test('the signal of the session ends its sign-in', async () => {
+test('the signal of the session ends a pending sign-in', async () => {
   polls = Array(1_000).fill('authorization_pending');
   const quitting = new AbortController();
   const session = sessionOf({ signal: quitting.signal, show: () => quitting.abort(new Error('quit')) });
   await expect(session.signIn()).rejects.toThrow('quit');
 });
 
-test('a token that has run out is refreshed, once and each time with the last refresh token', async () => {
+test('an expired token is refreshed, once and each time with the last refresh token', async () => {
   lifetimeSeconds = 0;
   const client = clientOf();
   await client.articles.get(7);
@@ -196,7 +196,7 @@ test('a token that has run out is refreshed, once and each time with the last re
   );
 });
 
-test('a token that is refused everywhere at once is refreshed once', async () => {
+test('a token that many requests find refused is refreshed once', async () => {
   const client = clientOf();
   await client.articles.get(7);
   refused.add('Bearer t1');
@@ -213,7 +213,7 @@ test('a session that has ended shows another code', async () => {
   expect(shown).toHaveLength(2);
 });
 
-test('what is kept is good for the next run, and for no other server or client', async () => {
+test('stored tokens work in the next run, but for no other server or client', async () => {
   const store = memoryStore();
   await sessionOf({ store }).signIn();
   await sessionOf({ store }).signIn();
@@ -222,7 +222,7 @@ test('what is kept is good for the next run, and for no other server or client',
   expect(shown).toHaveLength(2);
 });
 
-test('of two sessions that refresh at once, the second takes what the first has got', async () => {
+test('of two simultaneous refreshes, the second takes the result of the first', async () => {
   const store = memoryStore();
   lifetimeSeconds = 0;
   await sessionOf({ store }).signIn();
@@ -231,7 +231,7 @@ test('of two sessions that refresh at once, the second takes what the first has 
   expect(grants()).toEqual(['device_code', 'refresh_token']);
 });
 
-test('signed out, nothing is kept, and the server is told', async () => {
+test('a sign-out deletes the stored tokens and revokes them on the server', async () => {
   const session = sessionOf();
   await session.signIn();
   await session.signOut();
@@ -241,7 +241,7 @@ test('signed out, nothing is kept, and the server is told', async () => {
 });
 
 test.each([400, 302])(
-  'signed out, nothing is kept even if the server does not revoke (%i)',
+  'a sign-out deletes the stored tokens even if the server does not revoke them (%i)',
   async (status) => {
     const store = memoryStore();
     const session = sessionOf({ store });

@@ -13,25 +13,22 @@ import { memoryStore, type TokenStore } from './token-store.ts';
 
 export type DeviceSignIn = TokenOptions & {
   readonly clientId: string;
-  /** Without them, the default scopes of the client. */
+  /** By default the default scopes of the client. */
   readonly scopes?: readonly string[];
-  /**
-   * Shows the code and the address to whoever sits in front of the program. If it throws, that is the end of
-   * the sign-in.
-   */
+  /** Shows the code and the address to the user. If it throws, the sign-in fails. */
   readonly show: (code: DeviceCode) => unknown;
-  /** Without one, the tokens are gone with the process. */
+  /** By default the tokens are lost at the end of the process. */
   readonly store?: TokenStore;
-  /** Ends a sign-in that waits for its person. */
+  /** Ends a sign-in that waits for the user. */
   readonly signal?: AbortSignal;
 };
 
 export type DeviceSession = Session & {
-  /** Signs in now, unless that was done already. Without it, the first request does. */
+  /** Signs in now, unless already signed in. Otherwise the first request signs in. */
   signIn(options?: { readonly signal?: AbortSignal }): Promise<void>;
   /**
-   * Forgets the tokens, and ends the session on the server. Throws if that does not answer; the tokens are
-   * forgotten all the same.
+   * Deletes the tokens, and ends the session on the server. Throws if the server does not answer; the tokens
+   * are deleted all the same.
    */
   signOut(): Promise<void>;
 };
@@ -45,8 +42,8 @@ type Kept = {
 type Current = { readonly kept: Kept; readonly headers: Headers };
 
 /**
- * Signs in whoever sits in front of a command-line program (RFC 8628). All requests share one access token,
- * and wait for one refresh. If the session has ended, the next request shows a new code.
+ * Signs in the user of a command-line program (RFC 8628). All requests share one access token and one
+ * refresh. If the session has ended, the next request shows a new code.
  */
 export const deviceSignIn = ({
   clientId,
@@ -75,7 +72,7 @@ export const deviceSignIn = ({
     }
   };
 
-  /** What is kept, perhaps by another process, or a refreshed one. */
+  /** Stored tokens, possibly of another process, refreshed if needed. */
   const restore = async (): Promise<Kept | undefined> => {
     let kept: Kept | undefined;
     await store.update(async (text) => {
@@ -128,7 +125,7 @@ export const deviceSignIn = ({
     },
     async signOut() {
       let token: string | undefined;
-      // Forgotten first, so that they are gone whatever the server answers.
+      // Deleted first, whatever the server answers.
       await store.update(async (text) => {
         token = keptIn(text, owner)?.refreshToken;
         return undefined;
@@ -140,7 +137,7 @@ export const deviceSignIn = ({
   };
 };
 
-/** A server that does not rotate answers without a refresh token: the former one stays good. */
+/** A server that does not rotate sends no refresh token: the former one stays valid. */
 const keptOf = (given: AccessToken, beganMs: number, former?: string): Kept => ({
   accessToken: given.token,
   refreshToken: given.refreshToken ?? former,
@@ -151,12 +148,12 @@ type Owner = { readonly url: string; readonly clientId: string };
 
 const textOf = (kept: Kept, owner: Owner): string => JSON.stringify({ ...owner, ...kept });
 
-/** Tokens of another server or client are not sent to this one. */
+/** Tokens of another server or client are never sent to this one. */
 const keptIn = (text: string | undefined, { url, clientId }: Owner): Kept | undefined => {
   try {
     const kept = JSON.parse(text ?? '') as Kept & Owner;
     const isOurs = kept.url === url && kept.clientId === clientId && typeof kept.accessToken === 'string';
-    // JSON has no infinity: such a token never runs out.
+    // JSON has no infinity: such a token never expires.
     return isOurs ? { ...kept, renewAtMs: kept.renewAtMs ?? Number.POSITIVE_INFINITY } : undefined;
   } catch {
     return undefined;
@@ -165,7 +162,7 @@ const keptIn = (text: string | undefined, { url, clientId }: Owner): Kept | unde
 
 type Shared<Value> = { join(signal: AbortSignal | undefined): Promise<Value>; isLeft(): boolean };
 
-/** One task for all who wait for it. It is told when the last of them has left. */
+/** One task for all callers that wait for it. Its signal aborts when the last of them has left. */
 const share = <Value>(task: (leaving: AbortSignal) => Promise<Value>): Shared<Value> => {
   const leaving = new AbortController();
   const result = Promise.resolve().then(() => task(leaving.signal));

@@ -9,7 +9,7 @@ const proverOf = async () => {
   return createProver(async () => keyPair);
 };
 
-test('a proof is of its key, its request and its token, by the clock of the server', async () => {
+test('a proof is bound to its key, request and token, and uses the server’s clock', async () => {
   const prover = await proverOf();
   const proof = await prover.prove({ method: 'GET', url, token: 'a token', aheadMs: 3_600_000 });
   const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt' });
@@ -35,7 +35,7 @@ test('the private key cannot be read', async () => {
   await expect(crypto.subtle.exportKey('jwk', privateKey)).rejects.toThrow();
 });
 
-test('a nonce that the server asks for is in the proof of the second attempt, and in later ones for this server alone', async () => {
+test('a nonce that the server asks for is in the second attempt, and in later proofs for this server only', async () => {
   const prover = await proverOf();
   const nonces: unknown[] = [];
   const fetch = provingFetch(async (_, init) => {

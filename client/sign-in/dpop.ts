@@ -1,36 +1,36 @@
 import type { Fetch } from '../transport.ts';
 import { base64url, claimsIn, sha256, textBytes } from './encoding.ts';
 
-/** Proofs that whoever sends a token has the key that it is bound to (RFC 9449). */
+/** Proofs that the sender of a token has the key that the token is bound to (RFC 9449). */
 
 type Proven = {
   readonly method: string;
   readonly url: string;
-  /** The access token that is sent along; at the token endpoint there is none. */
+  /** The access token of the request; none at the token endpoint. */
   readonly token?: string | undefined;
   /** By how much the server's clock is ahead of ours. */
   readonly aheadMs?: number;
 };
 
 export type Prover = {
-  /** The value of the `DPoP` header for one request. Every attempt needs another. */
+  /** Returns the value of the `DPoP` header for one request. Every attempt needs a new one. */
   readonly prove: (about: Proven) => Promise<string>;
   /**
-   * Keeps the nonce of an answer to a proof. Returns whether the request was refused because the proof had
-   * none, or an old one.
+   * Keeps the nonce of an answer to a proof. Returns whether the server refused the request because the proof
+   * had no nonce, or an old one.
    */
   readonly asksForNonce: (proof: string, response: Response) => Promise<boolean>;
-  /** By which the server names the key (RFC 7638). */
+  /** The server's name for the key (RFC 7638). */
   readonly thumbprint: () => Promise<string>;
 };
 
-/** As the types of Node and of browsers both have it. */
+/** The type that Node and browsers have in common. */
 type Key = Parameters<typeof crypto.subtle.sign>[1];
 export type KeyPair = { readonly publicKey: Key; readonly privateKey: Key };
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-/** Nobody can read the private key, not even the page that uses it. */
+/** The private key is unreadable, even for the page that uses it. */
 export const newKeyPair = (): Promise<KeyPair> =>
   crypto.subtle.generateKey(ALGORITHM, false, ['sign', 'verify']);
 
@@ -60,7 +60,7 @@ export const createProver = (keyPair: () => Promise<KeyPair>): Prover => {
       const nonce = response.headers.get('DPoP-Nonce');
       if (nonce === null) return false;
       nonces.set(new URL(String(claimsIn(proof).htu)).origin, nonce);
-      // A resource asks by a challenge, and the token endpoint by an error.
+      // A resource server asks for a nonce by a challenge, the token endpoint by an error.
       if (response.status === 401)
         return response.headers.get('WWW-Authenticate')?.includes(NONCE_ASKED) ?? false;
       return response.status === 400 && (await response.clone().text()).includes(NONCE_ASKED);
@@ -69,13 +69,13 @@ export const createProver = (keyPair: () => Promise<KeyPair>): Prover => {
   };
 };
 
-/** In the order in which a thumbprint has them. */
+/** In the order that a thumbprint requires. */
 const publicPartsOf = async (key: Key) => {
   const { crv, kty, x, y } = await crypto.subtle.exportKey('jwk', key);
   return { crv, kty, x, y };
 };
 
-/** Sends a proof with every request to the token endpoint, and once more if that wants its nonce in it. */
+/** Sends a proof with every request to the token endpoint, and retries once with the server's nonce. */
 export const provingFetch =
   (fetch: Fetch, { prove, asksForNonce }: Prover): Fetch =>
   async (url, init) => {

@@ -1,4 +1,4 @@
-/** Base64 as URLs and tokens have it (RFC 4648, section 5). */
+/** Base64url (RFC 4648, section 5). */
 export const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
@@ -10,7 +10,7 @@ export const textBytes = (text: string): Uint8Array<ArrayBuffer> => new TextEnco
 export const sha256 = async (text: string): Promise<string> =>
   base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', textBytes(text))));
 
-/** What a JWT says; nothing verifies it. Of what is none, nothing. */
+/** The claims of a JWT, unverified; empty if it is not a JWT. */
 export const claimsIn = (jwt: string): Readonly<Record<string, unknown>> => {
   try {
     const [, claims = ''] = jwt.split('.');

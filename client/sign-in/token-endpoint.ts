@@ -4,10 +4,10 @@ import { type Fetch, LIMITS, type Limits, send } from '../transport.ts';
 import { type Prover, provingFetch } from './dpop.ts';
 import { claimsIn } from './encoding.ts';
 
-/** Requests of access tokens (RFC 6749). What may pass is retried, as every request of the client. */
+/** Requests access tokens (RFC 6749). Transient failures are retried, as for every request of the client. */
 
 export type TokenOptions = Partial<Limits> & {
-  /** Where Annals is, as for `createClient`. */
+  /** The address of Annals, as for `createClient`. */
   readonly url: string | URL;
   readonly fetch?: Fetch;
 };
@@ -17,14 +17,14 @@ export type AccessToken = {
   readonly type: 'Bearer' | 'DPoP';
   readonly lifetimeMs: number;
   readonly refreshToken: string | undefined;
-  /** By how much the server's clock is ahead of ours, as far as the token says when it was issued. */
+  /** By how much the server's clock is ahead of ours, if the token says when it was issued. */
   readonly aheadMs: number;
 };
 
 type Asked = TokenOptions & {
   readonly session: Session;
   readonly form: Readonly<Record<string, string>>;
-  /** Of a key that the token shall be bound to. */
+  /** Proves the key that the token is to be bound to. */
   readonly prover?: Prover | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -44,8 +44,8 @@ export const requestToken = async ({
 type Posting = TokenOptions & Pick<Asked, 'session' | 'signal'>;
 
 /**
- * To an endpoint of the authorization server. Secrets are for that alone, so a redirect is not followed: it
- * is an unexpected answer.
+ * Posts to an endpoint of the authorization server. Does not follow redirects, so that secrets go nowhere
+ * else: a redirect is an unexpected answer.
  */
 export const postForm = (
   path: string,
@@ -70,17 +70,17 @@ export const postForm = (
   );
 
 /**
- * Whether the server says that the grant is of no use any more (RFC 6749, 5.2). Its other errors are of the
- * client or of the request, and those of something in between of neither: they end no session.
+ * Returns whether the server says that the grant is invalid (RFC 6749, 5.2). Other errors concern the client,
+ * the request or a proxy; they end no session.
  */
 export const endsGrant = (error: unknown): boolean =>
   error instanceof Problem && error.code === 'invalid_grant';
 
-/** A request that takes its time still arrives with a valid token. */
+/** Renews early, so that a slow request still arrives with a valid token. */
 const EARLY_MS = 30_000;
 const EARLY_SHARE_MAX = 0.2;
 
-/** How long a token is used before another is asked for. */
+/** How long a token is used before its renewal. */
 export const usableMs = ({ lifetimeMs }: Pick<AccessToken, 'lifetimeMs'>): number =>
   lifetimeMs - Math.min(lifetimeMs * EARLY_SHARE_MAX, EARLY_MS);
 
@@ -108,8 +108,8 @@ const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): Acce
 };
 
 /**
- * The token was issued some time between the request and the answer, which may be long if the server was
- * away: within that, nothing is wrong with the clock. A token that is no JWT says nothing.
+ * The token was issued between the request and the answer, which may be long after; within that interval the
+ * clocks agree. An opaque token tells nothing.
  */
 const aheadBy = (token: string, beganMs: number): number => {
   const { iat } = claimsIn(token);
@@ -126,9 +126,9 @@ const answerIn = (text: string): Readonly<Record<string, unknown>> => {
   }
 };
 
-/** An error of OAuth (RFC 6749, 5.2) as the problem of its code. */
+/** Turns an OAuth error (RFC 6749, 5.2) into a problem with its code. */
 const withProblem = async (response: Response): Promise<Response> => {
-  // All that a browser says of a redirect.
+  // A browser reveals nothing else about a redirect.
   if (response.type === 'opaqueredirect') return new Response(null, { status: 302 });
   const { status, headers } = response;
   if (response.ok || !headers.get('Content-Type')?.startsWith('application/json')) return response;

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Another process, which runs this with a store at our path. */
+/** Another process, which runs this code with a store at our path. */
 const start = (body: string) => {
   const module = JSON.stringify(new URL('token-file.ts', import.meta.url).href);
   const script = `import { tokenFile } from ${module};\nconst store = tokenFile(${JSON.stringify(path)});\n${body}`;
@@ -27,7 +27,7 @@ const start = (body: string) => {
 
 const modeOf = async (of: string) => ((await stat(of)).mode & 0o777).toString(8);
 
-test('only its owner can read what is kept, whatever was there before', async () => {
+test('only the owner can read the stored tokens, whatever was there before', async () => {
   const store = tokenFile(path);
   await store.update(async () => 'one');
   expect([await modeOf(path), await modeOf(dirname(path))]).toEqual(['600', '700']);
@@ -39,7 +39,7 @@ test('only its owner can read what is kept, whatever was there before', async ()
   expect(await readdir(dirname(path))).toEqual(['session.json']);
 });
 
-test('nothing is kept once it is forgotten, and what fails changes nothing', async () => {
+test('deleted tokens leave nothing, and a failed change changes nothing', async () => {
   const store = tokenFile(path);
   await store.update(async () => 'one');
   const failing = store.update(async () => {
@@ -54,7 +54,7 @@ test('nothing is kept once it is forgotten, and what fails changes nothing', asy
 const PROCESSES = 4;
 const TIMES = 25;
 
-test('processes change it one after the other', async () => {
+test('processes change the file one after the other', async () => {
   const counting = `for (let times = 0; times < ${TIMES}; times++) await store.update(async (kept) => {
     await new Promise(setImmediate);
     return String(Number(kept ?? 0) + 1);
@@ -65,7 +65,7 @@ test('processes change it one after the other', async () => {
   expect(await readFile(path, 'utf8')).toBe(String(PROCESSES * TIMES));
 });
 
-test('a process that was killed with the lock holds up the next ones for a while, and not for good', async () => {
+test('a process killed with the lock blocks others for a while only', async () => {
   const { child, ended } = start(
     `await store.update(() => new Promise(() => setInterval(() => {}, 1_000)));`,
   );
@@ -92,7 +92,7 @@ test('a process that was killed with the lock holds up the next ones for a while
   expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['xxx', ['session.json']]);
 }, 120_000);
 
-test('a process that was stopped for so long that it lost the lock does not overwrite newer tokens', async () => {
+test('a process that was paused until it lost the lock does not overwrite newer tokens', async () => {
   const { child, ended } = start(`import { existsSync } from 'node:fs';
   await store.update(async () => {
     while (!existsSync(${JSON.stringify(path)})) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -112,7 +112,7 @@ test('a process that was stopped for so long that it lost the lock does not over
   expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['newer', ['session.json']]);
 }, 120_000);
 
-test('a draft of a process that was killed does not stay', async () => {
+test('the draft of a killed process is removed', async () => {
   const store = tokenFile(path);
   const killed = start(`import { syncBuiltinESMExports } from 'node:module';
   import promises from 'node:fs/promises';

@@ -4,17 +4,17 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { memoryStore, type TokenStore } from './token-store.ts';
 
-/** Only their owner may read the tokens, on POSIX systems. */
+/** On POSIX systems, only the owner may read the tokens. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * A file for the tokens of a command-line program, such as `~/.config/expenses/session.json`. It is replaced
- * as a whole, so that it is never half written. A second file, `….lock`, is the lock of the process that
- * changes it.
+ * A file for the tokens of a command-line program, such as `~/.config/expenses/session.json`. A change
+ * replaces the whole file, so that it is never half written. A second file, `….lock`, is the lock of the
+ * process that changes it.
  */
 export const tokenFile = (path: string): TokenStore => {
-  // Calls of one process queue here already.
+  // Calls within one process queue here first.
   const queue = memoryStore();
   return {
     update: (change) =>
@@ -41,7 +41,7 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 };
 
-/** One name, so that the next change removes what a process left that was killed before the rename. */
+/** A fixed name, so that the next change removes the draft of a process killed before the rename. */
 const draftOf = (path: string): string => `${path}.new`;
 
 const replace = async (path: string, text: string, held: Lock): Promise<void> => {
@@ -57,19 +57,19 @@ const writeNew = async (path: string, text: string): Promise<void> => {
 };
 
 const LIVES_EVERY_MS = 1_000;
-/** An owner that has not said so long that it lives was killed. */
+/** A lock without a heartbeat for so long belongs to a killed process. */
 const SILENCE_MAX_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 /** Ten minutes: a refresh takes a minute at most. */
 const LOOKS_MAX = 6_000;
 
 type Lock = AsyncDisposable & {
-  /** Throws if another process has broken the lock, and may have kept newer tokens. */
+  /** Throws if another process has broken the lock, and may have stored newer tokens. */
   check(): Promise<void>;
 };
 
 /**
- * A file that exists once is the lock. Its owner touches it again and again, so that others can tell when the
+ * Takes a lock by creating a file exclusively. The owner touches it regularly, so that others notice when the
  * owner was killed.
  */
 const lock = async (path: string): Promise<Lock> => {
@@ -84,7 +84,7 @@ const lock = async (path: string): Promise<Lock> => {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
     const state = await stateOf(path);
-    // Counted by our own looks: a machine that slept has killed nobody.
+    // Counted in our own polls: a machine that slept has killed no process.
     silentMs = state === seen ? silentMs + LOOK_EVERY_MS : 0;
     seen = state;
     if (state !== undefined && silentMs >= SILENCE_MAX_MS) await breakLock(path, state);
@@ -105,7 +105,7 @@ const lock = async (path: string): Promise<Lock> => {
   };
 };
 
-/** Who owns the lock, and when it last said that it lives. */
+/** The owner of the lock and its last heartbeat. */
 const stateOf = async (path: string): Promise<string | undefined> => {
   try {
     return `${await readFile(path, 'utf8')} ${(await stat(path)).mtimeMs}`;
@@ -114,7 +114,7 @@ const stateOf = async (path: string): Promise<string | undefined> => {
   }
 };
 
-/** One process alone does it, so that none removes the lock that another has taken since. */
+/** Only one process breaks a lock at a time, so that none removes a lock that another has taken since. */
 const breakLock = async (path: string, state: string): Promise<void> => {
   await using _breaking = await lock(`${path}.break`);
   if ((await stateOf(path)) === state) await rm(path, { force: true });

@@ -1,14 +1,13 @@
-/** Where a session keeps its tokens between two runs of a program. */
+/** Stores the tokens of a session between runs of a program. */
 export type TokenStore = {
   /**
-   * Calls `change` with the text that is kept, and keeps the one that it returns; undefined is nothing.
-   * Nobody else does so meanwhile, in other processes either: a refresh token is good for one use, and a
-   * second one would end the session.
+   * Calls `change` with the stored text, and stores the result; undefined means none. No other caller does so
+   * meanwhile, in any process: a refresh token works once, and a second use would end the session.
    */
   update(change: (kept: string | undefined) => Promise<string | undefined>): Promise<void>;
 };
 
-/** As long as the process lives. */
+/** Lives as long as the process. */
 export const memoryStore = (): TokenStore => {
   let kept: string | undefined;
   let last: Promise<void> = Promise.resolve();

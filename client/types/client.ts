@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one type: what a client of a domain has.
+// Over 200 lines, because it is one type: a client of a domain.
 import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
 import type { Route } from '#kernel/declare/route.ts';
 import type { View } from '#kernel/declare/view.ts';
@@ -42,42 +42,43 @@ import type {
 import type { ProblemCode } from './problems.ts';
 import type { Item, Link, ListItem, Row, Written } from './representation.ts';
 
-// ── What can be said with each request
-// ───────────────────────────────────────────────────────────────────────────────────────
+// ── Options of a request ─────────────────────────────────────────────────────────────────
 type RequestOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Of one attempt. */
+  /** The timeout of one attempt. */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 };
 export type ReadOptions = RequestOptions & {
   /**
-   * What the answer must have seen: a cursor; by default the client's own last write. `false` for whatever
-   * there is.
+   * A cursor that the answer must include; by default that of the client's own last write. `false` reads
+   * without waiting.
    */
   readonly consistency?: string | false;
 };
-/** As it was: a time, a cursor, or of an item its version, as `v3`. */
+/** Time travel: a time, a cursor, or a version of an item, such as `v3`. */
 type At = { readonly at?: string | Date };
 export type WriteOptions = RequestOptions & {
   /**
-   * One of yours, if the same call may be made again, say after a restart. `false` for none: then the request
-   * is sent once.
+   * Your own key, if the same call may be repeated, for example after a restart. `false` sends no key: then
+   * the request is sent once.
    */
   readonly idempotencyKey?: string | false;
   /**
-   * The ETag that the item must have. By default that of the representation that was passed; `false` for
-   * whatever it is.
+   * The ETag that the item must have. By default that of the representation that was passed; `false` skips
+   * the check.
    */
   readonly ifMatch?: string | false;
 };
 type PageOptions = { readonly limit?: number; readonly after?: string; readonly before?: string };
 
-/** An item: by its id, or as it was read or written, and then only if it has not changed since. */
+/**
+ * An item: its id, or its representation. With a representation, the write fails if the item has changed
+ * since.
+ */
 export type Target = number | { readonly id: number };
 
-// ── Lists
-// ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Lists ────────────────────────────────────────────────────────────────────────────────
 type FilterValue<X> =
   X extends Ref<unknown, unknown>
     ? number
@@ -120,8 +121,7 @@ type OfOwner<A> = [OwnerOf<A>, ParentOf<A>] extends [infer O extends string, nev
     : { readonly [K in O]?: number }
   : unknown;
 
-// ── Aggregates
-// ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Aggregates ───────────────────────────────────────────────────────────────────────────
 type HistoryEntry = {
   readonly version: number;
   readonly id: string;
@@ -142,7 +142,7 @@ type HistoryEntry = {
 
 type Reads<A, D> = {
   get(id: number, query?: At, options?: ReadOptions): Promise<Item<A, D>>;
-  /** Who changed what, the latest first. */
+  /** The changes with their authors, the latest first. */
   history(id: number, query?: PageOptions, options?: ReadOptions): Listing<HistoryEntry>;
 };
 type If<Names, Methods> = [Names] extends [never] ? unknown : Methods;
@@ -154,13 +154,13 @@ type Creator<A> = If<
   { create(form: Creation<A>, options?: WriteOptions): Promise<Written> }
 >;
 
-/** The commands that REST has methods for. */
+/** The commands that have REST methods of their own. */
 type Writes<A> = If<
   CommandNames<A, 'edit'>,
   {
-    /** Changes what it names. */
+    /** Changes the given fields only. */
     edit(target: Target, form: Edit<A>, options?: WriteOptions): Promise<Written>;
-    /** Everything that can be changed. */
+    /** Replaces all fields that can be changed. */
     replace(target: Target, form: Replacement<A>, options?: WriteOptions): Promise<Written>;
   }
 > &
@@ -169,8 +169,8 @@ type Writes<A> = If<
     FileFields<A>,
     {
       /**
-       * A picture or another file: its bytes, of the type that they have. A stream is sent once, and
-       * everything else again if need be.
+       * Uploads a picture or another file with its media type. A stream is sent once; any other body is
+       * retried if needed.
        */
       putFile(
         target: Target,
@@ -186,7 +186,7 @@ type FileOptions = WriteOptions & {
   readonly type?: string;
 };
 
-/** What the client itself has on every collection. */
+/** The names of the client's own methods. */
 type Reserved =
   | 'get'
   | 'list'
@@ -208,7 +208,7 @@ type Actions<A> = {
 } & If<
   ActionNames<A>,
   {
-    /** By its name, if the client has something else by that. */
+    /** Sends a command by name, if its name is also one of the client's own methods. */
     command<N extends ActionNames<A>>(
       target: Target,
       name: N,
@@ -218,8 +218,7 @@ type Actions<A> = {
   }
 >;
 
-// ── What stands under an item
-// ────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Below an item ────────────────────────────────────────────────────────────────────────
 type IdOf<L> =
   L extends List<never, infer Id, unknown, unknown>
     ? Id
@@ -234,7 +233,7 @@ type OneOf<Name extends string, L> = L extends { readonly item: infer _ }
       : Key
     : never
   : never;
-/** Whether the list has commands of a kind. */
+/** Adds `Methods` if the list has commands of a kind. */
 type Can<A, Name, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem', Methods> =
   Name extends ListOfCommand<A, Kind> ? Methods : unknown;
 type ItemList<A, Name extends string, L, D> = {
@@ -262,7 +261,7 @@ type ItemList<A, Name extends string, L, D> = {
     Name,
     'moveItem',
     {
-      /** Before another, or to the end. */
+      /** Moves it before another item, or to the end. */
       move(id: IdOf<L>, form: { readonly before: IdOf<L> | null }, options?: WriteOptions): Promise<Written>;
     }
   > &
@@ -286,7 +285,7 @@ type Children<C, D> = {
   >;
 };
 type Nested<C, D> = { list(query?: ListQuery<C>, options?: ReadOptions): Listing<Item<C, D>> } & Creator<C>;
-/** Aggregates that have an owner and no parent, of one user. */
+/** Aggregates that a user owns and that have no parent. */
 type Owned<C> = C extends unknown
   ? [OwnerOf<C>] extends [never]
     ? never
@@ -303,14 +302,12 @@ type OfUser<C, D> = {
   };
 };
 
-/** An aggregate: its items, its commands, and under one of them its lists and children. */
+/** An aggregate: its items, its commands, and the lists and children below an item. */
 type Collection<A, D> = Reads<A, D> &
   ([ParentOf<A>] extends [never] ? Lister<A, D> & Creator<A> : unknown) &
   Writes<A> &
   Actions<A> & {
-    /**
-     * What stands under an item. `{ ifMatch }` of an item that is passed holds for what is written there too.
-     */
+    /** The resources below an item. `{ ifMatch }` of a passed item also applies to writes there. */
     of(target: Target): ItemLists<A, D> & Children<ChildOf<AggregatesOf<D>, A, D>, D>;
   };
 
@@ -324,13 +321,12 @@ type Users<U, D> = Reads<U, D> & {
   list(query?: PageOptions & At & Sort<'createdAt'>, options?: ReadOptions): Listing<Item<U, D>>;
   create(form: UserForm<U> & { readonly name: string }, options?: WriteOptions): Promise<Written>;
   edit(target: Target, form: UserForm<U>, options?: WriteOptions): Promise<Written>;
-  /** Deletes a user, and erases the person. */
+  /** Deletes a user and erases their personal data. */
   delete(target: Target, options?: WriteOptions): Promise<void>;
   of(target: Target): OfUser<Owned<AggregatesOf<D>>, D>;
 };
 
-// ── Views and routes
-// ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Views and routes ─────────────────────────────────────────────────────────────────────
 type ViewKey<K> = { readonly [N in keyof K & string]?: FilterValue<K[N]> };
 type SortedValues<V> = {
   [N in keyof V & string]: V[N] extends { readonly isSorted: true }
@@ -348,7 +344,7 @@ type Rows<X, D> =
           query?: Flat<PageOptions & ViewKey<K> & Sort<(keyof K & string) | SortedValues<V>>>,
           options?: ReadOptions,
         ): Listing<Row<X, D>>;
-        /** The row of a key; undefined if nothing is counted under it, or it is not yours to read. */
+        /** The row of a key; undefined if there is none, or the caller may not read it. */
         find(key: Required<ViewKey<K>>, options?: ReadOptions): Promise<Row<X, D> | undefined>;
       }
     : never;
@@ -362,8 +358,7 @@ type AskedOf<R> =
 type GivenOf<R> =
   R extends Route<string, unknown, infer A> ? { readonly [K in keyof A & string]: ValueOf<A[K]> } : never;
 
-// ── Events
-// ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Events ───────────────────────────────────────────────────────────────────────────────
 type PublicEvents<A> = {
   [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly internal: true } ? never : E;
 }[keyof EventsOf<A> & string];
@@ -378,11 +373,11 @@ type EventOf<A> = A extends unknown
 type EventTold<Type, Data> = {
   readonly id: string;
   readonly type: Type;
-  /** Of the type: which fields the data has. */
+  /** The schema version of the type. */
   readonly version: number;
   readonly at: string;
   readonly cursor: string;
-  /** What it happened to, as `claim-7`. */
+  /** The aggregate of the event, such as `claim-7`. */
   readonly subject: string;
   readonly actor: string | null;
   readonly data: Data;
@@ -391,7 +386,7 @@ type EventTold<Type, Data> = {
 export type AnyEvent<D> = EventOf<AggregatesOf<D> | UserOf<D>>;
 type TypeOf<E> = E extends { readonly type: infer T extends string } ? T : never;
 type Pattern<D> = `${KindOf<AggregatesOf<D> | UserOf<D>>}.*` | '*';
-/** The events that a type or a pattern stands for. */
+/** The events that a type or a pattern matches. */
 type Matching<E, P> = P extends '*'
   ? E
   : P extends `${infer Kind}.*`
@@ -403,19 +398,18 @@ export type EventQuery<T> = {
   readonly types?: readonly T[];
   readonly after?: string | undefined;
   readonly actor?: string;
-  /** What it happened to, as `claim-7`. */
+  /** The aggregate of the event, such as `claim-7`. */
   readonly subject?: string;
   readonly since?: string | Date;
-  /** References to what it is about, as events name them: `{ team: 3 }`. */
+  /** References in the event's data: `{ team: 3 }`. */
   readonly of?: Readonly<Record<string, number>>;
 };
 export type FollowOptions = Omit<RequestOptions, 'timeoutMs'> & {
-  /** No byte for so long, and the connection is opened anew. */
+  /** Reconnects after so long without a byte. */
   readonly silenceMaxMs?: number;
 };
 
-// ── The whole
-// ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The whole client ─────────────────────────────────────────────────────────────────────
 type Aggregates<A, D> = {
   readonly [K in KindOf<A> as PluralOf<Extract<A, { readonly kind: K }>>]: Collection<
     Extract<A, { readonly kind: K }>,
@@ -424,44 +418,44 @@ type Aggregates<A, D> = {
 };
 type Views<V, D> = { readonly [N in NameOf<V>]: Rows<Extract<V, { readonly view: N }>, D> };
 
-/** What the client has besides the domain. */
+/** The client's members that do not depend on the domain. */
 type Kernel<D> = {
   readonly users: Users<UserOf<D>, D>;
-  /** Whoever the token is of. */
+  /** The user of the token. */
   me(options?: ReadOptions): Promise<Item<UserOf<D>, D>>;
   /**
-   * Events as they happen, through restarts; each once, in the order of the log. Without `after`, from now
-   * on.
+   * Events as they happen, across reconnects; each once, in the order of the log. Without `after`, only new
+   * ones.
    */
   follow<const T extends TypeOf<AnyEvent<D>> | Pattern<D> = '*'>(
     query?: EventQuery<T>,
     options?: FollowOptions,
   ): Followed<Matching<AnyEvent<D>, T>>;
   readonly events: {
-    /** Events that have happened, the oldest first, up to now. */
+    /** Past events, the oldest first, up to now. */
     list<const T extends TypeOf<AnyEvent<D>> | Pattern<D> = '*'>(
       query?: EventQuery<T> & { readonly until?: string | Date; readonly limit?: number },
       options?: ReadOptions,
     ): Listing<Matching<AnyEvent<D>, T>>;
   };
-  /** A read of the domain's own, by its path. */
+  /** A custom read of the domain, by its path. */
   read<P extends PathOf<RoutesOf<D>>>(
     path: P,
     query?: AskedOf<Extract<RoutesOf<D>, { readonly spec: { readonly path: P } }>>,
     options?: ReadOptions,
   ): Promise<readonly GivenOf<Extract<RoutesOf<D>, { readonly spec: { readonly path: P } }>>[]>;
   readonly files: {
-    /** The bytes that a field names, as `/uploads/…`; with the token, which is sent to no other origin. */
+    /** The bytes that a field names, such as `/uploads/…`; the token is sent to no other origin. */
     get(path: string, options?: ReadOptions): Promise<Response>;
-    /** A signed address, good for some minutes, for where no token can be sent, as in `<img>`. */
+    /** A signed address, valid for some minutes, for places that cannot send a token, such as `<img>`. */
     address(
       path: string,
       options?: ReadOptions,
     ): Promise<{ readonly href: string; readonly expiresAt: string }>;
   };
   /**
-   * Whatever else there is, such as `/webhooks`. What is no `GET` is sent once; with an `idempotencyKey`,
-   * which the path must know, it is retried as all writes are.
+   * Any other path, such as `/webhooks`. A request other than `GET` is sent once; with an `idempotencyKey`,
+   * which the path must support, it is retried like all writes.
    */
   request(
     method: string,
@@ -469,9 +463,9 @@ type Kernel<D> = {
     body?: unknown,
     options?: WriteOptions & ReadOptions,
   ): Promise<Response>;
-  /** The same client, and for each of its requests these options, unless they say something else. */
+  /** The same client with these default options for its requests. */
   with(options: ReadOptions & WriteOptions): Client<D>;
-  /** Whether an error is a problem of this code, or of any. */
+  /** Returns whether an error is a problem with one of these codes; without codes, any problem. */
   isProblem<Code extends ProblemCode<D>>(
     error: unknown,
     ...codes: readonly Code[]

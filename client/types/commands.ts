@@ -13,10 +13,10 @@ import type {
   Wire,
 } from './declared.ts';
 
-/** What can be sent: read with `kernel/registry/kind-of.ts` and `kernel/decide/forms.ts`. */
+/** The types of commands; the counterparts are `kernel/registry/kind-of.ts` and `kernel/decide/forms.ts`. */
 
 type First<N> = N extends readonly [infer One, ...unknown[]] ? One : N;
-/** Its form is that of the first event. */
+/** A command has the form of its first event. */
 type EventOf<A, C> = C extends { readonly emits: infer N }
   ? EventsOf<A>[First<N> & keyof EventsOf<A>]
   : never;
@@ -42,7 +42,10 @@ type KindOfEvent<E> = E extends { readonly creates: unknown }
               ? 'end'
               : 'action';
 
-/** What a command does, by which it has its path. Nothing of what only timers and reactions send. */
+/**
+ * The kind of a command, which decides its path; never for internal commands, which only timers and reactions
+ * send.
+ */
 type CommandKindOf<A, C> = C extends { readonly internal: true } ? never : KindOfEvent<EventOf<A, C>>;
 export type CommandNames<A, Kind> = {
   [C in keyof CommandsOf<A> & string]: [CommandKindOf<A, CommandsOf<A>[C]>] extends [never]
@@ -59,7 +62,7 @@ type Content<E> = E extends
   : never;
 type Required<C> = C extends { readonly requires: readonly (infer K)[] } ? K : never;
 type Next<C> = C extends { readonly next: readonly (infer N extends string)[] } ? N : never;
-/** May be left out of a creation. */
+/** Optional in a creation. */
 type IsLeftOut<X> = Is<X, 'default'> extends true ? true : IsOptional<X>;
 type Optional<F, Names extends keyof F> = { [K in Names]: IsLeftOut<F[K]> extends true ? K : never }[Names];
 type Form<F, Names extends keyof F> = { readonly [K in Names & string as Wire<K, F[K]>]: ValueOf<F[K]> };
@@ -72,14 +75,14 @@ type CreationOf<A, F, Names extends keyof F, C> = Form<F, Exclude<Names, Optiona
     readonly [N in Next<C>]?: boolean;
   };
 
-/** What `create` takes. */
+/** The form of `create`. */
 export type Creation<A> = {
   [Name in CommandNames<A, 'create'>]: Flat<
     CreationOf<A, FieldsOf<A>, ContentOf<A, Name>, CommandsOf<A>[Name & keyof CommandsOf<A>]>
   >;
 }[CommandNames<A, 'create'>];
 
-/** What `edit` takes: what is not named stays. */
+/** The form of `edit`: omitted fields stay as they are. */
 export type Edit<A> = {
   [Name in CommandNames<A, 'edit'>]: IsUnion<ContentOf<A, Name>> extends false
     ? Flat<Form<FieldsOf<A>, ContentOf<A, Name>>>
@@ -94,7 +97,7 @@ type Guarded<A> = {
     ? K
     : never;
 }[keyof GuardsOf<A>];
-/** What `replace` takes: all that can be changed, but what not everybody may write. */
+/** The form of `replace`: all fields that can be changed, except those that not everybody may write. */
 export type Replacement<A> = {
   [Name in CommandNames<A, 'edit'>]: Flat<
     Form<FieldsOf<A>, Exclude<ContentOf<A, Name>, Guarded<A>>> &
@@ -107,21 +110,20 @@ type ActionForm<F, Names extends keyof F, Demanded> = {
     ? NonNullable<ValueOf<F[K]>>
     : ValueOf<F[K]>;
 };
-/** What an action takes. */
+/** The form of an action. */
 export type ActionFormOf<A, Name extends keyof CommandsOf<A>> = [ContentOf<A, Name>] extends [never]
   ? undefined
   : Flat<ActionForm<FieldsOf<A>, ContentOf<A, Name>, Required<CommandsOf<A>[Name]>>>;
 
 /**
- * Several edits or ends: the first of each has the path of the item, and the others are actions. Types do not
- * know which is first.
+ * If there are several edits or ends, the first of each has the path of the item, and the others are actions.
+ * Types do not know which is first.
  */
 export type ActionNames<A> =
   | CommandNames<A, 'action'>
   | (IsUnion<CommandNames<A, 'edit'>> extends true ? CommandNames<A, 'edit'> : never)
   | (IsUnion<CommandNames<A, 'end'>> extends true ? CommandNames<A, 'end'> : never);
 
-/** The fields that take a file. */
 export type FileFields<A> = {
   [K in ContentOf<A, CommandNames<A, 'edit'>>]: FieldsOf<A>[K] extends { readonly isUpload: true }
     ? K
@@ -130,7 +132,7 @@ export type FileFields<A> = {
 
 type KeyOf<L> = L extends List<infer I, unknown, infer K, unknown> ? Extract<K, keyof I> : never;
 type ItemFields<L> = L extends { readonly item: infer I } ? I : never;
-/** What `add` takes. */
+/** The form of `add`. */
 export type Addition<L> = Flat<
   Form<
     ItemFields<L>,
@@ -138,10 +140,10 @@ export type Addition<L> = Flat<
   > &
     Partial<Form<ItemFields<L>, Exclude<Optional<ItemFields<L>, keyof ItemFields<L>>, KeyOf<L>>>>
 >;
-/** What `edit` of an item takes. */
+/** The form of `edit` of an item of a list. */
 export type ItemEdit<L> = Flat<Partial<Form<ItemFields<L>, Exclude<keyof ItemFields<L>, KeyOf<L>>>>>;
 
-/** The lists that a kind of command is about. */
+/** The lists that a kind of command changes. */
 export type ListOfCommand<A, Kind extends 'addItem' | 'changeItem' | 'moveItem' | 'removeItem'> = {
   [C in CommandNames<A, Kind>]: EventOf<A, CommandsOf<A>[C & keyof CommandsOf<A>]> extends
     | { readonly adds: infer L }
@@ -152,7 +154,7 @@ export type ListOfCommand<A, Kind extends 'addItem' | 'changeItem' | 'moveItem' 
     : never;
 }[CommandNames<A, Kind>];
 
-/** What events hold, as far as the caller may read it: the ids are always there. */
+/** The data of an event, as far as the caller may read it: the ids are always there. */
 export type EventData<A, E> = { readonly [K in `${KindOf<A>}Id`]: number } & {
   readonly [K in DataKey<E> & keyof FieldsOf<A> & string as Wire<
     K,

@@ -2,12 +2,9 @@ import type { Aggregate } from '#kernel/declare/aggregate.ts';
 import type { Field, Ref, Said, TargetOf } from '#kernel/declare/fields.ts';
 import type { DomainOf } from '#kernel/registry/assemble.ts';
 
-/**
- * What the types of a client are made of: the declaration of the domain, taken apart. Nothing of it is there
- * at run time.
- */
+/** Takes the declaration of a domain apart into types. Nothing of it exists at run time. */
 
-/** What a domain was assembled of. */
+/** The parts of a domain. */
 type Declared<Domain> = Domain extends DomainOf<infer D> ? D : never;
 type Of<Domain, Part extends string> = Declared<Domain> extends { readonly [P in Part]: infer X } ? X : never;
 export type UserOf<Domain> = Of<Domain, 'user'>;
@@ -20,7 +17,7 @@ export type FieldsOf<A> = A extends { readonly fields: infer F } ? F : never;
 export type DerivedOf<A> = A extends { readonly derived: infer D } ? D : never;
 export type EventsOf<A> = A extends { readonly events: infer E } ? E : never;
 export type CommandsOf<A> = A extends { readonly commands: infer C } ? C : never;
-/** What else its declaration says: names, label, rights to fields, filters, refusals. */
+/** The other parts of its declaration: names, label, rights to fields, filters, refusals. */
 // biome-ignore lint/suspicious/noExplicitAny: an aggregate of whatever fields, events and commands.
 type MoreOf<A> = A extends Aggregate<any, any, any, any, any, any, infer M> ? M : never;
 // biome-ignore lint/suspicious/noExplicitAny: an aggregate of whatever fields, events and commands.
@@ -34,20 +31,20 @@ export type LabelOf<A> = Extract<MoreOfA<A, 'label'>, string>;
 export type OwnerOf<A> = Extract<MoreOfA<A, 'owner'>, string>;
 export type ParentOf<A> = Extract<MoreOfA<A, 'parent'>, string>;
 
-/** What is said of a field beside its value. */
+/** The attributes of a field beside its value. */
 export type SaidOf<X, Part extends string> =
   X extends Said<infer S> ? (S extends { readonly [P in Part]: infer V } ? V : never) : never;
 export type Is<X, Part extends string> = [SaidOf<X, Part>] extends [never] ? false : true;
 
-/** What a reference leads to, also if it is declared later. */
+/** The target of a reference, even if it is declared later. */
 export type LedTo<X, Domain> = X extends { readonly later: infer Name }
   ? Extract<AggregatesOf<Domain>, { readonly kind: Name }>
   : TargetOf<X>;
 
-/** As forms, parameters of events and REST name a field: `teamId`. */
+/** A field's name in forms, parameters of events, and REST: `teamId`. */
 export type Wire<K extends string, X> = X extends Ref<unknown, unknown> ? `${K}Id` : K;
 
-/** The names of fields that are no lists. */
+/** The fields that are not lists. */
 export type Plain<F> = { [K in keyof F & string]: IsList<F[K]> extends true ? never : K }[keyof F & string];
 export type Lists<F> = { [K in keyof F & string]: IsList<F[K]> extends true ? K : never }[keyof F & string];
 type IsList<X> = X extends { readonly item: unknown } ? true : false;

@@ -2,14 +2,11 @@ import type { HttpProblemCode } from '#shared/http/http-problem.ts';
 import type { REJECTIONS } from '#shared/rejection.ts';
 import type { AggregatesOf, FactOf, FieldsOf, KindOf, Lists, MoreOfA, Snake, UserOf } from './declared.ts';
 
-/**
- * The codes of problems: those of the kernel, and those that follow from the declaration of a domain or stand
- * in it.
- */
+/** The codes of problems: those of the kernel, and those derived from or declared in a domain. */
 
 type KernelCode = HttpProblemCode | keyof typeof REJECTIONS;
 
-/** As the declaration names them, unless it gives a code of its own. */
+/** The declared names, unless the declaration gives a code of its own. */
 type Coded<Specs, Otherwise extends string> = {
   [Name in keyof Specs & string]: Specs[Name] extends { readonly code: infer Code extends string }
     ? Code
@@ -31,5 +28,5 @@ type CodeOf<A> = A extends unknown
       | OfLists<A, FieldsOf<A>>
   : never;
 
-/** Every code that a client of this domain can meet. */
+/** Every code that a client of this domain can get. */
 export type ProblemCode<Domain> = KernelCode | CodeOf<AggregatesOf<Domain> | UserOf<Domain>>;

@@ -14,26 +14,29 @@ import type {
   Plain,
 } from './declared.ts';
 
-/** How REST represents items, items of lists, and rows of views: read with `kernel/rest/schemas.ts`. */
+/**
+ * The representations of items, items of lists, and rows of views in REST; the counterpart is
+ * `kernel/rest/schemas.ts`.
+ */
 
 export type Link = { readonly href: string; readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE' };
-/** Those of actions are there if the caller may take them now. */
+/** Links of actions exist if the caller may take them now. */
 type Links<Rel extends string = never> = { readonly self: Link } & { readonly [R in Rel]?: Link } & {
   readonly [rel: string]: Link | undefined;
 };
 
-/** What a write answers with. */
+/** The answer to a write. */
 export type Written = {
   readonly id: number;
-  /** How often the item has been changed, its creation included. */
+  /** How often the item has been changed, including its creation. */
   readonly version: number;
-  /** The place of the change in the log. */
+  /** The cursor of the change. */
   readonly cursor: string;
   readonly _links: Links;
 };
 
 type Label<X, Domain> = LabelOf<LedTo<X, Domain>>;
-/** A reference is shown with the label of what it leads to, under its own name; without a label, as an id. */
+/** A reference is shown with the label of its target, under its own name; without a label, as an id. */
 type ShownName<K extends string, X, Domain> =
   X extends Ref<unknown, unknown> ? ([Label<X, Domain>] extends [never] ? `${K}Id` : K) : K;
 type ShownValue<X, Domain> =
@@ -55,16 +58,16 @@ type Shown<F, Names extends keyof F, Domain> = {
 
 type Times = 'createdAt' | 'updatedAt';
 type GuardsOf<A> = MoreOfA<A, 'fieldRights'>;
-/** What not everybody may read who reads the aggregate. */
+/** Fields that not every reader of the aggregate may read. */
 type Guarded<A> = {
   [G in keyof GuardsOf<A>]: GuardsOf<A>[G] extends { readonly reads: readonly (infer K)[] } ? K : never;
 }[keyof GuardsOf<A>];
-/** Where parts are for fewer, it is not told to all when it was changed. */
+/** If some fields have fewer readers, the time of a change would reveal changes to those fields. */
 type GuardedTimes<A> =
   | Extract<Guarded<A>, Times>
   | (KindOf<A> extends 'user' ? never : [keyof GuardsOf<A>] extends [never] ? never : 'updatedAt');
 
-/** Links of actions are called as the commands; that of the first edit is `edit`. */
+/** The link of an action has the command's name; that of the first edit is `edit`. */
 type Rels<A> =
   CommandNames<A, 'action' | 'end'> extends infer Name extends string
     ?
@@ -73,7 +76,7 @@ type Rels<A> =
         | (CommandNames<A, 'addItem'> extends infer Add extends string ? Kebab<Add> : never)
     : never;
 
-/** An aggregate as `GET` answers it. */
+/** An aggregate as `GET` returns it. */
 export type Item<A, Domain> = Flat<
   { readonly id: number } & Shown<FieldsOf<A>, Exclude<Plain<FieldsOf<A>>, Guarded<A>>, Domain> &
     Partial<Shown<FieldsOf<A>, Extract<Plain<FieldsOf<A>>, Guarded<A>>, Domain>> & {
@@ -83,7 +86,7 @@ export type Item<A, Domain> = Flat<
     } & { readonly [K in GuardedTimes<A>]?: string } & { readonly _links: Links<Rels<A>> }
 >;
 
-/** An item of a list: its own id, unless a key stands for it. */
+/** An item of a list: with its own id, unless a key replaces it. */
 export type ListItem<L, Domain> =
   L extends List<infer I, infer Id, infer Key, unknown>
     ? Flat<

@@ -96,7 +96,7 @@ const readAsked = (given: Given): Asked => {
 
 type Around = { readonly remote: Remote; readonly given: Given; readonly terminal: Terminal };
 
-/** Whoever mistypes an address must not load somebody else's production. */
+/** A mistyped address must not put load on somebody else's production. */
 const demandConsent = async (
   { requests }: Mix,
   { connectionsMax, forMs }: Asked,
@@ -154,7 +154,7 @@ const stepUp = async (target: Target, asked: Asked, { signal, complain, rewrite 
   return { steps, reason };
 };
 
-/** Null if the client may not know it. */
+/** Null if the client may not read it. */
 const readLag = (remote: Remote): Promise<number | null> =>
   remote.get<OperationsStatus>('/operations').then(
     ({ readModel }) => readModel.behindSeconds,

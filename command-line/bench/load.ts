@@ -4,7 +4,7 @@ import type { Session } from '../../client/session.ts';
 import type { Mix, Part, Planned } from './mix.ts';
 import { PARTS } from './mix.ts';
 
-/** What one step of the load has found. */
+/** The result of one step of the load. */
 export type Step = {
   readonly connections: number;
   readonly seconds: number;
@@ -13,12 +13,12 @@ export type Step = {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Answers by status from 400 on, and `no answer`. */
+  /** Failed answers by status, from 400 on, and `no answer`. */
   readonly failures: Readonly<Record<string, number>>;
   readonly byPart: Readonly<
     Partial<Record<Part, { readonly requests: number; readonly p50Ms: number; readonly p99Ms: number }>>
   >;
-  /** Which part of the time this program was busy itself: near 1, it is what is measured. */
+  /** The share of time that this program was busy itself: near 1, it measures itself. */
   readonly busy: number;
 };
 
@@ -28,7 +28,10 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 const MICROSECONDS = 1_000;
 
-/** Sends the mix over so many connections for a while, each request after the answer of the one before. */
+/**
+ * Sends the mix over a number of connections for a while; each connection sends its next request after the
+ * answer to the last.
+ */
 export const runStep = async (
   target: Target,
   { connections, forMs, signal }: { connections: number; forMs: number; signal: AbortSignal },
@@ -128,7 +131,7 @@ const contentTypeOf = (method: string): string =>
 const count = (failures: Map<string, number>, name: string): void =>
   void failures.set(name, (failures.get(name) ?? 0) + 1);
 
-/** Requests by their weights, each part in turn, with another number for each `{n}`. */
+/** Chooses requests by weight, alternating within each part, with another number for each `{n}`. */
 const chooserOf = ({ requests, weights }: Mix): (() => Planned) => {
   const wheel = [...requests.keys()].flatMap((part) => Array.from({ length: weights[part] }, () => part));
   const turns = new Map<Part, number>();

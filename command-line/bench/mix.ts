@@ -8,7 +8,7 @@ import type { Given } from '../command.ts';
 import type { Remote } from '../remote/remote.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** What clients do, and how often of one to the other. */
+/** The kinds of requests. */
 export const PARTS = ['read', 'list', 'graphql', 'command'] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -25,7 +25,7 @@ export type Mix = {
   readonly weights: Readonly<Record<Part, number>>;
 };
 
-/** As most applications have it: many reads, some lists, few writes. */
+/** Typical of most applications: many reads, some lists, few writes. */
 const WEIGHTS: Readonly<Record<Part, number>> = { read: 8, list: 2, graphql: 2, command: 1 };
 const WEIGHT_MAX = 1_000;
 
@@ -61,10 +61,7 @@ export const MIX_OPTIONS = {
   },
 } as const;
 
-/**
- * What the options name; where they name nothing, lists of the installation and the items in them, and no
- * writes.
- */
+/** The mix of the options; by default the installation's lists and their items, without writes. */
 export const readMix = async (given: Given, remote: Remote, domain: Domain): Promise<Mix> => {
   const all = (option: string): readonly string[] => given.values.get(option) ?? [];
   const [commands] = all('commands');
@@ -140,7 +137,7 @@ const LISTS_MAX = 5;
 const ITEMS_MAX = 20;
 type Item = { readonly _links?: { readonly self?: { readonly href?: string } } };
 
-/** Lists of the domain, and items in them. */
+/** Finds the lists of the domain, and items in them. */
 const discover = async (remote: Remote, domain: Domain): Promise<readonly Planned[]> => {
   const lists = ofAggregates(domain)
     .filter(([, { use }]) => use.does === 'list' && use.kind.parent === undefined)

@@ -14,7 +14,7 @@ export type Report = {
     readonly refused: Readonly<Record<string, number>>;
     readonly messages: number;
   };
-  /** How long the read model was behind at the end; null if the client may not ask. */
+  /** The read model's lag at the end; null if the client may not read it. */
   readonly lagSeconds: number | null;
   readonly advice: readonly string[];
 };
@@ -99,7 +99,7 @@ const has = ({ steps }: Seen, status: string): boolean =>
 const partsOf = ({ steps }: Seen): ReadonlySet<string> =>
   new Set(steps.flatMap(({ byPart }) => Object.keys(byPart)));
 
-/** By what was seen, what to turn: first what made the figures wrong, then what bounds them. */
+/** Recommends settings by the results: first what distorted the figures, then what limits them. */
 const RULES: readonly Rule[] = [
   {
     says: 'This program was the limit, not Annals: run it on another machine, or several times at once.',
@@ -171,7 +171,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Only what this release has settings for. */
+/** Only rules whose setting exists in this release. */
 export const adviceOf = (seen: Seen): readonly string[] =>
   RULES.filter(({ setting, holds }) => (setting === undefined || setting in SETTINGS) && holds(seen)).map(
     ({ says }) => says,

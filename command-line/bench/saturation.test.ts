@@ -20,11 +20,11 @@ const step = (connections: number, perSecond: number, more: Partial<Step> = {}):
 });
 const NONE = { p99MaxMs: undefined };
 
-describe('the load is stepped up', () => {
-  test('as long as it brings more', () => {
+describe('the load increases', () => {
+  test('as long as the throughput grows', () => {
     expect(reasonToStop([step(1, 100), step(2, 190), step(4, 300)], NONE)).toBeUndefined();
   });
-  test('past one step without growth, and not past two', () => {
+  test('past one step without growth, but not past two', () => {
     const steps = [step(1, 100), step(2, 190), step(4, 192), step(8, 191)];
     expect(reasonToStop(steps.slice(0, 3), NONE)).toBeUndefined();
     expect(reasonToStop(steps, NONE)).toBe('throughput');
@@ -32,24 +32,24 @@ describe('the load is stepped up', () => {
   test('until the 99th percentile is above the limit', () => {
     expect(reasonToStop([step(1, 100, { p99Ms: 210 })], { p99MaxMs: 200 })).toBe('p99');
   });
-  test('until more than one in a hundred fails', () => {
+  test('until more than one request in a hundred fails', () => {
     expect(reasonToStop([step(1, 100, { failures: { 503: 1 } })], NONE)).toBeUndefined();
     expect(reasonToStop([step(1, 100, { failures: { 503: 1, 429: 1 } })], NONE)).toBe('failures');
   });
 });
 
-test('saturation is where the fewest connections do nearly as much as any', () => {
+test('saturation is the fewest connections that reach nearly the maximum', () => {
   const steps = [step(1, 100), step(2, 190), step(4, 196), step(8, 150)];
   expect(saturationOf(steps, NONE, 'throughput').at?.connections).toBe(2);
 });
 
-test('a step beyond the limits is no answer, however much it did', () => {
+test('a step beyond the limits does not count, whatever its throughput', () => {
   const steps = [step(1, 100), step(2, 300, { p99Ms: 500 })];
   expect(saturationOf(steps, { p99MaxMs: 200 }, 'p99').at?.connections).toBe(1);
   expect(saturationOf(steps.slice(1), { p99MaxMs: 200 }, 'p99').at).toBeUndefined();
 });
 
-test('advice follows from what was seen', () => {
+test('the advice follows from the results', () => {
   const seen = {
     url: 'https://annals.example',
     steps: [step(1, 100, { failures: { 429: 3 }, busy: 0.99 })],

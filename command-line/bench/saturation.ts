@@ -1,15 +1,15 @@
 import type { Step } from './load.ts';
 
-/** A step that brings less than this much more is no growth. */
+/** A step with a smaller increase does not count as growth. */
 const GROWTH_MIN = 0.05;
-/** One step may be unlucky. */
+/** One step may be bad luck. */
 const STEPS_WITHOUT_GROWTH_MAX = 2;
 const FAILURES_SHARE_MAX = 0.01;
 
 export type Limits = { readonly p99MaxMs: number | undefined };
 
 export type Saturation = {
-  /** The most that it does while all limits hold. */
+  /** The highest throughput within all limits. */
   readonly at: Step | undefined;
   readonly reason: 'throughput' | 'p99' | 'failures' | 'connections' | 'time';
 };
@@ -20,7 +20,7 @@ export const failuresOf = ({ failures }: Pick<Step, 'failures'>): number =>
 const isFailing = (step: Step): boolean => failuresOf(step) > step.requests * FAILURES_SHARE_MAX;
 const isSlow = (step: Step, { p99MaxMs }: Limits): boolean => p99MaxMs !== undefined && step.p99Ms > p99MaxMs;
 
-/** Why the load need not be stepped up any more; undefined if it may. */
+/** Returns why the load should not increase any more; undefined if it may. */
 export const reasonToStop = (steps: readonly Step[], limits: Limits): Saturation['reason'] | undefined => {
   const last = steps.at(-1);
   if (last === undefined) return undefined;
@@ -33,7 +33,7 @@ export const reasonToStop = (steps: readonly Step[], limits: Limits): Saturation
   return later.every(({ perSecond }) => perSecond < best * (1 + GROWTH_MIN)) ? 'throughput' : undefined;
 };
 
-/** The fewest connections that do nearly as much as any number of them, within the limits. */
+/** The fewest connections that reach nearly the maximum, within the limits. */
 export const saturationOf = (
   steps: readonly Step[],
   limits: Limits,

@@ -1,10 +1,10 @@
 import { Pool } from 'undici';
 import type { Session } from '../../client/session.ts';
 
-/** Streams of events that stay open during all steps. */
+/** Event streams that stay open during all steps. */
 export type Subscribers = AsyncDisposable & {
   readonly open: number;
-  /** Those that were refused, by the status of the answer. */
+  /** Refused streams by the status of the answer. */
   readonly refused: Readonly<Record<string, number>>;
   messages(): number;
 };

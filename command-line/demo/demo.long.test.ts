@@ -49,7 +49,7 @@ afterAll(() => open.disposeAsync());
 
 const { people } = planDemo(1, ARTICLES - 1);
 
-test('it says what it has made', () => {
+test('it reports what it has made', () => {
   expect(first).toMatchObject({ exit: 0, complaint: '' });
   const said = first.lines.join('\n');
   expect(said).toContain('Demo 1 is there: 16 people, and what they did in 4 weeks.');
@@ -66,14 +66,14 @@ const eventsOf = async (given: Record<string, string>): Promise<readonly Event[]
   const { lines } = await callLine(given, ['log', 'tail', '--from', '1', '--limit', '1000', '--json']);
   return lines.map((line) => JSON.parse(line));
 };
-/** What happened before today. */
+/** The events before today. */
 const storyOf = async (given: Record<string, string>): Promise<readonly Event[]> => {
   const events = await eventsOf(given);
   const lastMidnight = Math.floor(Date.parse(events.at(-1)?.metadata.at ?? '') / DAY_MS) * DAY_MS;
   return events.filter(({ metadata }) => Date.parse(metadata.at) < lastMidnight);
 };
 
-test('people act under their own names over weeks, and no event is older than the one before it', async () => {
+test('people act under their own names over weeks, and event times never decrease', async () => {
   const times = (await eventsOf(settings)).map(({ metadata }) => Date.parse(metadata.at));
   expect(times).toEqual(times.toSorted((one, other) => one - other));
   const story = await storyOf(settings);
@@ -87,7 +87,7 @@ test('people act under their own names over weeks, and no event is older than th
   );
 });
 
-test('what it has made is proven', async () => {
+test('the read model of the demo is proven', async () => {
   const proof = await callLine(settings, ['audit', 'verify']);
   expect(proof).toMatchObject({
     exit: 0,
@@ -101,7 +101,7 @@ type Entry = {
   readonly changes?: readonly { readonly field: string }[];
 };
 
-test('an article was changed at night by an administrator of a few days, and restored by its author', async () => {
+test('an article was changed at night by a new administrator, and restored by its author', async () => {
   const article = (
     await listed<{ id: number; title: string; body: string; author: { id: number } }>('/articles?limit=100')
   ).find(({ title }) => title === 'What the harbour bridge really cost');
@@ -143,7 +143,7 @@ test('one webhook delivers, and one fails at an address where nobody listens', a
   });
 });
 
-test('who left is erased, and their words with them', async () => {
+test('persons who left are erased, with their texts', async () => {
   const users = await listed<{ name: string | null; email: string | null }>('/users?limit=100');
   const left = people[9]?.email;
   expect(users.map(({ email }) => email)).not.toContain(left);
@@ -153,7 +153,7 @@ test('who left is erased, and their words with them', async () => {
   expect((await callLine(settings, ['erasure', 'list'])).lines.join('\n')).toMatch(/\d/);
 });
 
-test('its administrator signs in with the password that it has told', async () => {
+test('its administrator can sign in with the printed password', async () => {
   const [, email = '', password = ''] =
     /as (\S+), an administrator, with the password (\S+)/.exec(first.lines.join('\n')) ?? [];
   const browser = openHandBrowser(installation.fetch);
@@ -162,7 +162,7 @@ test('its administrator signs in with the password that it has told', async () =
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining(people[0].name) });
 });
 
-test('a second time nothing is made twice, and people go on', async () => {
+test('a second run makes nothing twice, and people continue', async () => {
   const before = await eventsOf(settings);
   const second = await fill(settings);
   expect(second).toMatchObject({ exit: 0, complaint: '' });
@@ -181,7 +181,7 @@ test('a second time nothing is made twice, and people go on', async () => {
 });
 
 test(
-  'the same seed makes the same, also in production, where no password is kept',
+  'the same seed makes the same demo, also in production, where no password is stored',
   async () => {
     const production = {
       ...(await emptyInstallation()),

@@ -4,7 +4,7 @@ import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { runCommandLine } from '../program.ts';
 
-test('where nothing runs, its people cannot go on', async () => {
+test('traffic needs a running installation', async () => {
   await using folder = await temporaryDataDir();
   expect(await callLine({ DATA_DIR: folder.path }, ['demo', '--traffic', '1s'])).toMatchObject({
     exit: 1,
@@ -12,7 +12,7 @@ test('where nothing runs, its people cannot go on', async () => {
   });
 });
 
-test('a production is refused unless it is meant', async () => {
+test('production is refused without an explicit option', async () => {
   await using folder = await temporaryDataDir();
   const production = {
     NODE_ENV: 'production',
@@ -36,7 +36,7 @@ test.each([
   });
 });
 
-test('a domain without a demo says so, and names what there is of it', async () => {
+test('a domain without a demo says so, and lists the missing parts', async () => {
   const said: string[] = [];
   const terminal = {
     domain: helpdesk,

@@ -61,7 +61,7 @@ export const demo: Command = {
 const NOT_FRESH =
   'This installation has events already, and those of a demo are weeks old: name a folder that is not there yet, as in DATA_DIR=.data/demo npm run demo, or an empty database.';
 
-/** Fills an installation without events; one that has this demo is only shown. */
+/** Fills an installation without events; for one that has this demo, only shows how to look at it. */
 const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRunning: boolean }> => {
   await using installation = await openInstallation(terminal, { mayMake: true });
   await using pool = openPool({
@@ -115,7 +115,7 @@ const fillAndTell = async (wanted: Wanted, terminal: Terminal, installation: Ins
   const lookAt = planned.lookAt();
   if (!isProduction) await writeDemoAccess(config.dataDir, { administrator, receiverPort, lookAt });
   await terminal.write(summary(planned, seed));
-  // A start says so itself.
+  // The start prints it otherwise.
   if (!wanted.starts)
     await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: administrator.password, lookAt })}`);
 };

@@ -16,10 +16,10 @@ import { scenesOfWebhooks } from './webhooks.ts';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Stands still until the story begins, so that a start takes no time of it. */
+/** The clock stands still until the story begins, so that the start of the server takes no story time. */
 export const clockOf = ({ days }: PlannedDemo): StoryClock => createStoryClock(beginsAtMs(days));
 
-/** The story ends at the last midnight, so that nothing of it is still to come. */
+/** The story ends at the last midnight, so that none of it is in the future. */
 const beginsAtMs = (days: number): number => Math.floor(Date.now() / DAY_MS) * DAY_MS - days * DAY_MS;
 
 type Filling = {
@@ -28,7 +28,7 @@ type Filling = {
   readonly terminal: Terminal;
   readonly seed: number;
   readonly planned: PlannedDemo;
-  /** Where the receiver of its webhooks will listen; none where they may not lead to this machine. */
+  /** The address of the receiver of its webhooks; undefined if webhooks must not lead to this machine. */
   readonly receiverUrl: string | undefined;
 };
 
@@ -62,7 +62,7 @@ const scenesOfPeople = ({ people }: PlannedDemo, { register }: DemoStage): reado
 
 type Timed = { readonly atMs: number; readonly scene: Scene };
 
-/** Scenes of the same time stay in their order. */
+/** Scenes with the same time keep their order. */
 const timedScenes = (scenes: readonly Scene[], beginMs: number): readonly Timed[] => {
   const timeOf = (at: StoryTime): number =>
     at === 'today' ? Number.POSITIVE_INFINITY : beginMs + at * MINUTE_MS;
@@ -74,7 +74,7 @@ const timedScenes = (scenes: readonly Scene[], beginMs: number): readonly Timed[
 type Playing = Pick<CommandSide, 'pool' | 'eventLog'> & {
   readonly clock: StoryClock;
   readonly terminal: Terminal;
-  /** Whether something may follow from any event. */
+  /** Whether an event may start a timer. */
   readonly hasTimers: boolean;
 };
 
@@ -113,7 +113,7 @@ const givePassword = async ({ pool }: CommandSide, { idOf }: DemoStage): Promise
   return password;
 };
 
-/** Programs as others would register them. */
+/** Registers clients, as third parties would. */
 const makeClients = async (side: CommandSide, seed: number, { clients }: PlannedDemo): Promise<void> => {
   const store = await openClients(side);
   const { ClientSettings } = clientSettingsOf(side.domain);

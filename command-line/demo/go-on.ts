@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 import { keepTraffic } from './traffic.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Lets the people of a demo that runs go on for a while. */
+/** Lets the people of a running demo continue for a while. */
 export const goOn = async (
   wanted: Wanted & { readonly trafficMs: number },
   terminal: Terminal,

@@ -10,11 +10,11 @@ import type { CommandSide } from '../command-side.ts';
 
 type Acting = { readonly id: UserId; readonly role: string };
 
-/** The people of a demo by their places, each with the role that they have by now. */
+/** The people of a demo by number, each with their current role. */
 export type Cast = Map<number, Acting>;
 
 export type DemoStage = Stage & {
-  /** Registers somebody: the first by the system, who then registers the others. */
+  /** Registers a person: the system registers the first, who then registers the others. */
   register(place: number, person: DemoPerson): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ type Dependencies = Pick<CommandSide, 'domain' | 'gateway' | 'blobs'> & {
   readonly cast: Cast;
 };
 
-/** Where people act: every command is decided as any other, with the rights of whoever sends it. */
+/** Sends the commands of people: decided like any other, with the rights of their sender. */
 export const createStage = ({ domain, gateway, blobs, seed, cast }: Dependencies): DemoStage => {
   const policy = policyOf(domain);
   const actingAs = (place: number): Acting => {

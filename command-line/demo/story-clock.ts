@@ -4,10 +4,10 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Clock } from '../../command/clock.ts';
 
-/** The declared time of a story: it stands still while something happens, and never goes back. */
+/** The time of the story: it stands still during a scene, and never goes back. */
 export type StoryClock = Clock & {
   moveTo(ms: number): void;
-  /** From then on it is the real time. */
+  /** Returns to the real time. */
   release(): void;
 };
 
@@ -35,8 +35,8 @@ const WAIT_MAX_MS = 60_000;
 const LOOK_MS = 10;
 
 /**
- * Waits until everything that follows from the events so far has happened: at their time, so that nothing
- * comes later that is older.
+ * Waits until everything that follows from the events so far has happened, at their time, so that no later
+ * event has an earlier time.
  */
 export const untilFollowed = async ({ pool, eventLog, clock }: Following): Promise<void> => {
   const expiresAtMs = performance.now() + WAIT_MAX_MS;
@@ -56,7 +56,7 @@ export const untilFollowed = async ({ pool, eventLog, clock }: Following): Promi
   }
 };
 
-/** When the next timer runs out before a time, if one does. */
+/** The due time of the next timer before a given time, if any. */
 export const nextTimerBefore = async (
   { pool }: Pick<Following, 'pool'>,
   ms: number,

@@ -4,12 +4,11 @@ import type { DemoAccess } from '#shared/process/first-minute-file.ts';
 export type Shown = {
   readonly planned: PlannedDemo;
   readonly url: string;
-  /** Undefined where it was shown before and is kept nowhere. */
+  /** Undefined if it was printed before: it is stored nowhere. */
   readonly password: string | undefined;
   readonly lookAt: DemoAccess['lookAt'] | undefined;
 };
 
-/** What was made. */
 export const summary = ({ days, people, clients, summary: lines }: PlannedDemo, seed: number): string =>
   [
     `Demo ${seed} is there: ${people.length} people, and what they did in ${days / 7} weeks.`,

@@ -10,27 +10,27 @@ type Traffic = {
   readonly side: CommandSide;
   readonly seed: number;
   readonly planned: PlannedDemo;
-  /** Of the running system. */
+  /** The address of the running system. */
   readonly url: string;
   emailHash(email: string): string;
   readonly durationMs: number;
   readonly signal: AbortSignal;
-  /** Told after each step. */
+  /** Called after each step. */
   onStep(steps: number, leftMs: number): void;
 };
 
 const PAUSE_MIN_MS = 100;
 const PAUSE_SPREAD_MS = 600;
 const TIMEOUT_MS = 10_000;
-/** Busy and quiet times take turns, as they do where people are. */
+/** Busy and quiet times alternate, as with real people. */
 const WAVE_MS = 240_000;
 const quietAt = (nowMs: number): number => 1.05 + Math.sin((2 * Math.PI * nowMs) / WAVE_MS);
 
-/** Lets the people of the demo go on. Ends early when it is told to. */
+/** Lets the people of the demo continue. Ends early on a signal. */
 export const keepTraffic = async (traffic: Traffic): Promise<void> => {
   const { side, seed, planned, url, durationMs, signal, onStep } = traffic;
   const endsAtMs = performance.now() + durationMs;
-  // Another each time, so that it does not say the same again.
+  // A new seed each time, so that it does not repeat itself.
   const random = randomFrom(Date.now());
   const cast = await readCast(traffic);
   const people = [...cast].map(([place, person]) => ({ place, ...person }));
@@ -44,7 +44,7 @@ export const keepTraffic = async (traffic: Traffic): Promise<void> => {
   }
 };
 
-/** Between reading and writing, somebody may have changed it, or taken it away. */
+/** Tolerates a change or a deletion by somebody else between reading and writing. */
 const overtakable =
   (send: Acting['send']): Acting['send'] =>
   (...sent) =>

@@ -11,7 +11,7 @@ const SEED_MAX = 999_999;
 export const ITEMS = 40;
 const ITEMS_MAX = 2_000;
 
-/** Which demo, and for how long its people go on. */
+/** Which demo to make, and for how long its people continue. */
 export type Wanted = Awaited<ReturnType<typeof readWanted>>;
 
 export const readWanted = async (given: Given, terminal: Terminal) => {

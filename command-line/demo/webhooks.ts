@@ -1,14 +1,14 @@
 import type { DemoWebhook, Scene } from '#kernel/demo/demo.ts';
 
 const ADMINISTRATOR = 0;
-/** Nobody listens at the port for discarded data (RFC 863). */
+/** Nothing listens at the discard port (RFC 863). */
 const MOVED_TO = 'http://127.0.0.1:9/hooks';
-/** Where webhooks may not lead to this machine: names that nobody has (RFC 2606). */
+/** For installations whose webhooks must not lead to this machine: reserved names (RFC 2606). */
 const ELSEWHERE = 'https://hooks.example';
 const ELSEWHERE_MOVED = 'https://moved.hooks.example/hooks';
 const MOVES_AFTER_MINUTES = 55;
 
-/** Registers the webhooks; one of them is then led to an address where nobody listens. */
+/** Registers the webhooks; one of them is then moved to an address where nobody listens. */
 export const scenesOfWebhooks = (
   webhooks: readonly DemoWebhook[],
   receiverUrl: string | undefined,

@@ -13,7 +13,7 @@ const WARN_DAYS = 21;
 const FAIL_DAYS = 3;
 const HTTPS_PORT = 443;
 
-/** The files of TLS_CERT and TLS_KEY, and the certificate that clients get at PUBLIC_URL. */
+/** Checks the files of TLS_CERT and TLS_KEY, and the certificate that clients get at PUBLIC_URL. */
 export const certificate = async (examined: Examined): Promise<readonly Diagnosis[]> => {
   const { tls, publicUrl } = examined.config;
   const found = [

@@ -13,7 +13,7 @@ import { migrations } from './migrations.ts';
 
 const CONNECTIONS_MAX = 2;
 
-/** The database, and everything that only it can tell. */
+/** Checks the database, and everything that only it knows. */
 export const database = async (examined: Examined): Promise<readonly Diagnosis[]> => {
   await using resources = new AsyncDisposableStack();
   const reached = await reach(examined, resources);
@@ -112,7 +112,7 @@ const settingsOf = ({ fsync, fullPageWrites, autovacuum }: Server): readonly Dia
     : []),
 ];
 
-/** The most that a process of one role opens (docs/deployment.md, Connections to PostgreSQL). */
+/** The most connections of one process with one role (docs/deployment.md, Connections to PostgreSQL). */
 const OF_ONE_PROCESS = 25;
 
 const connectionsOf = ({ connectionsMax, reserved, ours, all }: Server): Diagnosis => {
@@ -128,7 +128,7 @@ const connectionsOf = ({ connectionsMax, reserved, ours, all }: Server): Diagnos
 const SKEW_WARN_S = 1;
 const SKEW_FAIL_S = 30;
 
-/** Half of the round trip is not known to belong to either side. */
+/** Accurate to half of the round trip. */
 const clockSkew = async (pool: Pool): Promise<Diagnosis> => {
   const beganMs = Date.now();
   const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now');

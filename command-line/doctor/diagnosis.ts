@@ -1,14 +1,14 @@
 import { access } from 'node:fs/promises';
 import type { Config } from '#shared/process/config.ts';
 
-/** What one check found: whether it is well, in one sentence, and what to do if it is not. */
+/** The result of one check: one sentence, and the remedy if there is a problem. */
 export type Diagnosis = {
   readonly outcome: 'ok' | 'warn' | 'fail';
   readonly says: string;
   readonly remedy?: string;
 };
 
-/** What a check looks at: the settings of this shell, and what they lead to. */
+/** The input of a check: the settings of this shell, and what they lead to. */
 export type Examined = {
   readonly config: Config;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -19,7 +19,7 @@ export const ok = (says: string): Diagnosis => ({ outcome: 'ok', says });
 export const warn = (says: string, remedy: string): Diagnosis => ({ outcome: 'warn', says, remedy });
 export const fail = (says: string, remedy: string): Diagnosis => ({ outcome: 'fail', says, remedy });
 
-/** Sentences that name the remedy after a colon, as those of the start do. */
+/** For sentences that name the remedy after a colon, like those of the start. */
 export const refusal = (message: string): Diagnosis => {
   const colon = message.indexOf(': ');
   return colon === -1

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { callLine } from '../../test/engines/call-line.ts';
 
 const DATA_DIR = join(tmpdir(), `annals-doctor-${process.pid}-absent`);
-/** Ports that nobody has. */
+/** Ports that nothing uses. */
 const QUIET = { DATA_DIR, PORT: '0', METRICS_PORT: '0', PUBLIC_URL: 'http://localhost:1' };
 
 const examine = async (settings: Record<string, string> = {}) => {
@@ -22,7 +22,7 @@ const examine = async (settings: Record<string, string> = {}) => {
   };
 };
 
-test('a machine on which nothing was started yet is well, and a look makes nothing', async () => {
+test('a machine that has never started Annals is fine, and the check makes nothing', async () => {
   const { exit, found } = await examine();
   expect(exit).toBe(0);
   expect(found.filter(({ outcome }) => outcome === 'fail')).toEqual([]);
@@ -34,7 +34,7 @@ test('a machine on which nothing was started yet is well, and a look makes nothi
   expect(existsSync(DATA_DIR)).toBe(false);
 });
 
-test('people read a line for each finding, and the remedy below', async () => {
+test('people get a line for each finding, with the remedy below', async () => {
   const { lines } = await callLine({ ...QUIET, DATABSE_URL: 'x' }, ['doctor']);
   const text = lines.join('\n');
   expect(text).toMatch(/^ok {4}node {8}Node \d+/m);
@@ -94,7 +94,7 @@ test.each<[Record<string, string>, string]>([
   expect(found).toContainEqual(expect.objectContaining({ check: 'settings', outcome: 'warn', says }));
 });
 
-test('a port that a stranger has fails, with what to do', async () => {
+test('a port in use by another program fails, with a remedy', async () => {
   await using server = await strangers();
   const { exit, found } = await examine({ PORT: server.port, PUBLIC_URL: `http://127.0.0.1:${server.port}` });
   expect(exit).toBe(1);

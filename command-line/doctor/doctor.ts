@@ -16,7 +16,7 @@ import { settings } from './settings.ts';
 
 type Check = { readonly check: string; run(examined: Examined): Promise<readonly Diagnosis[]> };
 
-/** What needs no settings comes first. */
+/** Checks that need no settings come first. */
 const NODE: Check = { check: 'node', run: nodeVersion };
 const CHECKS: readonly Check[] = [
   { check: 'settings', run: settings },
@@ -64,7 +64,7 @@ const findingLines = ({ check, outcome, says, remedy }: Found, paint: Paint): st
   return lines.join('\n');
 };
 
-/** Where the settings cannot be read, they are all that there is to say. */
+/** If the settings are invalid, reports only that. */
 async function* examine({ environment, signal, rewrite }: Terminal): AsyncGenerator<Found> {
   const config = configIn(environment);
   if (Array.isArray(config)) {
@@ -89,7 +89,7 @@ const configIn = (environment: Terminal['environment']) => {
   }
 };
 
-/** One check that fails unexpectedly must not hide what the others find. */
+/** One check that fails unexpectedly must not hide the results of the others. */
 const broken = (error: unknown): Diagnosis =>
   fail(
     `It could not be checked: ${(error as Error).message}.`,

@@ -10,7 +10,7 @@ import { type Diagnosis, type Examined, fail, isThere, ok, refusal } from './dia
 
 const TIMEOUT_MS = 5_000;
 
-/** What the settings name beside the database. */
+/** Checks the engines that the settings name beside the database. */
 export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[]> => {
   const checks = [
     ...(config.eventLogUrl === undefined ? [] : [eventLog(config.eventLogUrl)]),
@@ -76,7 +76,7 @@ const redis = (setting: 'JOB_QUEUE_URL' | 'RATE_LIMIT_URL', url: string): readon
 };
 
 const uploads = async (url: string): Promise<Diagnosis> => {
-  // A look makes no folder: that would only hide a mistyped one.
+  // The check makes no folder: that would hide a mistyped one.
   if (url.startsWith('file:') && !(await isThere(fileURLToPath(url))))
     return ok(`Uploads will be kept in ${fileURLToPath(url)}.`);
   try {
@@ -88,7 +88,7 @@ const uploads = async (url: string): Promise<Diagnosis> => {
   }
 };
 
-/** Host and port, without the user and the password that an address may hold. */
+/** Host and port, without the user and the password that an address may contain. */
 const placeOf = (url: string, ports: Readonly<Record<string, number>>, otherwise: number): string => {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (ports[protocol] ?? otherwise)}`;

@@ -7,7 +7,7 @@ import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.t
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Diagnosis, type Examined, fail, isThere, ok, refusal, warn } from './diagnosis.ts';
 
-/** The master key, and the keys that sign tokens. */
+/** Checks the master key, and the keys that sign tokens. */
 export const keys = async (pool: Pool, examined: Examined): Promise<readonly Diagnosis[]> => [
   await masterKey(pool, examined),
   ...(await signingKeys(pool, examined)),

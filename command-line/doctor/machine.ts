@@ -22,8 +22,8 @@ const FREE_MIN_BYTES = 1024 ** 3;
 const FREE_MIN_SHARE = 0.1;
 
 /**
- * On the disks of the folders that Annals writes to; with a database elsewhere, its disk is for its operator
- * to watch.
+ * Checks the disks of the folders that Annals writes to. The disk of a database elsewhere is its operator's
+ * concern.
  */
 export const diskSpace = async ({ config }: Examined): Promise<readonly Diagnosis[]> => {
   const disks = new Map<number, string>();
@@ -43,7 +43,7 @@ const spaceOf = async (folder: string): Promise<Diagnosis> => {
     : ok(says);
 };
 
-/** A folder that is not made yet is made in the one above. */
+/** The nearest existing folder above a folder that does not exist yet. */
 const existing = async (folder: string): Promise<string> => {
   for (let path = folder; ; path = dirname(path))
     if (dirname(path) === path || (await isThere(path))) return path;

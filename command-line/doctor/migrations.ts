@@ -10,8 +10,8 @@ import { type Diagnosis, ok, warn } from './diagnosis.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Whether the tables are those of this release. A part that was never used here, such as another engine, has
- * none.
+ * Checks whether the tables are those of this release. A part that was never used here, such as another
+ * engine, has none.
  */
 export const migrations = async (pool: Pool): Promise<readonly Diagnosis[]> => {
   const { rows: tables } = await pool.query<{ isThere: boolean }>(

@@ -10,7 +10,7 @@ type Port = {
   isOurs(url: string): Promise<boolean>;
 };
 
-/** Each port is free, or it is Annals that has it. */
+/** Checks that each port is free, or in use by Annals. */
 export const ports = async ({ config, signal }: Examined): Promise<readonly Diagnosis[]> => {
   const scheme = config.tls === undefined ? 'http' : 'https';
   const wanted: readonly Port[] = [

@@ -2,7 +2,7 @@ import { type Diagnosis, type Examined, fail, ok, warn } from './diagnosis.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** Whether clients come to Annals by the address that stands in every token and link. */
+/** Checks whether clients reach Annals by the address in tokens and links. */
 export const publicUrl = async ({ config, signal }: Examined): Promise<readonly Diagnosis[]> => {
   const { publicUrl: url, issuerUrl } = config;
   const root = await fetchJson<{ readonly name?: string; readonly version?: string }>(`${url}/`, signal);

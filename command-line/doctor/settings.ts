@@ -4,7 +4,7 @@ import { nearest } from '../nearest.ts';
 import { type Diagnosis, type Examined, ok, warn } from './diagnosis.ts';
 
 /**
- * Settings that are each right and do not go together, or are probably not meant. Wrong ones are refused
+ * Finds settings that are valid but do not fit together, or are probably mistakes. Invalid ones are refused
  * before.
  */
 export const settings = async ({ config, environment }: Examined): Promise<readonly Diagnosis[]> => {
@@ -17,7 +17,7 @@ export const settings = async ({ config, environment }: Examined): Promise<reado
     : [ok(`All settings can be read and go together (NODE_ENV is ${config.environment}).`)];
 };
 
-/** Shorter names, and those that differ in more, are those of other programs. */
+/** Shorter names, and those that differ in more letters, belong to other programs. */
 const NAME_CHARACTERS_MIN = 8;
 const LETTERS_WRONG_MAX = 2;
 

@@ -2,12 +2,12 @@ import { and, at, type Expression, negate, or } from '#kernel/conditions/express
 import { wordsOf } from '#kernel/conditions/words.ts';
 
 /**
- * A condition as alternatives, each of which asks all of its parts, as people read them. One without parts
- * asks nothing.
+ * A condition in disjunctive form: alternatives, each of which needs all of its parts, in words. An
+ * alternative without parts is always true.
  */
 export type Alternatives = readonly (readonly string[])[];
 
-/** Beyond this many, a condition is one part. */
+/** With more alternatives, a condition is one part. */
 const ALTERNATIVES_MAX = 64;
 
 export const alternativesOf = (condition: Expression): Alternatives => {
@@ -18,8 +18,8 @@ export const alternativesOf = (condition: Expression): Alternatives => {
 type Parts = readonly (readonly Expression[])[];
 
 /**
- * Nothing if there would be too many. What is asked of one item of a list is one part: another item may
- * answer another.
+ * Undefined if there would be too many. A condition on one item of a list is one part, because different
+ * items may meet different parts.
  */
 const apart = (condition: Expression): Parts | undefined => {
   switch (condition.op) {
@@ -33,7 +33,7 @@ const apart = (condition: Expression): Parts | undefined => {
       return negated(condition.of);
     case 'at': {
       const { field, kind, of } = condition;
-      // That it is there is asked as well.
+      // The field must also have a value.
       return of.op === 'const'
         ? [[condition]]
         : apart(of)?.map((parts) => parts.map((part) => at(field, kind, part)));
@@ -74,8 +74,8 @@ const productOf = (all: readonly Parts[]): Parts =>
   );
 
 /**
- * Whether whoever is let through by some of the second is by some of the first. Of parts, only the same one
- * is known to follow from another.
+ * Returns whether the first condition admits everybody whom the second admits. A part is known to follow only
+ * from the same part.
  */
 export const covers = (some: Alternatives, others: Alternatives): boolean =>
   others.every((parts) => some.some((each) => each.every((part) => parts.includes(part))));

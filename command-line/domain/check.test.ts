@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: every kind of change, with what the check says of it.
+// Over 200 lines, because it is one table: every kind of change, with the finding about it.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,13 +18,11 @@ type Change = {
   readonly events?: object;
   readonly commands?: object;
   readonly rights?: object;
-  /** Of the aggregate, beside these. */
+  /** Other parts of the aggregate. */
   readonly more?: object;
 };
 
-/**
- * A shop whose parcels are declared as before, but for what a test changes; what is undefined is left out.
- */
+/** A shop with parcels, changed by the test; a field that is undefined is omitted. */
 const shop = ({ roles = ['buyer', 'seller'], ...change }: Change = {}): Domain => {
   const base = domain({ name: 'shop', roles });
   const without = (whole: object): object =>
@@ -85,7 +83,7 @@ const call = async (domainNow: Domain, ...args: readonly string[]) => {
   return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
 };
 
-/** Records a contract, the next time as a copy of what was recorded. */
+/** Records a contract, the next time by copying the recorded files. */
 const record = async (domainNow: Domain): Promise<void> => {
   const known = recorded.get(domainNow);
   if (known !== undefined)
@@ -99,7 +97,7 @@ const record = async (domainNow: Domain): Promise<void> => {
 };
 const recorded = new Map<Domain, readonly (readonly [file: string, text: string])[]>();
 
-test('a contract that was recorded is met by the same declaration', async () => {
+test('the same declaration meets its recorded contract', async () => {
   expect(await call(SHOP, 'check')).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining('There is no contract in'),
@@ -254,7 +252,7 @@ describe('breaks', () => {
   });
 });
 
-describe('is told, and breaks nothing', () => {
+describe('is reported, and breaks nothing', () => {
   test.each<[string, Change, readonly string[]]>([
     [
       'an event and a command',
@@ -345,7 +343,7 @@ describe('is told, and breaks nothing', () => {
     expect((await call(shop(change), 'check', '--exact')).exit).toBe(0);
   });
 
-  test('what only people read', async () => {
+  test('text for people only', async () => {
     const { exit, output } = await checked({ commands: { send: { emits: 'sent', says: 'Send it off' } } });
     expect([exit, output]).toEqual([0, expect.stringContaining('schema.graphql')]);
   });
@@ -385,7 +383,7 @@ test('an earlier version breaks what was recorded since', async () => {
 
 const BROKEN: Change = { events: { withdrawn: undefined }, commands: { withdraw: undefined } };
 
-test('a break is recorded only where all of it is accepted, with the reason', async () => {
+test('a break is recorded only if all breaks are accepted, with reasons', async () => {
   await record(SHOP);
   const before = await readFile(join(folder, 'events.json'), 'utf8');
   const refused = await call(
@@ -429,7 +427,7 @@ test('a new version of an internal event may drop a field', async () => {
   expect([exit, output]).toEqual([0, expect.stringContaining('thing is gone. That is version 3.')]);
 });
 
-test('what is recorded is shown, and warnings again after the counts', async () => {
+test('it shows what it has recorded, and repeats warnings after the counts', async () => {
   await record(SHOP);
   const { exit, output } = await call(shop({ rights: { read: { buyer: 'own' } } }), 'record');
   expect(exit).toBe(0);
@@ -444,7 +442,7 @@ test.each(['event', 'graphql ', 'operation DELETE'])('%s would accept too much',
   expect([exit, complaint]).toEqual([64, expect.stringContaining('accepts too much')]);
 });
 
-test('what breaks nothing cannot be accepted, and words are whole', async () => {
+test('a harmless change cannot be accepted, and words must be whole', async () => {
   await record(SHOP);
   const { exit, complaint } = await call(
     shop(BROKEN),
@@ -460,7 +458,7 @@ test('what breaks nothing cannot be accepted, and words are whole', async () => 
   ]);
 });
 
-test('the contract of another domain, half of one, and one that was merged badly are refused', async () => {
+test('the contract of another domain, a partial one, and a badly merged one are refused', async () => {
   await record(SHOP);
   expect(await call(helpdesk, 'check')).toMatchObject({
     exit: 1,
@@ -493,7 +491,7 @@ test.each(['events.json', 'operations.json', 'rights.json'])(
   },
 );
 
-test('what a later release recorded is refused, and a contract without its format is read', async () => {
+test('a contract of a later release is refused, and one without its format is read', async () => {
   await record(SHOP);
   const { format, ...rights } = JSON.parse(await readFile(join(folder, 'rights.json'), 'utf8'));
   await writeFile(join(folder, 'rights.json'), JSON.stringify({ ...rights, format: format + 1 }));
@@ -505,7 +503,7 @@ test('what a later release recorded is refused, and a contract without its forma
   expect(await call(SHOP, 'check')).toMatchObject({ exit: 0, complaint: '' });
 });
 
-test('reasons that cannot be read are found before anything is recorded', async () => {
+test('unreadable reasons are found before anything is recorded', async () => {
   await record(SHOP);
   const before = await readFile(join(folder, 'events.json'), 'utf8');
   await writeFile(join(folder, 'accepted.json'), '{}');
@@ -549,7 +547,7 @@ test.each([
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('what such a refusal says leads out of it', () => {
+test('such an error names the way out of it', () => {
   const { operations, schema } = contractOf(withNew('purchaseOrder', 'Order'));
   expect(operations.operations).toMatchObject({ 'GET /purchase-orders': { id: 'listPurchaseOrders' } });
   expect(schema).toContain('type Order ');
@@ -586,7 +584,7 @@ test.each<[string, Change, readonly [weight: string, what: string]]>([
   if (weight === 'Breaks') expect(exit).toBe(1);
 });
 
-test('a limit that is new breaks what was recorded, and says nothing against what an earlier release recorded', async () => {
+test('a new limit breaks the recorded contract, but not one of an earlier release that recorded none', async () => {
   await record(SHOP);
   const limited = shop({ more: { limits: { open: { max: 3, says: 'Enough.' } } } });
   expect((await call(limited, 'check')).output).toContain('limit parcel open');

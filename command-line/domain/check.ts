@@ -46,7 +46,7 @@ export const domainCheck: Command = {
 
 const SHOWN_MAX = 40;
 
-/** What was recorded, and what would be now. */
+/** The recorded contract and the current one. */
 export const readBoth = ({ values }: Given, { domain }: Terminal) => {
   const [folder = FOLDER] = values.get('contract') ?? [];
   const recorded = readRecorded(folder);
@@ -62,7 +62,7 @@ export const refusalOf = (broken: number, folder: string): string =>
   `${broken === 1 ? 'A change breaks' : `${broken} changes break`} the contract in ${folder}. Do what is said instead, or let it through with its reason:\n` +
   `npm run annals -- domain record --accept '<what>' --reason '<why>'`;
 
-/** Texts, examples and the order of things, that no client depends on. */
+/** Texts, examples and the order of things, on which no client depends. */
 const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[] =>
   Object.entries(filesOf(now)).flatMap(([file, text]) =>
     files[file] === text
@@ -72,7 +72,7 @@ const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[]
 
 const TITLES = { breaks: 'Breaks', warns: 'Warnings', adds: 'New' } as const;
 
-/** The same change in several places is told once. */
+/** Prints a change in several places only once. */
 export const tell = async (terminal: Terminal, findings: readonly Finding[]): Promise<void> => {
   for (const [weight, title] of Object.entries(TITLES)) {
     const ofWeight = findings.filter((finding) => finding.weight === weight);

@@ -21,7 +21,7 @@ const call = async (domain: Domain, ...args: readonly string[]) => {
   return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
 };
 
-test('tells what follows from the declaration of an aggregate', async () => {
+test('describes what follows from the declaration of an aggregate', async () => {
   const { exit, output } = await call(helpdesk, 'ticket');
   expect(exit).toBe(0);
   const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
@@ -49,7 +49,7 @@ test('tells what follows from the declaration of an aggregate', async () => {
   expect(output).not.toContain('user.registered');
 });
 
-test('tells of limits, and of what is unique', async () => {
+test('describes limits, and unique values', async () => {
   const linesOf = async (aggregate: string) =>
     (await call(lending, aggregate)).output.split('\n').map((line) => line.trim());
   expect(await linesOf('loan')).toEqual(
@@ -61,7 +61,7 @@ test('tells of limits, and of what is unique', async () => {
   expect(await linesOf('book')).toContain('at most 1 with the same code, or book_code_taken');
 });
 
-test('tells of lists, timers, and what code does', async () => {
+test('describes lists, timers, and effects of code', async () => {
   const claim = (await call(expenses, 'claim')).output;
   expect(claim).toContain('items: list of at most 5, each with itemId, category, amount, note');
   expect(claim).toContain('total: integer, at first 0, follows from its items');
@@ -79,7 +79,7 @@ test('tells of lists, timers, and what code does', async () => {
   expect((await call(budgets)).output).toContain('to approved: code');
 });
 
-test('tells of the whole domain, also as JSON', async () => {
+test('describes the whole domain, also as JSON', async () => {
   const { output } = await call(helpdesk);
   expect(output).toMatch(
     /^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up becomes customer\n {2}scopes: read:users/,
@@ -97,7 +97,7 @@ test('tells of the whole domain, also as JSON', async () => {
   });
 });
 
-test('an aggregate that is not there is refused', async () => {
+test('an unknown aggregate is refused', async () => {
   expect(await call(helpdesk, 'tickte')).toMatchObject({
     exit: 64,
     complaint: expect.stringContaining('there is no aggregate “tickte”; did you mean “ticket”?'),
@@ -108,7 +108,7 @@ test('an aggregate that is not there is refused', async () => {
   });
 });
 
-test('tells what follows from the declaration of a view', async () => {
+test('describes what follows from the declaration of a view', async () => {
   const { exit, output } = await call(spendingDomain, 'spending');
   expect(exit).toBe(0);
   const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));

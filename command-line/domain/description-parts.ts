@@ -3,7 +3,7 @@ import { policyOf } from '#shared/policy.ts';
 import type { OfStreams } from '#shared/read-model/tables.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 
-/** What asks for a right to it. */
+/** The operations that need a right to it. */
 export const operationsTo = (domain: Domain, { name }: Kind) =>
   Object.entries(operationsOf(domain)).flatMap(([id, { method, path, right, summary }]) =>
     right?.startsWith(`${name}.`)
@@ -11,7 +11,7 @@ export const operationsTo = (domain: Domain, { name }: Kind) =>
       : [],
   );
 
-/** How a table is made, by its lines. */
+/** The definition of a table, by its lines. */
 export const tableLines = ({ name: table, definition }: Pick<OfStreams, 'name' | 'definition'>) => ({
   table,
   columns: definition.table

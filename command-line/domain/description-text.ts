@@ -1,7 +1,6 @@
 import type { AggregateDescription, DomainDescription } from './description.ts';
 import type { ViewDescription } from './description-views.ts';
 
-/** A description as people read it. */
 export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: DomainDescription): string =>
   [
     ...(aggregates.length + views.length === 1
@@ -105,7 +104,7 @@ const part = (title: string, lines: readonly string[]): readonly string[] =>
 
 const GAP = 2;
 
-/** Each column as wide as its widest cell. */
+/** Each column is as wide as its widest cell. */
 const columnsOf = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths = (rows[0] ?? []).map(
     (_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)) + GAP,

@@ -8,7 +8,7 @@ import { rightSentencesOf } from './rights.ts';
 
 export type ViewDescription = ReturnType<typeof describeView>;
 
-/** What follows from the declaration of a view. */
+/** Everything that follows from the declaration of a view. */
 export const describeView = (domain: Domain, view: ViewInfo) => ({
   name: view.name,
   says: view.says,

@@ -19,7 +19,7 @@ import { personalFieldsOf, rightSentencesOf } from './rights.ts';
 export type DomainDescription = ReturnType<typeof describeDomain>;
 export type AggregateDescription = ReturnType<typeof describeAggregate>;
 
-/** All that follows from a declaration, of all aggregates and views or of one; made without any database. */
+/** Everything that follows from a declaration, for all aggregates and views or for one; needs no database. */
 export const describeDomain = (domain: Domain, only?: Kind | ViewInfo) => ({
   domain: domain.name,
   roles: domain.roles,
@@ -153,7 +153,7 @@ const describeTimer = (
 
 const UNITS_MS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_000 };
 
-/** In the largest unit of which it is a whole number. */
+/** In the largest unit that gives a whole number. */
 const waitOf = (waitMs: number): string => {
   const [unit, unitMs] = Object.entries(UNITS_MS).find(([, each]) => waitMs % each === 0) ?? [
     'millisecond',
@@ -163,7 +163,7 @@ const waitOf = (waitMs: number): string => {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };
 
-/** Each personal field, with all the places where it lies. */
+/** Each personal field, with all places that store it. */
 const personalOf = (domain: Domain, kind: Kind) => {
   const catalogue = catalogueOf(domain);
   return personalFieldsOf(kind).map((path) => {

@@ -3,7 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { ofAggregates, resourcesOf } from '#shared/rest/operations.ts';
 import type { Command } from '../command.ts';
 
-/** What ships, with the paths of the domain that ships. */
+/** The configuration that ships, with the paths of the domain that ships. */
 const TEMPLATE = new URL('../../deploy/nginx.conf', import.meta.url);
 
 export const domainNginx: Command = {
@@ -15,7 +15,7 @@ export const domainNginx: Command = {
   run: (_, terminal) => terminal.write(nginxFor(terminal.domain).trimEnd()),
 };
 
-/** Two locations name what a domain has; all others are the kernel’s. */
+/** Only two locations depend on the domain; all others are the kernel’s. */
 export const nginxFor = (domain: Domain): string => {
   const files = ofAggregates(domain).flatMap(([, { path, use }]) =>
     use.does === 'putFile' ? [patternOf(path)] : [],
@@ -34,14 +34,14 @@ export const nginxFor = (domain: Domain): string => {
   );
 };
 
-/** Fits nothing. */
+/** Matches nothing. */
 const NOWHERE = '(?!)';
 
 const patternOf = (path: string): string => path.slice(1).replaceAll(/\{\w+\}/g, '[^/]+');
 const anyOf = (patterns: readonly string[]): string =>
   patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`;
 
-/** The location that such words introduce, for other paths. */
+/** Replaces the paths of the location that these words introduce. */
 const withLocation = (conf: string, words: string, pattern: string): string => {
   const location = new RegExp(`(?<=\\n *# ${words}\\b.*\\n *location ~\\* )\\S+(?= \\{)`);
   if (!location.test(conf))

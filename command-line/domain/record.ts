@@ -69,10 +69,10 @@ const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance
   };
 };
 
-/** One word, or a method without its path. */
+/** One word, or a method without a path. */
 const BROAD = /^\S+(?: (?:GET|PUT|POST|PATCH|DELETE))?$/;
 
-/** By whole words: `event claim.paid` means all of it, and nothing of `event claim.paidBack`. */
+/** Matches whole words: `event claim.paid` includes all of it, and nothing of `event claim.paidBack`. */
 const isMeant = (what: string, accepted: string): boolean => {
   const given = accepted.trim();
   return what === given || [' ', '.', '('].some((end) => what.startsWith(given + end));

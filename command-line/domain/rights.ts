@@ -8,13 +8,13 @@ import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from '#shared/policy.ts';
 import { type Alternatives, alternativesOf } from './alternatives.ts';
 
-/** Who has a right: by the roles that have it at all, the conditions of which any is enough. */
+/** The roles that have a right, each with its conditions, one of which is enough. */
 export type RightReport = {
   readonly scope: string;
   readonly by: Readonly<Record<string, readonly string[]>>;
 };
 
-/** Who may do what, by operation: those of the aggregates first, then those of the kernel. */
+/** The right to each operation: those of the aggregates first, then those of the kernel. */
 export const rightsReportOf = (domain: Domain): Readonly<Record<string, RightReport>> =>
   Object.fromEntries(
     [...policyOf(domain).rights].map(([operation, { scope, byRole }]) => {
@@ -25,7 +25,7 @@ export const rightsReportOf = (domain: Domain): Readonly<Record<string, RightRep
     }),
   );
 
-/** The conditions that are of several parts, by their words: what any of them asks, and each of these all. */
+/** The composite conditions, by their words: alternatives, each of which needs all its parts. */
 export const compositesOf = (domain: Domain): Readonly<Record<string, Alternatives>> =>
   Object.fromEntries(
     [...policyOf(domain).rights.values()].flatMap(({ byRole }) =>
@@ -40,7 +40,7 @@ export const compositesOf = (domain: Domain): Readonly<Record<string, Alternativ
     ),
   );
 
-/** By which right each personal field is read: that of its own, or that of the aggregate. */
+/** The right that guards each personal field: its own, or that of the aggregate. */
 export const personalReadsOf = (domain: Domain): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.values(domain.kinds).flatMap((kind) =>
@@ -48,7 +48,7 @@ export const personalReadsOf = (domain: Domain): Readonly<Record<string, string>
     ),
   );
 
-/** What rights to parts are to: fields, lists, and of some items of a list which. */
+/** What rights to parts cover: fields, lists, or certain items of a list. */
 export const partsReportOf = (domain: Domain): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.values(domain.kinds).flatMap((kind) =>
@@ -62,7 +62,7 @@ export const partsReportOf = (domain: Domain): Readonly<Record<string, readonly 
     ),
   );
 
-/** Of items too, as `items.note`. */
+/** Also those of items, such as `items.note`. */
 export const personalFieldsOf = ({ fields, lists }: Kind): readonly string[] => [
   ...Object.keys(fields).filter((name) => fields[name]?.personal),
   ...Object.values(lists).flatMap(({ name, fields: ofItems }) =>
@@ -70,7 +70,7 @@ export const personalFieldsOf = ({ fields, lists }: Kind): readonly string[] => 
   ),
 ];
 
-/** Of some items of a list, whoever reads the others reads the same field of those. */
+/** For certain items of a list, the right to the other items guards the same field. */
 const readerOf = (kind: Kind, field: string): string => {
   const [list] = field.split('.');
   const part = partRightsOf(kind).find(
@@ -82,7 +82,7 @@ const readerOf = (kind: Kind, field: string): string => {
 
 export type RightSentence = { readonly right: string; readonly scope: string; readonly says: string };
 
-/** The rights to an aggregate, a sentence each for those who have the same. */
+/** The rights to an aggregate, in one sentence for all roles with the same right. */
 export const rightSentencesOf = (domain: Domain, kind: Kind): readonly RightSentence[] => {
   const names = [
     'read',
@@ -110,7 +110,7 @@ export const rightSentencesOf = (domain: Domain, kind: Kind): readonly RightSent
 
 const LIST = new Intl.ListFormat('en-GB');
 
-/** What a command asks of the aggregate, whoever gives it. */
+/** The state that a command requires of the aggregate, whoever sends it. */
 const guardOf = (domain: Domain, kind: Kind, name: string): string => {
   const when = kind.commands[name]?.when;
   return when === undefined ? '' : `, and only while ${conditionWords(domain, kind, when)}`;

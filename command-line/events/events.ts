@@ -87,7 +87,7 @@ export const events: Command = {
   },
 };
 
-/** Before what is there is listed, so that nothing falls between the list and the stream. */
+/** Read before the list, so that nothing is missed between the list and the stream. */
 const cursorOfNow = async (remote: Remote): Promise<string | undefined> => {
   const { data } = await jsonIn<{ readonly data?: { readonly cursor?: string } }>(
     await remote.write('POST', '/graphql', { query: '{ cursor }' }),

@@ -4,7 +4,7 @@ import type { Paint } from '../paint.ts';
 
 const DATA_CHARACTERS_MAX = 200;
 
-/** On one line, for people. */
+/** One line for people. */
 export const toldLine = ({ at, subject, type, actor, data, parked }: Event, paint: Paint): string =>
   [
     paint('soft', at),

@@ -10,7 +10,7 @@ import type { Given } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../token.ts';
 
-/** Of every command that asks the running installation, here or elsewhere. */
+/** The options of every command that asks the running installation, here or elsewhere. */
 export const REMOTE_OPTIONS = {
   ...ACCESS_OPTIONS,
   json: { type: 'boolean', description: 'Prints JSON for programs: one object, or one line for each.' },
@@ -18,21 +18,21 @@ export const REMOTE_OPTIONS = {
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** The running installation, by the interface that everybody has. */
+/** The running installation, by its public interface. */
 export type Remote = {
   readonly url: string;
   get<T>(path: string, query?: Query): Promise<T>;
   list<T>(path: string, query?: Query): Listing<T>;
   /** A write, retried under one idempotency key. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Response>;
-  /** New events through restarts, each once, after a cursor or from now on. */
+  /** New events across reconnects, each once, after a cursor or from now on. */
   follow(query: Query): AsyncIterable<unknown>;
 };
 
-/** A person waits for it: what passes within seconds is retried, everything else is told. */
+/** A person waits: transient failures are retried for a few seconds, all others are reported. */
 const LIMITS = { timeoutMs: 15_000, retryForMs: 5_000, attemptsMax: 4 };
 
-/** Does something with the running installation; what it refuses is one sentence. */
+/** Works on the running installation; a refusal is one sentence. */
 export const withRemote = async (
   given: Given,
   terminal: Terminal,
@@ -49,10 +49,7 @@ export const withRemote = async (
 
 type Access = { readonly url: string; readonly token: Token };
 
-/**
- * An access token of the environment, else the client that the options name, else the one that development
- * begins with.
- */
+/** The access: a token of the environment, else the client in the options, else the development client. */
 export const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
   const { ANNALS_TOKEN: token } = terminal.environment;
   if (token && !given.values.has('client')) return { url: await readUrl(given, terminal), token };
@@ -70,7 +67,7 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
       listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
     write: (method, path, body) =>
       client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
-    // Parameters are those of any domain: what there is, the server says.
+    // The server validates the parameters, because they depend on its domain.
     follow: ({ types, ...query }) =>
       client.follow(
         { ...query, ...(types !== undefined && { types: String(types).split(',') }) } as EventQuery<'*'>,
@@ -88,7 +85,7 @@ const searchOf = (query: Query): string => {
 
 const NOT_OURS = 'unexpected_answer';
 
-/** In the words of whoever runs the command. */
+/** In words for the user of the command. */
 const explain = (error: unknown, url: string): unknown => {
   if (error instanceof NoAnswer)
     return new StartRefused(

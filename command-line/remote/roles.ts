@@ -1,8 +1,8 @@
-/** Which roles answer behind an address, asked without a token and without an effect. */
+/** Finds the roles that answer at an address, without a token and without an effect. */
 
 /**
- * A request that only this role answers: of the log's own, so that every domain has them. Those who are not
- * signed in are refused.
+ * Requests that only one role answers, about the log itself, so that every domain has them. Without a token
+ * they are refused.
  */
 const PROBES = [
   { role: 'command', method: 'POST', path: '/webhooks' },
@@ -53,8 +53,8 @@ export type Readiness = {
 };
 
 /**
- * What the process says that answers there: all roles in one, or the query role behind an ingress. Undefined
- * if nobody does.
+ * The readiness of the process that answers: all roles in one, or the query role behind an ingress. Undefined
+ * without an answer.
  */
 export const readReadiness = async (url: string, signal: AbortSignal): Promise<Readiness | undefined> => {
   const response = await fetch(`${url}/readyz`, { signal: withTimeout(signal) }).catch(() => undefined);

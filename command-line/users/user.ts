@@ -5,7 +5,7 @@ import type { Given } from '../command.ts';
 import type { Remote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** A user as the interface tells it; the domain may give it more. */
+/** The fields of a user that the commands read; the domain may add more. */
 export type User = {
   readonly id: number;
   readonly name: string;
@@ -17,7 +17,7 @@ export type User = {
 const PAGE = 100;
 const FOUND_MAX = 100;
 
-/** Of the argument `<user>`: an id, or an e-mail address. */
+/** Finds the user of the argument `<user>`: an id, or an e-mail address. */
 export const findUser = async (remote: Remote, { positionals: [wanted = ''] }: Given): Promise<User> => {
   if (/^\d{1,16}$/.test(wanted)) return remote.get<User>(`/users/${wanted}`);
   const found = await remote.list<User>('/users', { q: wanted, limit: PAGE }).take(FOUND_MAX);

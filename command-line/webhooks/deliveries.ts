@@ -15,7 +15,7 @@ const PAGE = 100;
 const ATTEMPTS_MAX = 50;
 const STATES = ['due', 'delivered', 'dead', 'withheld', 'failed'] as const;
 
-/** Of those that choose webhooks and times. */
+/** The options of commands that select webhooks and times. */
 export const SPAN_OPTIONS = {
   webhook: { type: 'string', placeholder: '<id>', description: 'Only of this webhook.' },
   since: {
@@ -84,7 +84,7 @@ const searchOf = (given: Given) => {
   };
 };
 
-/** What `SPAN_OPTIONS` say. */
+/** The values of `SPAN_OPTIONS`. */
 export const spanOf = (given: Given) => ({
   webhookId: numberOf(given, 'webhook', { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   since: timeOf(given, 'since'),
@@ -152,7 +152,7 @@ export const deliveriesShow: Command = {
 export const pathOf = ({ webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>): string =>
   `/webhooks/${webhookId}/deliveries/${id}`;
 
-/** One event may have been delivered to several webhooks by the same id. */
+/** One event may have been delivered to several webhooks with the same id. */
 export const findDeliveries = async (remote: Remote, given: Given): Promise<readonly FoundDelivery[]> => {
   const {
     positionals: [id = ''],

@@ -6,7 +6,6 @@ type Word = { readonly tone: 'good' | 'warn' | 'bad' | 'soft'; readonly word: st
 export const isFailing = ({ health, disabledReason }: Webhook): boolean =>
   (health?.failingSince ?? null) !== null || (disabledReason !== undefined && disabledReason !== 'owner');
 
-/** In one word, or a few. */
 export const healthWord = (webhook: Webhook): Word => {
   const { enabled, health, disabledReason } = webhook;
   if (!enabled)
@@ -25,7 +24,7 @@ export const healthWord = (webhook: Webhook): Word => {
 
 type Line = readonly [label: string, text: string];
 
-/** What there is to say of its deliveries, each with its label. */
+/** The details of its deliveries, each with a label. */
 export const healthLines = ({ health, missedSince, disabledReason }: Webhook): readonly Line[] => [
   ...(disabledReason === undefined ? [] : [['Disabled because', disabledReason] as const]),
   ...(missedSince === undefined ? [] : [['Missed since', missedSince] as const]),

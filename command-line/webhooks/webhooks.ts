@@ -167,7 +167,7 @@ export const webhooksTest: Command = {
 const whyNot = ({ lastError, lastStatus }: Delivery): string =>
   cellOf(lastError ?? `status ${lastStatus}`, Number.POSITIVE_INFINITY);
 
-/** Of its first attempt, or as far as it is when nobody waits any more. */
+/** The outcome of the first attempt, or the state after the wait. */
 const firstOutcome = async (
   remote: Remote,
   path: string,

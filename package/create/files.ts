@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What is written into a project: the texts by their paths. */
+/** The files of a new project: the texts by path. */
 export type Files = Readonly<Record<string, string>>;
 
 const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url));
-/** With the slashes of the patterns below, also on Windows. */
+/** With slashes, as the patterns below expect, also on Windows. */
 export const slashed = (path: string): string => path.replaceAll('\\', '/');
-/** npm leaves out of a package what is called so. */
+/** npm excludes files with these names from a package. */
 const NAMES = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
 const OF_AGGREGATE = /^domain\/note(?:\.test)?\.ts$/;
 const OF_DOMAIN = /^domain\//;
@@ -24,7 +24,7 @@ const filled = (text: string, { aggregate, project }: Wanted): string => {
     .replaceAll('my-app', project);
 };
 
-/** What a file of the template is called in a project. */
+/** The path of a template file in a project. */
 export const pathInProject = (path: string, aggregate: string): string =>
   Object.hasOwn(NAMES, path) ? NAMES[path as keyof typeof NAMES] : path.replace('/note.', `/${aggregate}.`);
 
@@ -45,7 +45,7 @@ const read = async (isWanted: (path: string) => boolean, wanted: Wanted): Promis
   return Object.fromEntries(await Promise.all(texts));
 };
 
-/** What its files already mean by a word. */
+/** The words that the template's files already use. */
 export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
   const texts = Object.values(
     await read((path) => OF_DOMAIN.test(path), { aggregate: 'note', project: 'my-app' }),
@@ -59,7 +59,7 @@ export const filesOfAggregate = (aggregate: string): Promise<Files> =>
   read(isOfAggregate, { aggregate, project: 'my-app' });
 
 type Needed = Record<'dependencies' | 'devDependencies', Files> & {
-  /** Of which packages npm may run the scripts of their installation. */
+  /** The packages whose installation scripts npm may run. */
   readonly allowScripts: Readonly<Record<string, boolean>>;
   readonly scarfSettings: object;
 };
@@ -72,14 +72,14 @@ const RUN = {
   'test:domain': 'node --test describe-domain.ts',
   secrets: 'node secrets.ts',
 };
-/** What npm runs in a project; an older Node would not say why it cannot. */
+/** The npm scripts of a project; an older Node would not explain why it cannot run them. */
 export const SCRIPTS = {
   ...Object.fromEntries(Object.keys(RUN).map((script) => [`pre${script}`, 'node demand-node.mjs'])),
   ...RUN,
   check: 'tsc',
 };
 
-/** `needed` beside what the template itself has. */
+/** `needed`: packages beside those of the template. */
 export const filesOfProject = async (wanted: Wanted, needed: Needed): Promise<Files> => {
   const manifest = {
     name: wanted.project,

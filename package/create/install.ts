@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Installs what a new project needs, and says in one sentence why it could not. */
+/** Installs the dependencies of a new project, and explains a failure in one sentence. */
 
 /**
- * As npm retries by itself, it takes many minutes without a network. The environment of `npm create` counts
- * more.
+ * npm's own retries take many minutes without a network. The environment of `npm create` takes precedence.
  */
 const SOON = {
   npm_config_fetch_retries: '1',
   npm_config_fetch_retry_mintimeout: '500',
   npm_config_fetch_retry_maxtimeout: '2000',
-  // Without an answer, or between two parts of one.
+  // The timeout for an answer, or between two parts of one.
   npm_config_fetch_timeout: '30000',
 };
 const UNREACHABLE =
@@ -61,8 +60,8 @@ const whyNoPackages = async (folder: string, signal: AbortSignal): Promise<strin
 };
 
 /**
- * Why npm could not, or why the kernel does not serve the aggregate, which is better known now than at the
- * first start.
+ * Returns why npm failed, or why the kernel does not serve the aggregate, which is better reported now than
+ * at the first start.
  */
 export const whyNotInstalled = async (
   folder: string,

@@ -10,7 +10,7 @@ import { type Files, filesOfProject, wordsOfTemplate } from './files.ts';
 import { whyNotInstalled } from './install.ts';
 import { whyNoAggregate, whyNoProject } from './names.ts';
 
-// `npm create annals my-app`: a project of one's own, with one aggregate.
+// `npm create annals my-app`: makes a project with one aggregate.
 
 const HELP = `Makes a project with a domain of your own, and installs what it needs.
 
@@ -54,7 +54,7 @@ const read = () => {
 /** By Ctrl+C, or by Ctrl+D at a question. */
 class Interrupted extends Error {}
 
-/** Asks where somebody can answer, and takes what is suggested otherwise. */
+/** Asks on a terminal, and takes the suggestion otherwise. */
 const ask = async (question: string, suggested: string): Promise<string> => {
   if (!process.stdin.isTTY) return suggested;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -85,13 +85,13 @@ const demandEmpty = async (folder: string): Promise<void> => {
   if (names.some((name) => name !== '.git')) throw new Refused(`${folder} is not empty: name a new folder.`);
 };
 
-/** As Annals itself is tested with them. */
+/** The versions that Annals itself is tested with. */
 const versions = (
   ...names: readonly (keyof typeof packageJson.devDependencies)[]
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));
 
-/** A tarball becomes part of the project, so that it can be built elsewhere, too. */
+/** A tarball becomes part of the project, so that the project can be built on other machines. */
 const VENDOR = 'vendor';
 
 const isTarball = (annals: string): boolean => annals.endsWith('.tgz');

@@ -1,10 +1,10 @@
-/** In the reader's words why a name cannot be taken, or undefined where it can. */
+/** Explains to a user why a name is not allowed; undefined if it is. */
 export const whyNoProject = (name: string): string | undefined =>
   /^[a-z0-9][a-z0-9._-]{0,100}$/.test(name) && name !== 'node_modules'
     ? undefined
     : `${JSON.stringify(name)} cannot be the name of a project: take small letters, digits and dashes, such as my-app.`;
 
-/** What the kernel has itself is refused by it. */
+/** The kernel refuses names that it uses itself. */
 export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string>): string | undefined => {
   if (!/^[a-z][a-zA-Z0-9]{0,39}$/.test(name))
     return `${JSON.stringify(name)} cannot be the name of an aggregate: take one word that begins with a small letter, such as invoice or travelClaim.`;
@@ -15,7 +15,7 @@ export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string
 
 const isIdentifier = (name: string): boolean => {
   try {
-    // In the strictest place that a module has.
+    // In the strictest context of a module.
     new Function(`'use strict'; return async () => { const ${name} = 0; };`);
     return true;
   } catch {

@@ -6,13 +6,13 @@ import { runner } from './runner.ts';
 export type DescribeOptions = Options;
 
 /**
- * Tests everything that a domain must keep to, for each of its aggregates, by the declaration alone: starts
- * all of it in this process, and tries every operation in every state as everybody. Runs in Node's runner and
- * in vitest.
+ * Tests everything that a domain guarantees, for each of its aggregates, from the declaration alone: starts
+ * all roles in this process, and tries every operation in every state as every kind of user. Runs in Node's
+ * runner and in vitest.
  */
 export const describeDomain = (domain: Domain, options: DescribeOptions = {}): void =>
   runner.describe(domain.name, async () => {
-    // The rules of deciders are tested without a line of it.
+    // Loaded on demand, because tests of deciders need nothing of it.
     const { describeDomain: describeOn } = await loadEngine(
       'describeDomain',
       () => import('../../testing/describe-domain/describe-domain.ts'),

@@ -7,10 +7,10 @@ import { createAdmin } from '../../testing/installation.ts';
 import { createTestFolder, startInProcess } from './in-process.ts';
 import { createTestDatabase } from './test-database.ts';
 
-/** What the suite does to the database is found, and logged as an error. */
+/** The suite finds its own changes to the database, and the server logs them as errors. */
 const QUIET = { LOG_LEVEL: 'fatal' };
 
-/** All in the process of the test, which serves the very domain that it is given. */
+/** Everything runs in the test's process, which serves the very domain it is given. */
 export const hostOf = (domain: Domain): Omit<Host, 'runner'> => ({
   createDatabase: () => createTestDatabase(),
   createFolder: createTestFolder,

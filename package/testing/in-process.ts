@@ -18,9 +18,9 @@ type Start<Started> = (context: ProcessContext) => Promise<Started>;
 const STARTS_MAX = 3;
 
 /**
- * What a role starts, in this process, on a database and a folder of its own unless the settings name them.
- * Its address stands in tokens, so the port is chosen before the start; another program may take it in
- * between. A replica keeps the public address of the others.
+ * Starts a role in this process, on a database and a folder of its own unless the settings name them. Tokens
+ * contain the address, so the port is chosen before the start; another program may take it in between. A
+ * replica keeps the public address of the others.
  */
 export const startInProcess = async <Started>(
   domain: Domain,

@@ -6,9 +6,10 @@ import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { KEPT } from './kept.ts';
 
-// Keeps the PostgreSQL of a user's tests, beside them all, and stops it once no test has held it for a while.
+// Keeps the PostgreSQL of a user's tests in a process of its own, and stops it once no test has used it for a
+// while.
 
-/** Nothing in it is missed, so nothing waits for the disk. */
+/** Losing the data is harmless, so nothing waits for the disk. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -22,7 +23,7 @@ const keep = async (dataDir: string, idleMaxMs: number): Promise<void> => {
   await using server = await startEmbeddedPostgres({ dataDir, settings: SETTINGS });
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
-  // It ends when the server does, and then this fails at its next look.
+  // When the server ends, the keeper's next query fails, and it ends too.
   client.on('error', () => {});
   try {
     await untilIdle(client, idleMaxMs);
@@ -32,8 +33,8 @@ const keep = async (dataDir: string, idleMaxMs: number): Promise<void> => {
 };
 
 /**
- * Whoever comes after the last look waits for the lock, until the server has stopped; then it starts one
- * anew.
+ * A test that comes after the last check waits for the lock until the server has stopped; then it starts a
+ * new one.
  */
 const untilIdle = async (client: pg.Client, idleMaxMs: number): Promise<void> => {
   let idleSince = performance.now();
@@ -53,7 +54,7 @@ const [dataDir = '', idleMaxMs = ''] = process.argv.slice(2);
 try {
   await keep(dataDir, Number(idleMaxMs));
 } catch (error) {
-  // Another one was quicker.
+  // Another keeper was faster.
   if (error instanceof DataDirInUse) process.exit(0);
   process.stderr.write(error instanceof StartRefused ? error.message : String(error));
   process.exit(1);

@@ -1,5 +1,5 @@
 /**
- * The advisory lock that the tests share which use the server; its keeper takes it alone before the server
- * stops.
+ * The advisory lock that tests share while they use the server; the keeper takes it exclusively before the
+ * server stops.
  */
 export const KEPT = 7_203_441;

@@ -2,12 +2,12 @@ import { after, before, describe, test } from 'node:test';
 import type { Runner } from '../../testing/describe-domain/host.ts';
 
 /**
- * vitest says so in its own processes, and others inherit it: those that `node --test` starts say that as
- * well.
+ * vitest sets VITEST in its own processes, and their children inherit it; those that `node --test` starts set
+ * NODE_TEST_CONTEXT as well.
  */
 const isVitest = process.env.VITEST !== undefined && process.env.NODE_TEST_CONTEXT === undefined;
 
-/** What waits has deadlines of its own, which a busy machine makes longer. */
+/** Waits have their own deadlines, which scale with the load of the machine. */
 const NO_LIMIT = 0;
 
 const openVitest = async (): Promise<Runner> => {
@@ -27,5 +27,5 @@ const node: Runner = {
   afterAll: (work) => after(work),
 };
 
-/** Of the tests of this process. It must be there at once: tests that are registered later are not run. */
+/** The runner of this process's tests. It must be ready at once: tests registered later do not run. */
 export const runner: Runner = isVitest ? await openVitest() : node;

@@ -34,7 +34,7 @@ export const startSystem = async <D extends Domain>(
     client: createClient<D>({ url }),
     async as(role) {
       const client = await clientAs<D>(started, role);
-      // Others can read of the account.
+      // The account is readable from now on.
       await settled();
       return client;
     },
@@ -50,7 +50,7 @@ export const startSystem = async <D extends Domain>(
 const CHOSEN: ReadonlySet<string> = new Set(['NODE_ENV', 'PORT', 'PUBLIC_URL', 'DATA_DIR', 'METRICS_PORT']);
 
 /**
- * A service with an account of its own, as an administrator would register it; it asks for its tokens itself.
+ * A service with an account of its own, as an administrator would register it; it requests its own tokens.
  */
 const clientAs = async <D extends Domain>(
   { url, foundation: { domain }, auth }: Started,
@@ -85,7 +85,7 @@ const clientAs = async <D extends Domain>(
 const WAIT_MAX_MS = 30_000;
 const LOOK_MS = 10;
 
-/** The authorization server follows the log, and may not have heard of the account yet. */
+/** The authorization server follows the log, and may not know the account yet. */
 const requestToken = async (
   url: string,
   authorization: string,
@@ -106,8 +106,8 @@ const requestToken = async (
 };
 
 /**
- * The followers whose work reads and timers depend on have come to the end of the log, nothing is left to do,
- * and no timer is due.
+ * Resolves once the followers behind reads and timers have reached the end of the log, all work is done, and
+ * no timer is due.
  */
 const untilSettled = async (
   { pool, eventLog }: Started['foundation'],
@@ -122,7 +122,7 @@ const untilSettled = async (
          and not exists (select from process_manager.timer where due_at <= clock_timestamp() + $2 * interval '1 millisecond') as "isSettled"`,
       [head, aheadMs()],
     );
-    // What a timer has just appended is to be projected too.
+    // An event that a timer has just appended must be projected too.
     if (rows[0]?.isSettled && (await eventLog.head()) === head) return;
     if (performance.now() > deadline)
       throw new Error(`not everything has followed from the events after ${WAIT_MAX_MS / 1_000} seconds`);

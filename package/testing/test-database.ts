@@ -13,9 +13,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { KEPT } from './kept.ts';
 
 type Where = {
-  /** Of the server's data; one for each user and version of Annals unless given. */
+  /** For the server's data; by default one for each user and version of Annals. */
   readonly folder?: string;
-  /** How long the server stays when no test uses it. */
+  /** How long the server stays without tests. */
   readonly idleMaxMs?: number;
 };
 
@@ -24,8 +24,8 @@ const STARTING_MAX_MS = 60_000;
 const LOOK_MS = 25;
 
 /**
- * A database of one's own in the PostgreSQL that all tests of a user share. It is held by a lock of a
- * session, so that those whose test was killed are known: the next one drops them.
+ * A database of one's own in the PostgreSQL that all tests of a user share. A session lock holds it, so that
+ * databases of killed tests are recognised: the next test drops them.
  */
 export const createTestDatabase = async ({
   folder = ownFolder(),
@@ -56,8 +56,8 @@ export const createTestDatabase = async ({
 };
 
 /**
- * Of this installation: its server runs the programs that lie in it, and ends before those of another are
- * missed.
+ * Specific to this installation: the server runs programs from its folder, and must end before they
+ * disappear.
  */
 const ownFolder = (): string => {
   const place = createHash('sha256')
@@ -68,7 +68,7 @@ const ownFolder = (): string => {
 };
 const PLACE_DIGITS = 8;
 
-/** Its name can be guessed, so somebody else may have made it. */
+/** The folder's name can be guessed, so somebody else may have made it. */
 const demandOwn = async (folder: string): Promise<string> => {
   await mkdir(folder, { recursive: true });
   const found = await lstat(folder);
@@ -76,7 +76,7 @@ const demandOwn = async (folder: string): Promise<string> => {
     throw new StartRefused(
       `${folder} is to be the folder of your tests' PostgreSQL, and belongs to somebody else: set TMPDIR to another.`,
     );
-  // The user who runs the server must be able to enter it.
+  // The server's user must be able to enter it.
   await chmod(folder, 0o755);
   return folder;
 };
@@ -100,7 +100,7 @@ const holdServer = async (folder: string, idleMaxMs: number): Promise<Held> => {
   );
 };
 
-/** Undefined where the server was about to stop. */
+/** Undefined if the server was about to stop. */
 const hold = async (connectionString: string): Promise<Held | undefined> => {
   const client = new pg.Client({ connectionString, application_name: 'annals-testing' });
   // A broken connection fails the next query.
@@ -119,7 +119,7 @@ const SAYS = 'keeper.txt';
 
 type Keeper = { end?: 'failed' | 'over' };
 
-/** It outlives this process, and ends by itself. */
+/** Outlives this process, and ends by itself. */
 const startKeeper = (folder: string, idleMaxMs: number): Keeper => {
   const says = openSync(join(folder, SAYS), 'w');
   const program = fileURLToPath(new URL(`./keeper${extname(import.meta.url)}`, import.meta.url));

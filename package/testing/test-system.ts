@@ -3,23 +3,23 @@ import type { Client } from '../../client/types/client.ts';
 
 export type TestOptions = {
   /**
-   * As in the environment of `npm start`; nothing of the real environment counts. With `DATABASE_URL`, that
-   * database is used, and stays.
+   * Settings as in the environment of `npm start`; the real environment is ignored. A database in
+   * `DATABASE_URL` is used, and kept.
    */
   readonly settings?: Readonly<Record<string, string>>;
 };
 
 export type TestSystem<D> = AsyncDisposable & {
   readonly url: string;
-  /** Signed in as nobody. */
+  /** Without a sign-in. */
   readonly client: Client<D>;
   /** A new account of this role, with a client that is signed in as it. */
   as(role: string): Promise<Client<D>>;
   /**
-   * Moves the time of commands and timers forward; resolves once all timers that are due have fired and
-   * everything is projected.
+   * Moves the clock of commands and timers forward; resolves once all due timers have fired and everything is
+   * projected.
    */
   advance(duration: Wait): Promise<void>;
-  /** Resolves once everything that follows from what was written has been done and projected. */
+  /** Resolves once all consequences of the writes have been processed and projected. */
   settled(): Promise<void>;
 };

@@ -10,8 +10,8 @@ import type { Page } from './page.ts';
 import { shareTokens } from './shared-tokens.ts';
 
 /**
- * With the locks and channels of Node, in a page whose storage is blocked as a test says. Chromium tries the
- * rest (`test/pages`).
+ * Uses the locks and channels of Node, in a page whose storage each test can block. Chromium tests the rest
+ * (`test/pages`).
  */
 const HOME = 'https://page.example/';
 let open: AsyncDisposableStack;
@@ -59,7 +59,7 @@ const blocked = (): never => {
   throw new DOMException('the user has blocked it', 'SecurityError');
 };
 type Blocked = { readonly isTabBlocked?: boolean };
-/** Of a browser in which IndexedDB is blocked, and perhaps the storage of tabs. */
+/** A page in which IndexedDB is blocked, and optionally `sessionStorage`. */
 const openPage = ({ isTabBlocked = false }: Blocked = {}) => {
   const kept = new Map<string, string>();
   const shown: (() => void)[] = [];
@@ -149,7 +149,7 @@ test.each(['browser', 'tab'] as const)('tokens are in memory if %s cannot keep t
   expect(session.isSignedIn).toBe(false);
 });
 
-test('a page without storage reads what is public, and signing in says what is wrong', async () => {
+test('a page without storage can read public data, and signing in names the problem', async () => {
   const { page, shown } = openPage({ isTabBlocked: true });
   for (const storage of ['browser', 'tab'] as const) {
     const session = browserSession({ url, clientId: 'page', storage }, page);
@@ -163,14 +163,14 @@ test('a page without storage reads what is public, and signing in says what is w
   }
 });
 
-test('a key that cannot be kept is a problem each time, and no request without sign-in needs it', async () => {
+test('a key that cannot be stored is a problem each time, and requests without sign-in do not need it', async () => {
   const session = browserSession({ url, clientId: 'page', dpop: true }, openPage().page);
   expect([await session.start(), await session.authorize({ method: 'GET', url })]).toEqual([false, {}]);
   for (let times = 0; times < 2; times++)
     await expect(session.signIn()).rejects.toMatchObject({ code: 'storage_blocked' });
 });
 
-test('what went wrong in a start is not what the next one says', async () => {
+test('an error of one start does not repeat in the next', async () => {
   const { page, visit } = openPage();
   visit(`${HOME}?code=one&state=two`);
   const session = browserSession({ url, clientId: 'page' }, page);
@@ -178,7 +178,7 @@ test('what went wrong in a start is not what the next one says', async () => {
   expect(await session.start()).toBe(false);
 });
 
-test('a tab does not wait for ever for a lock that another does not let go of', async () => {
+test('a tab does not wait for ever for a lock that another tab holds', async () => {
   const { page } = openPage();
   const name = `locked ${url}`;
   const token = { token: 't', type: 'Bearer', lifetimeMs: 0, refreshToken: 'r', aheadMs: 0 } as const;

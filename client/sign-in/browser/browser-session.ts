@@ -18,52 +18,51 @@ import { locksOf, type SharedTokens, shareTokens } from './shared-tokens.ts';
 
 export type BrowserSessionOptions = TokenOptions & {
   readonly clientId: string;
-  /** A page of yours that calls `start`, as the client was registered with it. By default this page. */
+  /** Your page that calls `start`, as the client registered it. By default this page. */
   readonly redirectUri?: string;
-  /** Without them, the default scopes of the client. */
+  /** By default the default scopes of the client. */
   readonly scopes?: readonly string[];
-  /** The issuer of tokens, if it is elsewhere than `url`. */
+  /** The issuer of tokens, if it is not at `url`. */
   readonly issuer?: string;
   /**
-   * Where tokens are: in all tabs and at the next visit, in one tab and its reloads, or until the page is
-   * left. By default `browser`.
+   * Where tokens are stored: for all tabs and the next visit, for one tab and its reloads, or until the page
+   * is left. By default `browser`.
    */
   readonly storage?: Storage;
   /** Binds the tokens to a key that cannot leave this browser (RFC 9449). */
   readonly dpop?: boolean;
-  /** Shows where somebody was who comes back from signing in. By default by `history.replaceState`. */
+  /** Shows the page where the user was before signing in. By default by `history.replaceState`. */
   readonly goBack?: (url: string) => void;
 };
 
 export type BrowserSession = Session & {
   /**
-   * Completes a sign-in, if the page was opened by one. Returns whether somebody is signed in. Call it when
-   * the page opens.
+   * Completes a sign-in, if the page was opened by one. Returns whether a user is signed in. Call it when the
+   * page opens.
    */
   start(): Promise<boolean>;
   /** Known once `start` has resolved. */
   readonly isSignedIn: boolean;
   /**
-   * Leaves for the sign-in page, which leads back to `returnTo`, an address of this origin: by default to
-   * where the user is now.
+   * Goes to the sign-in page, which returns to `returnTo`, an address of this origin: by default the current
+   * one.
    */
   signIn(options?: {
     readonly returnTo?: string;
     readonly parameters?: Readonly<Record<string, string>>;
   }): Promise<void>;
   /**
-   * Ends the session here and at the server. With `endSession`, leaves for the page that signs out of Annals
-   * itself, and that leads to this address, if there is one.
+   * Ends the session here and on the server. With `endSession`, also goes to the page that signs out of
+   * Annals itself, which returns to this address, if there is one.
    */
   signOut(options?: { readonly endSession?: boolean | string }): Promise<void>;
-  /** Calls back after somebody has signed in or out, also in another tab. Returns what ends that. */
+  /** Calls back after a user has signed in or out, in any tab. Returns a function that stops it. */
   onChange(listener: (isSignedIn: boolean) => void): () => void;
 };
 
 /**
- * Lets somebody sign in to a page by the authorization code flow with PKCE (OAuth 2.1), and renews their
- * access token for as long as the server lets them. As nobody is signed in, requests are sent without a
- * token.
+ * Signs users in to a page by the authorization code flow with PKCE (OAuth 2.1), and renews the access token
+ * for as long as the server allows. While nobody is signed in, requests are sent without a token.
  */
 export const browserSession = (
   {
@@ -102,7 +101,7 @@ export const browserSession = (
     store: openTokenStore(page, storage, name),
     request: (form) => requestToken({ ...endpoint, prover, form: { client_id: clientId, ...form } }),
     revoke,
-    // A tab that holds the lock gives up after so long.
+    // The time after which a tab gives up a lock that it holds.
     lockTimeoutMs: (options.retryForMs ?? LIMITS.retryForMs) + (options.timeoutMs ?? LIMITS.timeoutMs),
   });
 
@@ -129,7 +128,7 @@ export const browserSession = (
     async signOut({ endSession = false } = {}) {
       const ended = await tokens.end();
       try {
-        // The page that signs out ends what this one could not.
+        // The sign-out page ends what this request could not.
         if (ended !== undefined) await revoke(ended, endSession === false ? {} : { attemptsMax: 1 });
       } finally {
         if (endSession !== false) page.location.assign(signOutAddress(asked, endSession));
@@ -185,8 +184,8 @@ const authorizing = (
   started: () => Promise<boolean> | undefined,
 ): Session => ({
   async authorize({ method, url, signal }) {
-    // Whoever comes back from the sign-in page is not signed in before that is complete. What went wrong
-    // there, `start` says.
+    // A user who returns from the sign-in page is not signed in before the sign-in is complete. `start`
+    // reports its errors.
     await unlessAborted(started()?.catch(() => {}) ?? tokens.loaded, signal);
     const kept = tokens.current();
     if (kept === undefined) return {};

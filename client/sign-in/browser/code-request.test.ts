@@ -48,7 +48,7 @@ test('asks for a code that only this tab can use', async () => {
   expect(verifier).toMatch(/^[\w-]{43}$/);
 });
 
-test('takes an answer once', async () => {
+test('accepts an answer once', async () => {
   const state = (await begin()).searchParams.get('state');
   const href = `https://page.example/?tag=a&code=one&state=${state}&iss=https%3A%2F%2Fannals.example`;
   expect(take(href)).toEqual({

@@ -3,25 +3,25 @@ import { sha256 } from '../encoding.ts';
 import { randomText } from './kept-tokens.ts';
 import { type Page, textIn, throwBlocked } from './page.ts';
 
-/** The way to the sign-in page and back (RFC 6749, 4.1; PKCE, RFC 7636). */
+/** The authorization code request: to the sign-in page and back (RFC 6749, 4.1; PKCE, RFC 7636). */
 
 export type CodeRequest = {
   readonly issuer: string;
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes?: readonly string[] | undefined;
-  /** The thumbprint of the key that the code shall be bound to (RFC 9449, section 10). */
+  /** The thumbprint of the key that the code is to be bound to (RFC 9449, section 10). */
   readonly thumbprint?: string | undefined;
-  /** More to ask for, such as `{ prompt: 'login' }`. */
+  /** More parameters, such as `{ prompt: 'login' }`. */
   readonly parameters?: Readonly<Record<string, string>> | undefined;
 };
 
-/** What must outlast the way there and back, in the tab that goes it. */
+/** State that the tab keeps while the browser visits the sign-in page. */
 type Pending = { readonly state: string; readonly verifier: string; readonly returnTo: string };
 
 const VERIFIER_BYTES = 32;
 
-/** The address to go to. What the answer is compared with is kept in the tab. */
+/** Returns the address to go to. The tab stores the values that the answer must match. */
 export const beginCodeRequest = async (
   page: Pick<Page, 'sessionStorage'>,
   key: string,
@@ -51,7 +51,7 @@ export const beginCodeRequest = async (
   return `${asked.issuer}/authorize?${query}`;
 };
 
-/** Of the request for tokens. */
+/** Parameters of the token request. */
 type CodeAnswer = { readonly code: string; readonly code_verifier: string };
 export type Returned = {
   readonly returnTo: string;
@@ -63,8 +63,8 @@ export type Returned = {
 const ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
 
 /**
- * What the page was opened with, if it was by the redirect of a sign-in. It is good once: the tab forgets
- * what it had asked.
+ * The answer of a sign-in, if its redirect has opened the page. It is valid once: the tab deletes its pending
+ * request.
  */
 export const takeAnswer = (
   page: Pick<Page, 'location' | 'sessionStorage'>,
@@ -84,7 +84,7 @@ export const takeAnswer = (
   page.sessionStorage.removeItem(key);
   const { returnTo, verifier } = pending;
   const returned = { returnTo: ownAddress(returnTo, cleaned) ?? cleaned, cleaned };
-  // Another server could be told the code that this one has given (RFC 9207).
+  // Another issuer could obtain the code that this one has issued (RFC 9207).
   if (iss?.replace(/\/$/, '') !== issuer) return { ...returned, answer: fromElsewhere(iss, issuer) };
   if (code === undefined)
     return { ...returned, answer: refusal(error ?? '', parameters.get('error_description')) };

@@ -2,10 +2,10 @@ import { base64url } from '../encoding.ts';
 import { type Page, textIn } from './page.ts';
 import { changeRecord } from './shared-record.ts';
 
-/** Where the tokens of a browser are kept between two requests. */
+/** Stores the tokens of a browser between requests. */
 
 export type Tokens = {
-  /** The same from one sign-in to its end, however often the tokens are renewed. */
+  /** Constant from a sign-in to its end, however often the tokens are renewed. */
   readonly session: string;
   readonly token: string;
   readonly type: 'Bearer' | 'DPoP';
@@ -15,12 +15,12 @@ export type Tokens = {
 };
 
 export type TokenStore = {
-  /** What other tabs have done before is in it. */
+  /** Includes the changes of other tabs. */
   read(): Promise<Tokens | undefined>;
   write(tokens: Tokens): Promise<void>;
-  /** Only if they are still of this session. Returns whether they were. */
+  /** Replaces the tokens only if they belong to this session. Returns whether they did. */
   replace(session: string, tokens: Tokens | undefined): Promise<boolean>;
-  /** Whether all tabs have the same. */
+  /** Whether all tabs share the tokens. */
   readonly isShared: boolean;
 };
 
@@ -42,9 +42,9 @@ export const openTokenStore = (page: Page, storage: Storage, name: string): Toke
 };
 
 /**
- * In memory, if the browser blocks the store. Tokens that were in the store stay there, because another tab
- * may use them: once it could be read, a failure is one. New tokens are nobody else's, and are in memory
- * until they are replaced by none.
+ * Falls back to memory if the browser blocks the store. Once the store could be read, a failure is an error:
+ * its tokens stay there, because another tab may use them. New tokens belong to this tab, and stay in memory
+ * until they are deleted.
  */
 const orInMemory = (store: TokenStore): TokenStore => {
   const memory = memoryStore();
@@ -109,13 +109,13 @@ const memoryStore = (): TokenStore => {
 type Turn = { readonly turn: string; readonly atMs: number };
 type Turns = Readonly<Record<string, Turn>>;
 
-/** As long as a refresh token is good without being used. */
+/** The lifetime of an unused refresh token. */
 const TURN_KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /**
- * Of this tab alone. A browser copies it into a tab that it duplicates, and two tabs with one refresh token
- * would end the session. So all tabs note whose turn was last, and a copy whose tokens another tab has
- * renewed is as good as none.
+ * A store of this tab alone. A browser copies it into a duplicated tab, and two tabs with one refresh token
+ * would end the session. So all tabs record which tab renewed last; a copy whose tokens another tab has
+ * renewed counts as empty.
  */
 const storeOfTab = (page: Page, key: string): TokenStore => {
   const changeTurns = async (change: (turns: Turns) => Turns) =>

@@ -1,8 +1,6 @@
 import { Problem } from '../../problem.ts';
 
-/**
- * What a session uses of the page that it is in. The types of browsers are not there where those of Node are.
- */
+/** The parts of a page that a session uses: the types of browsers are not available beside those of Node. */
 export type Page = {
   readonly location: { readonly href: string; assign(url: string): void };
   readonly history: {
@@ -10,14 +8,14 @@ export type Page = {
     replaceState(state: unknown, unused: string, url: string): void;
   };
   readonly sessionStorage: TextStorage;
-  /** Not there on pages without TLS, and neither is `crypto.subtle`. */
+  /** Missing on pages without TLS, like `crypto.subtle`. */
   readonly navigator: { readonly locks?: Locks };
   readonly indexedDB: Databases;
   addEventListener(type: 'pageshow', listener: () => void): void;
 };
 
 type Locks = {
-  /** The signal ends the wait for the lock, and nothing once it is held. */
+  /** The signal ends the wait for the lock; it has no effect once the lock is held. */
   request<Value>(
     name: string,
     options: { readonly signal: AbortSignal },
@@ -53,17 +51,17 @@ type Databases = {
   open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null };
 };
 
-/** Of the tab. Reading `sessionStorage` alone throws if the browser blocks it. */
+/** Reads from the tab's storage. Even reading `sessionStorage` throws if the browser blocks it. */
 export const textIn = (page: Pick<Page, 'sessionStorage'>, key: string): unknown => {
   try {
     return JSON.parse(page.sessionStorage.getItem(key) ?? 'null');
   } catch {
-    // Blocked, or written by something else: as good as nothing.
+    // Blocked, or written by something else: treat it as empty.
     return null;
   }
 };
 
-/** What must be kept cannot be: the user has blocked it for this page, or there is no room. */
+/** The browser cannot store a required value: the user has blocked it for this page, or there is no room. */
 export const throwBlocked = (cause: unknown): never => {
   throw new Problem({
     code: 'storage_blocked',

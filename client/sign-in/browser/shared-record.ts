@@ -4,14 +4,14 @@ const DATABASE = 'annals';
 const STORE = 'kept';
 
 /**
- * What all tabs of this origin share under a key. A change is one transaction, so that of two tabs the second
- * sees what the first has done: `localStorage` does not promise that, because each process of the browser has
- * a copy of its own.
+ * Changes a record that all tabs of this origin share. A change is one transaction, so that the second of two
+ * tabs sees the first one's change. `localStorage` does not guarantee that, because each process of the
+ * browser has its own copy.
  */
 export const changeRecord = <Value>(
   page: Pick<Page, 'indexedDB'>,
   key: string,
-  /** Returns what is to be there afterwards. */
+  /** Returns the new value. */
   change: Change<Value>,
 ): Promise<Value | undefined> => changeIn(page, key, change).catch(throwBlocked);
 

@@ -4,23 +4,22 @@ import { randomText, type TokenStore, type Tokens } from './kept-tokens.ts';
 import type { Page } from './page.ts';
 
 /**
- * The tokens of a browser. A refresh token is good once, so only one tab at a time may use it, and the others
- * take what that gets.
+ * The tokens of a browser. A refresh token works once, so only one tab at a time may use it, and the others
+ * take its result.
  */
 
 export type SharedTokens = {
-  /** As this tab has heard of them last. */
+  /** The last ones that this tab knows. */
   current(): Tokens | undefined;
-  /** Resolves once this tab knows what is kept. */
+  /** Resolves once this tab has read the store. */
   readonly loaded: Promise<void>;
   /** Begins a session with the tokens of a grant. */
   begin(form: Form): Promise<void>;
   /**
-   * Others than those that have run out or were refused: by asking for them, or as another tab has got them
-   * meanwhile.
+   * Replaces expired or refused tokens: requests new ones, or takes those that another tab has got meanwhile.
    */
   renew(used: Tokens): Promise<Tokens>;
-  /** Returns what was kept until now. */
+  /** Returns the former tokens. */
   end(): Promise<Tokens | undefined>;
   onChange(listener: (isSignedIn: boolean) => void): () => void;
 };
@@ -28,7 +27,7 @@ export type SharedTokens = {
 type Form = Readonly<Record<string, string>>;
 type Dependencies = {
   readonly page: Page;
-  /** By which tabs know that they mean the same. */
+  /** Identifies the session to other tabs. */
   readonly name: string;
   readonly store: TokenStore;
   readonly request: (form: Form) => Promise<AccessToken>;
@@ -84,7 +83,7 @@ export const shareTokens = ({
         now,
       );
       if (await replace(now.session, renewed)) return renewed;
-      // Somebody has signed out while the server answered, and could not revoke what was not there yet.
+      // A user has signed out while the server answered, and could not revoke these new tokens.
       await revoke(renewed).catch(() => {});
       throw signedOut();
     } catch (error) {
@@ -138,14 +137,14 @@ const obtain = async (request: Dependencies['request'], form: Form, before?: Tok
 const signedOut = (): Problem =>
   new Problem({ code: 'signed_out', status: 401, message: 'the session has ended: sign in again' });
 
-/** Throws on pages without them, where there is no `crypto.subtle` either. */
+/** Throws on pages without locks, which also lack `crypto.subtle`. */
 export const locksOf = ({ navigator: { locks } }: Page) => {
   if (locks === undefined)
     throw new TypeError('signing in needs a page with TLS, or one of this machine (http://localhost)');
   return locks;
 };
 
-/** An error of a listener is one of the page, and neither of the session nor of the next listener. */
+/** An error in a listener must not affect the session or the next listener. */
 const notify = (listener: (isSignedIn: boolean) => void, isSignedIn: boolean): void => {
   try {
     listener(isSignedIn);
@@ -158,7 +157,7 @@ const notify = (listener: (isSignedIn: boolean) => void, isSignedIn: boolean): v
 
 type Told = 'changed' | 'signed-out';
 
-/** What a tab knows of the tokens. Tabs tell each other of changes, and one that slept looks for itself. */
+/** A tab's view of the tokens. Tabs notify each other of changes, and one that slept reads the store. */
 const watchTokens = ({
   page,
   name,
@@ -181,7 +180,8 @@ const watchTokens = ({
     await look();
     if (isEnded) await revoke(ended);
   };
-  // The next request reads what cannot be read now, or says why not. Tokens that cannot be revoked run out.
+  // If this read fails, the next request reads again, or reports the error. Tokens that cannot be revoked
+  // expire.
   channel.onmessage = ({ data }: { readonly data: unknown }) => void hear(data).catch(() => {});
   page.addEventListener('pageshow', () => void look().catch(() => {}));
   const load = async () => {

@@ -11,7 +11,10 @@ const CREATION =
   'Leave it, and declare a creation of another name for what begins otherwise, which `sets` it; or let this one hold the field, by the next `version` and an `upcast`.';
 const ANOTHER = 'Declare an event of another name for what is meant now, and leave this one as it is.';
 
-/** What was stored must stay readable and mean the same; subscribers must still find what they read. */
+/**
+ * Stored events must stay readable and keep their meaning; subscribers must still find the fields that they
+ * read.
+ */
 export const compareEvents = (before: Contract['events'], after: Contract['events']): readonly Finding[] => {
   const { gone, came, both } = byName(before, after);
   return [
@@ -58,7 +61,7 @@ const visibilityChanges = (type: string, was: EventContract, is: EventContract):
 
 type Doing = { readonly sets?: JsonObject; readonly initial?: JsonObject };
 
-/** The log is read by what is declared now. */
+/** The current declaration interprets all stored events. */
 const meaningChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
   const found: Finding[] = [];
   if (!isDeepStrictEqual(was.stream, is.stream))
@@ -95,8 +98,8 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
 };
 
 /**
- * Every aggregate that was ever created begins with other values. Nothing is said where they were not
- * recorded yet, or of a field that is gone.
+ * A changed initial value applies to every aggregate ever created. Skips initial values that were not
+ * recorded yet, and removed fields.
  */
 const initialChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
   const { initial: began = {} } = (was.does ?? {}) as Doing;
@@ -106,7 +109,7 @@ const initialChanges = (type: string, was: EventContract, is: EventContract): re
     if (!(field in begins) || isDeepStrictEqual(value, begins[field])) return [];
     const what = `event ${type} initial ${field}`;
     const says = `What it created began with ${field} ${show(value)}, and begins with ${show(begins[field])} now, also where it was recorded before`;
-    // A field that the event holds from its new version on.
+    // A field that the event contains from its new version on.
     const isUpcast = is.version > was.version && field in fieldsOf(is);
     return [
       isUpcast ? warns(what, `${says}, unless the upcast fills it in.`) : breaks(what, `${says}.`, CREATION),
@@ -121,7 +124,7 @@ const dataChanges = (type: string, was: EventContract, is: EventContract): reado
     ...absentChanges(type, was, is, hasNewVersion),
     ...compareSchemas({ schema: was.schema }, { schema: is.schema }).map((change) => {
       const [what, says] = [`event ${type} ${change.path}`.trim(), sentenceOf(change)];
-      // An upcast serves whoever reads the log; subscribers and webhooks get the new shape alone.
+      // An upcast helps readers of the log; subscribers and webhooks get only the new shape.
       if (was.visibility === 'public' && breaksReaders(change)) return breaks(what, says, KEEP_FIELD);
       if (hasNewVersion) return adds(what, `${says} That is version ${is.version}.`);
       return weigh(what, says, change, is.absent);
@@ -129,7 +132,7 @@ const dataChanges = (type: string, was: EventContract, is: EventContract): reado
   ];
 };
 
-/** What stored events lack reads as something else, or cannot be read. */
+/** Fields that old events lack get another value, or cannot be read. */
 const absentChanges = (
   type: string,
   was: EventContract,
@@ -172,7 +175,7 @@ const weigh = (
   }
 };
 
-/** What is sealed is sealed in the log for ever, and what is in clear is never erased. */
+/** Encrypted fields stay encrypted in the log for ever, and clear ones can never be erased. */
 const sealChanges = (
   type: string,
   was: EventContract,

@@ -10,7 +10,7 @@ import { adds, breaks, type Finding, warns } from './finding.ts';
 
 const KEEP = 'Leave the old name and type in the declaration, and add the new one beside it.';
 
-/** What `findSchemaChanges` of graphql-js says of two schemas in SDL. */
+/** The differences that `findSchemaChanges` of graphql-js finds between two schemas in SDL. */
 export const compareGraphql = (before: string, after: string): readonly Finding[] =>
   findSchemaChanges(read(before), read(after)).flatMap(({ type, description }): readonly Finding[] => {
     if (type === SafeChangeType.DESCRIPTION_CHANGED) return [];
@@ -20,8 +20,7 @@ export const compareGraphql = (before: string, after: string): readonly Finding[
   });
 
 /**
- * What is read may be a value or a type that a client does not know, and what is left out of a request may
- * mean something else.
+ * A client may read a value or a type that it does not know, and an omitted argument may mean something else.
  */
 const WARNED: ReadonlySet<string> = new Set([
   DangerousChangeType.VALUE_ADDED_TO_ENUM,
@@ -30,13 +29,12 @@ const WARNED: ReadonlySet<string> = new Set([
   DangerousChangeType.INPUT_FIELD_DEFAULT_VALUE_CHANGE,
 ]);
 
-/**
- * Recorded by this very program, and with directives of the specification of federation that are declared
- * nowhere.
- */
+/** This very program recorded it, and federation directives are declared nowhere. */
 const read = (sdl: string): GraphQLSchema => buildSchema(sdl, { assumeValidSDL: true });
 
-/** The field, argument or type that a description begins with, as `Post.title` or `Query.posts(limit:)`. */
+/**
+ * The field, argument or type at the start of a description, such as `Post.title` or `Query.posts(limit:)`.
+ */
 const coordinateIn = (description: string): string => {
   const words = description.split(' ').map((word) => word.replace(/\.$/, ''));
   return (
@@ -46,7 +44,7 @@ const coordinateIn = (description: string): string => {
   );
 };
 
-/** With which descriptions begin. */
+/** The first words of descriptions. */
 const ABOUT: ReadonlySet<string> = new Set([
   'Field',
   'Argument',

@@ -8,7 +8,7 @@ const KEEP_FIELD = 'Leave the field as it is, and add the new one beside it.';
 
 type Named = Readonly<Record<string, JsonObject>>;
 
-/** What clients send must still be taken, and what they read must still be there. */
+/** Requests that clients send must still be accepted, and answers must still contain what they read. */
 export const compareOperations = (
   before: Contract['operations'],
   after: Contract['operations'],
@@ -84,7 +84,7 @@ const answerChanges = (
   });
 };
 
-/** What clients send. */
+/** Compares the input of an operation. */
 const given = (
   what: string,
   pair: Pair<JsonObject | undefined>,
@@ -94,12 +94,12 @@ const given = (
   changesOf(pair, named).map((change) => {
     const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
     if (['came', 'wider', 'optional', 'nullable'].includes(change.kind)) return adds(each, says);
-    // A client that sends back all that it got sends this field already.
+    // A client that sends back its whole answer already sends this field.
     const isSent = unheeded.has(change.path) && (change.kind === 'required' || change.kind === 'other');
     return isSent ? warns(each, says) : breaks(each, says, insteadOf(change));
   });
 
-/** The fields of a whole that a client may send back, with any value, although they could not be changed. */
+/** The fields that a client may send back with any value, although they cannot be changed. */
 const unheededIn = ({ $ref, ...own }: JsonObject, named: Named): ReadonlySet<string> => {
   const { properties = {} } = typeof $ref === 'string' ? (named[$ref.split('/').at(-1) ?? ''] ?? {}) : own;
   return new Set(

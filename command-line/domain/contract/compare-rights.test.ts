@@ -5,7 +5,7 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import { compareRights } from './compare-rights.ts';
 import { contractOf } from './contract.ts';
 
-/** What a customer may read of tickets, and of their price. */
+/** The rights of a customer to read tickets, and their price. */
 const rightsOf = (read: unknown, price: unknown = true) => {
   const base = domain({ name: 'helpdesk', roles: ['customer', 'agent'] });
   const team = base.aggregate('team', {
@@ -96,13 +96,13 @@ test.each<[string, unknown, unknown, keyof typeof SAYS]>([
   expect(told(second, first, 'ticket.read')).toEqual(SAYS[change].back);
 });
 
-test('a right to a part is that to the whole with its own condition: without this it is wider', () => {
+test('a right to a part combines with the condition of the whole: without the latter it is wider', () => {
   const [before, after] = [rightsOf(['own', 'ours'], 'solved'), rightsOf(['own', 'ours'], true)];
   expect(told(before, after, 'ticket.read_price')).toEqual(SAYS.wider.onwards);
   expect(told(after, before, 'ticket.read_price')).toEqual(SAYS.wider.back);
 });
 
-test('of what is personal, fewer may read it under a further condition, and more under another one', () => {
+test('a further condition narrows the readers of personal data, and another one widens them', () => {
   const breaking = (before: unknown, after: unknown) =>
     compareRights(rightsOf(before), rightsOf(after)).flatMap(({ what, weight }) =>
       weight === 'breaks' ? [what] : [],
@@ -112,7 +112,7 @@ test('of what is personal, fewer may read it under a further condition, and more
   expect(breaking('own', 'solved')).toEqual(['personal ticket.note customer']);
 });
 
-test('a condition that an earlier release recorded by its words alone is one part, unless it is declared still', () => {
+test('a condition recorded in words by an earlier release is one part, unless it is still declared', () => {
   const both = { own: true, solved: true };
   const { conditions: _, ...before } = rightsOf(both);
   expect(told(before, rightsOf('own'), 'ticket.read')).toEqual(SAYS.changed.onwards);

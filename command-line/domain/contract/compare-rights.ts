@@ -6,7 +6,8 @@ import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 type Rights = Contract['rights'];
 
 /**
- * Tokens have scopes; a right that became narrower may be wanted, and one that shows more of persons must be.
+ * Tokens have scopes. Narrowing a right may be intended; a right that shows more personal data must be
+ * intended.
  */
 export const compareRights = (before: Rights, after: Rights): readonly Finding[] => {
   const { gone, came, both } = byName(before.rights, after.rights);
@@ -34,14 +35,14 @@ export const compareRights = (before: Rights, after: Rights): readonly Finding[]
   ];
 };
 
-/** The conditions that a role has a right under, as what they ask. */
+/** The conditions under which a role has a right, as alternatives. */
 type Reading = (right: RightReport, role: string) => Alternatives;
 
 const ALWAYS = 'always';
 
 /**
- * Of what an earlier release recorded, the parts of a condition are known if it is declared still; otherwise
- * it is one part.
+ * An earlier release recorded conditions in words only; their parts are known if the condition is still
+ * declared. Otherwise it is one part.
  */
 const readingOf = (before: Rights, after: Rights): Reading => {
   const parts = new Map(Object.entries({ ...after.conditions, ...before.conditions }));
@@ -66,7 +67,7 @@ const rightChanges = (
   }),
 ];
 
-/** A part that is under no right of its own any more is read by whoever reads the aggregate. */
+/** A part without a right of its own can be read by everybody who reads the aggregate. */
 const partChanges = ({ parts: was }: Rights, { parts: is = {} }: Rights): readonly Finding[] => {
   if (was === undefined) return [];
   const { gone, came, both } = byName(rightsByPart(was), rightsByPart(is));
@@ -86,7 +87,7 @@ const partChanges = ({ parts: was }: Rights, { parts: is = {} }: Rights): readon
   ];
 };
 
-/** As `ticket.budget`. */
+/** Keys such as `ticket.budget`. */
 const rightsByPart = (parts: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(parts).flatMap(([right, names]) =>
@@ -94,7 +95,7 @@ const rightsByPart = (parts: Readonly<Record<string, readonly string[]>>): Reado
     ),
   );
 
-/** Of a field that is read by another right now, the two are compared. */
+/** If another right now guards a field, compares the two. */
 const personalChanges = (before: Rights, after: Rights, reading: Reading): readonly Finding[] =>
   byName(before.personal, after.personal).both.flatMap(([field, by, byNow]) => {
     const [was, is] = [before.rights[by], after.rights[byNow]];

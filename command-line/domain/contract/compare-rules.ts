@@ -7,13 +7,13 @@ const NONE: KindRules = {};
 type Rules = Readonly<Record<string, KindRules>>;
 
 /**
- * What was accepted and would be refused now breaks; what follows of itself is shown. Nothing is said where
- * nothing was recorded of it yet.
+ * Refusing what was accepted breaks the contract; changed reactions and timers are reported. Rules that were
+ * not recorded yet are skipped.
  */
 export const compareRules = (before: Rules | undefined, after: Rules | undefined): readonly Finding[] => {
   if (before === undefined || after === undefined) return [];
   const { gone, came, both } = byName(before, after);
-  // That an aggregate is gone, the events say.
+  // The events already report a removed aggregate.
   return [
     ...both,
     ...came.map((kind) => [kind, NONE, after[kind] ?? NONE] as const),
@@ -82,7 +82,7 @@ const countedText = (limit: LimitRule | undefined): string =>
 
 type Lists = Readonly<Record<string, number>>;
 
-/** That a list is new or gone, the operations say. */
+/** The operations already report a new or removed list. */
 const listChanges = (kind: string, before: Lists, after: Lists): readonly Finding[] =>
   byName(before, after).both.flatMap(([name, had, max]) => {
     const what = `list ${kind} ${name} max`;

@@ -89,7 +89,7 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(compareSchemas({ schema: before }, { schema: after })).toEqual([]);
 });
 
-test('references are followed, and what refers to itself is compared once', () => {
+test('references are followed, and a recursive schema is compared once', () => {
   const tree = (leaf: JsonObject): Readonly<Record<string, JsonObject>> => ({
     Tree: {
       type: 'object',

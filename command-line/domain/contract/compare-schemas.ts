@@ -1,15 +1,14 @@
-// Over 200 lines, because it is one comparison: whatever two schemas can differ in.
+// Over 200 lines, because it is one comparison: every difference between two schemas.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
 import { type Alternative, pairAlternatives } from './pair-alternatives.ts';
 
 /**
- * How a schema differs from the one before: what it lets through is less (`narrower`), more (`wider`), or
- * something else (`other`); fields came or went, must be there now or need not be any more, or may be null
- * now or not any more.
+ * A difference between two schemas. The new one accepts less (`narrower`), more (`wider`), or something else
+ * (`other`). Otherwise a field was added or removed, became required or optional, or became nullable or not.
  */
 export type SchemaChange = {
-  /** As `items[].amount`; empty of the whole. */
+  /** A path such as `items[].amount`; empty for the whole. */
   readonly path: string;
   readonly kind:
     | 'narrower'
@@ -25,19 +24,17 @@ export type SchemaChange = {
   readonly says: string;
 };
 
-/** With the schemas by name that `$ref` leads to. */
+/** With the schemas that `$ref` can name. */
 export type Schema = { readonly schema: JsonObject; readonly named?: Readonly<Record<string, JsonObject>> };
 
 export const compareSchemas = (before: Schema, after: Schema): readonly SchemaChange[] => {
   const seen = new Set<string>();
   const changes = compare({ before, after, path: '', seen });
-  // A schema that is referred to twice below the same field is compared once for each.
+  // A schema referenced twice below the same field is compared once for each.
   return [...new Map(changes.map((change) => [`${change.path} ${change.says}`, change])).values()];
 };
 
-/**
- * Whoever reads may miss a field, meet null, or meet something else; fewer values are values that they know.
- */
+/** A reader may miss a field, meet null, or meet an unknown value. Fewer values are all known. */
 export const breaksReaders = ({ kind }: SchemaChange): boolean =>
   ['gone', 'optional', 'nullable', 'other'].includes(kind);
 
@@ -51,7 +48,7 @@ type Object_ = Readonly<Record<string, unknown>>;
 
 const compare = ({ before, after, path, seen }: Pair): readonly SchemaChange[] => {
   const pair = `${String(before.schema.$ref)} ${String(after.schema.$ref)}`;
-  // What refers to itself says nothing new the second time.
+  // A recursive reference adds nothing the second time.
   if (before.schema.$ref !== undefined && seen.has(pair)) return [];
   const [one, other] = [plain(before), plain(after)];
   const within = new Set([...seen, pair]);
@@ -80,7 +77,7 @@ const alternativesOf = ({ schema: { anyOf = [] } }: Plain, whole: Schema): reado
 type Into = (was: unknown, is: unknown, path: string) => readonly SchemaChange[];
 type Plain = { readonly schema: Object_; readonly isNullable: boolean };
 
-/** Without what is said for readers, with references followed, and null apart. */
+/** Without descriptions, with references resolved, and null separate. */
 const plain = (whole: Schema): Plain => {
   const schema = followed(whole);
   const { anyOf, oneOf = anyOf, ...rest } = schema;
@@ -123,7 +120,7 @@ const followed = ({ schema, named = {} }: Schema): Object_ => {
 
 const JSON_TYPES = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 
-/** All that JSON has, one by one. */
+/** A union of all JSON types. */
 const isAnything = ({ anyOf = [] }: Object_): boolean => {
   const types = new Set((anyOf as readonly JsonObject[]).map(({ type }) => type));
   return JSON_TYPES.every((type) => types.has(type));
@@ -132,8 +129,8 @@ const isAnything = ({ anyOf = [] }: Object_): boolean => {
 const isNumeric = ({ type }: Object_): boolean => type === 'integer' || type === 'number';
 
 /**
- * How wide a number is held is a hint for generators, and its limits say what it can be. A constant that is
- * whole is an integer.
+ * `format` of a number is a hint for generators; its limits say which values it has. A whole constant is an
+ * integer.
  */
 const numeric = ({ format: _, ...schema }: Object_): Object_ =>
   Number.isSafeInteger(schema.const) ? { ...schema, type: 'integer' } : schema;
@@ -229,7 +226,7 @@ const wordsIn = (schema: Object_): readonly string[] | undefined =>
       ? schema.enum.map((each) => JSON.stringify(each))
       : undefined;
 
-/** Whether a higher limit lets more through. */
+/** Whether a higher limit accepts more. */
 const LIMITS: Readonly<Record<string, boolean>> = {
   maxLength: true,
   maximum: true,
@@ -266,7 +263,7 @@ const COMPARED = new Set([
   ...Object.keys(LIMITS),
 ]);
 
-/** Which of two patterns lets more through, nobody can tell. */
+/** It is undecidable here which of two patterns accepts more. */
 const restChanges = (one: Object_, other: Object_, path: string): readonly SchemaChange[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((key): readonly SchemaChange[] => {
     const [was, is] = [one[key], other[key]];

@@ -7,7 +7,7 @@ import type { Contract } from './contract.ts';
 import type { Finding } from './finding.ts';
 import { compareViews } from './views.ts';
 
-/** What was recorded, against what is declared now. */
+/** Compares the recorded contract with the current declaration. */
 export const compareContracts = (before: Contract, after: Contract): readonly Finding[] => {
   const all = [
     ...compareEvents(before.events, after.events),

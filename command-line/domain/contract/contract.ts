@@ -13,16 +13,16 @@ import { compositesOf, partsReportOf, personalReadsOf, type RightReport, rightsR
 import { type KindRules, rulesOf, unlessEmpty } from './rules.ts';
 import { type ViewContracts, viewContracts } from './views.ts';
 
-/** How events of a type are stored. */
+/** The stored form of events of a type. */
 export type EventContract = {
   readonly version: number;
   readonly visibility: 'public' | 'internal';
   readonly stream: EventDefinition['stream'];
-  /** What it does to its aggregate, and what that begins with; the kernel’s own events do not say it. */
+  /** Its effect on the aggregate, and the initial values; the kernel’s own events have none. */
   readonly does?: JsonObject;
   readonly personal: EventDefinition['personal'];
   readonly schema: JsonObject;
-  /** What fields read as that are missing in what was stored before. */
+  /** Values of fields that older stored events lack. */
   readonly absent?: JsonObject;
   readonly example: JsonObject;
 };
@@ -32,42 +32,42 @@ export type OperationContract = {
   readonly right: string | null;
   readonly query?: JsonObject;
   readonly body?: Readonly<Record<string, JsonObject>>;
-  /** Whether it may be left out. */
+  /** Whether the body may be omitted. */
   readonly isBodyOptional?: true;
   readonly answer: { readonly status: number; readonly kind: string; readonly schema?: JsonObject };
   readonly refusals?: readonly string[];
 };
 
-/** What clients, stored events and tokens rely on. Made from the declaration alone. */
+/** Everything that clients, stored events and tokens rely on, derived from the declaration alone. */
 export type Contract = {
   readonly events: Readonly<Record<string, EventContract>>;
-  /** By method and path; schemas with a name are kept once. */
+  /** By method and path; named schemas are stored once. */
   readonly operations: {
     readonly operations: Readonly<Record<string, OperationContract>>;
     readonly schemas: Readonly<Record<string, JsonObject>>;
   };
   readonly rights: {
-    /** Of all files of the contract. */
+    /** The version of the format of all files. */
     readonly format: number;
     readonly domain: string;
     readonly scopes: readonly string[];
     readonly rights: Readonly<Record<string, RightReport>>;
-    /** Limits, and what follows of itself, by aggregate; formerly it was not recorded. */
+    /** Limits, reactions and timers, by aggregate; older contracts lack it. */
     readonly rules?: Readonly<Record<string, KindRules>>;
-    /** What conditions of several parts are made of, by their words; formerly it was not recorded. */
+    /** The parts of composite conditions, by their words; older contracts lack it. */
     readonly conditions?: Readonly<Record<string, Alternatives>>;
-    /** What views are made of; formerly it was not recorded. */
+    /** The definitions of views; older contracts lack it. */
     readonly views?: ViewContracts;
-    /** What rights to parts are to, by right; formerly it was not recorded. */
+    /** The fields that rights to parts cover, by right; older contracts lack it. */
     readonly parts?: Readonly<Record<string, readonly string[]>>;
-    /** The right by which each personal field is read. */
+    /** The right that guards each personal field. */
     readonly personal: Readonly<Record<string, string>>;
   };
   /** SDL, as `annals graphql schema` prints it. */
   readonly schema: string;
 };
 
-/** The next one if a later release could not read what this one records. */
+/** Increment it if a release that reads this number could not read the new format. */
 export const FORMAT = 1;
 
 export const contractOf = (domain: Domain): Contract => {
@@ -136,7 +136,7 @@ const doingOf = (kind: Kind, event: EventInfo): JsonObject => {
   );
 };
 
-/** What an aggregate begins with beside what its creation says. */
+/** The initial values of an aggregate that its creation does not set. */
 const initialOf = ({ fields, identity, derived }: Kind, { effect, values, sets }: EventInfo): JsonObject => {
   if (effect !== 'creates') return {};
   const said = new Set([...identity, ...values, ...Object.keys(sets), ...derived.map(({ name }) => name)]);

@@ -1,7 +1,4 @@
-/**
- * Each line that only one of two records has, after the part that it belongs to: `-` was recorded, `+` is so
- * now.
- */
+/** Each line that only one of two records has, below its part: `-` was recorded, `+` is current. */
 export const differencesOf = (file: string, recorded: string, now: string): readonly string[] => {
   const linesOf = file.endsWith('.json') ? linesOfJson : linesOfText;
   const [before, after] = [linesOf(recorded), linesOf(now)];
@@ -16,14 +13,15 @@ export const differencesOf = (file: string, recorded: string, now: string): read
 
 const byPart = (one: string, other: string): number => (one.slice(2) < other.slice(2) ? -1 : 1);
 
-/** What is in the first more often than in the second. */
+/** The lines that occur more often in the first than in the second. */
 const without = (lines: readonly string[], taken: readonly string[]): readonly string[] => {
   const left = Map.groupBy(taken, (line) => line);
   return lines.filter((line) => left.get(line)?.pop() === undefined);
 };
 
 /**
- * `paths./articles.get.parameters[].name = "tag"`: without places in arrays, an item more is one difference.
+ * Lines such as `paths./articles.get.parameters[].name = "tag"`: without array indexes, so that one more item
+ * is one difference.
  */
 const linesOfJson = (text: string): readonly string[] => (text === '' ? [] : flatten(JSON.parse(text), ''));
 
@@ -38,7 +36,7 @@ const flatten = (value: unknown, path: string): readonly string[] => {
     : members.flatMap(([each, item]) => flatten(item, each));
 };
 
-/** A line that begins with a word or with `##` is the head of a part, and the lines below it belong to it. */
+/** A line that begins with a word or with `##` starts a part, and the lines below belong to it. */
 const linesOfText = (text: string): readonly string[] => {
   let head = '';
   return text.split('\n').flatMap((line) => {

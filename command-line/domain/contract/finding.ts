@@ -1,11 +1,11 @@
-/** A difference between what was recorded and what is declared now. */
+/** A difference between the recorded contract and the current declaration. */
 export type Finding = {
-  /** By which it is accepted, as `event claim.paid amount`. */
+  /** The words that accept it, such as `event claim.paid amount`. */
   readonly what: string;
-  /** It is refused, shown as a warning, or recorded as an addition. */
+  /** Refused, shown as a warning, or recorded as an addition. */
   readonly weight: 'breaks' | 'warns' | 'adds';
   readonly says: string;
-  /** What to do instead of breaking. */
+  /** The compatible way to make the change. */
   readonly instead?: string;
 };
 

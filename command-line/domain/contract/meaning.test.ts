@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one table: each part of a declaration that says what recorded events mean.
+// Over 200 lines, because it is one table: each part of a declaration that gives recorded events their
+// meaning.
 import { describe, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
@@ -14,7 +15,7 @@ import { contractOf } from './contract.ts';
 type Change = {
   readonly fields?: object;
   readonly events?: object;
-  /** Of the aggregate, beside these. */
+  /** Other parts of the aggregate. */
   readonly more?: object;
   readonly view?: object;
 };
@@ -110,7 +111,7 @@ const rowsOf = async (before: Domain, after: Domain) => {
   return isMadeBy(is.fingerprint, marks) ? 'the same rows' : 'other rows';
 };
 
-describe('what changes what recorded events mean is told, and makes another read model', () => {
+describe('a change to the meaning of recorded events is reported, and changes the read model', () => {
   test.each<[string, Change, string]>([
     [
       'the initial state',
@@ -226,7 +227,7 @@ describe('what changes what recorded events mean is told, and makes another read
   });
 });
 
-describe('what leaves what recorded events mean is told as what it is, and needs no rebuild', () => {
+describe('a change that keeps the meaning of recorded events is reported as such, and needs no rebuild', () => {
   test.each<[string, Change, readonly string[]]>([
     [
       'a limit',
@@ -258,7 +259,8 @@ describe('what leaves what recorded events mean is told as what it is, and needs
     expect(await rowsOf(before, after)).toBe('the same rows');
   });
 
-  // Its text differs between compilers. Whoever changes it gives the event another version.
+  // Its text differs between compilers, so it is not compared: whoever changes it must give the event a new
+  // version.
   test('the code of an upcast', async () => {
     const [before, after] = [shop({ events: upcast('a') }), shop({ events: upcast('b') })];
     expect(findingsOf(before, after)).toEqual([]);
@@ -266,7 +268,7 @@ describe('what leaves what recorded events mean is told as what it is, and needs
   });
 });
 
-test('what an earlier release recorded without initial values and views says nothing against them', () => {
+test('a contract of an earlier release without initial values and views does not conflict with them', () => {
   const { events, rights, ...others } = CONTRACT;
   const earlier = {
     ...others,
@@ -285,7 +287,7 @@ test('what an earlier release recorded without initial values and views says not
   expect(compareContracts(earlier as never, contractOf(now))).toEqual([]);
 });
 
-test('an initial value that the creation holds from its next version on is filled in by the upcast', () => {
+test('the upcast supplies an initial value that the creation contains from its next version on', () => {
   const held = shop({
     fields: { nags: integer(0, 9).default(5) },
     events: {
@@ -301,7 +303,7 @@ test('an initial value that the creation holds from its next version on is fille
   expect(findings.filter((each) => each.startsWith('breaks event'))).toEqual([]);
 });
 
-test('the same parts in another order are the same', async () => {
+test('the order of parts does not matter', async () => {
   const reversed = (names: readonly string[]) => names.toReversed();
   const [before, after] = [SHOP, shop({ events: { placed: { creates: reversed(created) } } })];
   expect(await rowsOf(before, after)).toBe('the same rows');

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
 
-/** One of several that a value may be; followed is without references and texts for readers. */
+/** One alternative of a union; `followed` has references resolved and no descriptions. */
 export type Alternative = {
   readonly schema: JsonObject;
   readonly followed: Readonly<Record<string, unknown>>;
@@ -14,8 +14,8 @@ type Paired = {
 };
 
 /**
- * The same ones first, then those with the same constants, as `type: "add"`; those without constants by their
- * place.
+ * Pairs equal ones first, then those with the same constants, such as `type: "add"`, then those without
+ * constants by position.
  */
 export const pairAlternatives = (before: readonly Alternative[], after: readonly Alternative[]): Paired => {
   const [pairs, came] = [[] as (readonly [Alternative, Alternative])[], [...after]];
@@ -36,7 +36,7 @@ const PAIRED_BY: readonly ((one: Alternative, other: Alternative) => boolean)[] 
   (one, other) => constantsOf(one).length + constantsOf(other).length === 0,
 ];
 
-/** What tells it from the others. */
+/** The constants that distinguish it from the others. */
 const constantsOf = ({ followed }: Alternative): readonly unknown[] => {
   if ('const' in followed) return [followed.const];
   return Object.entries((followed.properties ?? {}) as Record<string, JsonObject>)

@@ -1,8 +1,8 @@
 const COLUMNS = 140;
 
 /**
- * JSON of which a change is a readable diff: keys in order, a value on one line where it fits. Of the order
- * of keys, nobody is told anything.
+ * JSON that gives readable diffs: keys in order, a value on one line if it fits. The order of keys carries no
+ * meaning.
  */
 export const printedJson = (value: unknown): string => `${print(value, '')}\n`;
 

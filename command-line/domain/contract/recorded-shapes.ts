@@ -6,8 +6,8 @@ const some = <T extends z.ZodType>(each: T) =>
   z.record(z.string(), each).refine((all) => Object.keys(all).length > 0, 'nothing is recorded in it');
 
 /**
- * What comparing needs to find. A part that a later release adds has a default here, so that it reads what
- * this one recorded.
+ * The parts that comparing needs. A part added by a later release gets a default here, so that it reads older
+ * contracts.
  */
 export const PART_SHAPES = {
   events: some(

@@ -8,10 +8,10 @@ import type { Contract } from './contract.ts';
 import { printedJson } from './printed-json.ts';
 import { ACCEPTED_SHAPE, PART_SHAPES } from './recorded-shapes.ts';
 
-/** A break that was let through, and why. */
+/** A break that was accepted, and why. */
 export type Accepted = { readonly what: string; readonly says: string; readonly reason: string };
 
-/** A file for each part, of which a change is a readable diff; of the schema, tools read the file itself. */
+/** One file for each part, so that diffs are readable; tools read the schema's file directly. */
 const FILES = {
   events: 'events.json',
   operations: 'operations.json',
@@ -30,7 +30,7 @@ export const filesOf = ({ schema, ...parts }: Contract): Readonly<Record<string,
 
 export type Recorded = { readonly contract: Contract; readonly files: Readonly<Record<string, string>> };
 
-/** Nothing where nothing was recorded yet. */
+/** Undefined if nothing was recorded yet. */
 export const readRecorded = (folder: string): Recorded | undefined => {
   const read = Object.values(FILES).map((file) => [file, readFile(join(folder, file))] as const);
   const missing = read.flatMap(([file, text]) => (text === undefined ? [file] : []));
@@ -62,8 +62,7 @@ export const writeRecorded = async (
   accepted: readonly Accepted[],
 ): Promise<void> => {
   await makeFolder(folder);
-  // Reasons come first: once the contract is recorded, the break that they belong to cannot be found any
-  // more.
+  // Reasons are written first: once the contract is recorded, the accepted break cannot be found any more.
   const reasons =
     accepted.length > 0 ? [[ACCEPTED, printedJson([...readAccepted(folder), ...accepted])] as const] : [];
   const files = [...reasons, ...Object.entries(filesOf(contract))].map(

@@ -1,18 +1,18 @@
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { describeLimits, describeReactions, describeTimers } from '../description.ts';
 
-/** What is refused or done beside what forms, rights and events say of it. */
+/** Refusals and effects beyond those of forms, rights and events. */
 export type KindRules = {
-  /** The kernel’s own are left out. */
+  /** Without those of the kernel. */
   readonly limits?: Readonly<Record<string, LimitRule>>;
-  /** How many items each list may have. */
+  /** The maximum of items in each list. */
   readonly lists?: Readonly<Record<string, number>>;
-  /** What follows from which event of what it refers to, or from its own by code. */
+  /** Reactions by the event that triggers them: one of a referenced aggregate, or an own one by code. */
   readonly reactions?: Readonly<Record<string, string>>;
   readonly timers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Numbers that follow from lists, and from what. */
+  /** Numbers derived from lists, with their sources. */
   readonly derived?: Readonly<Record<string, string>>;
-  /** Fields that code makes of events: of which, and its version. */
+  /** Fields that code computes from events: the events, and the version of the code. */
   readonly projects?: Readonly<Record<string, string>>;
 };
 export type LimitRule = {
@@ -22,7 +22,7 @@ export type LimitRule = {
   readonly refusal: string;
 };
 
-/** Of those aggregates that have any. */
+/** Of aggregates that have any. */
 export const rulesOf = (domain: Domain): Readonly<Record<string, KindRules>> =>
   named(Object.values(domain.kinds), (kind) => [kind.name, rulesOfKind(domain, kind)]);
 
@@ -62,7 +62,7 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ),
 });
 
-/** That no two users have the same address is the kernel’s. */
+/** The unique address of users is the kernel’s own limit. */
 const ownLimits = (kind: Kind): Kind =>
   kind.name === 'user' ? { ...kind, limits: kind.limits.filter(({ name }) => name !== 'email') } : kind;
 

@@ -3,8 +3,8 @@ import { sourceOf } from '../description-views.ts';
 import { byName, type Finding, warns } from './finding.ts';
 
 /**
- * By view: of each value, what is counted or summed up, and of each aggregate, by what it is in which row and
- * from which event on.
+ * By view: for each value, what it counts or sums; for each aggregate, which of its items are in which row,
+ * and from which event on.
  */
 export type ViewContracts = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -37,16 +37,13 @@ const aggregatesOf = ({ shares }: ViewInfo): Readonly<Record<string, string>> =>
     }),
   );
 
-/**
- * Nothing is said where nothing was recorded of them yet; that a view or a value is new or gone, the
- * operations say.
- */
+/** Skips views that were not recorded yet. The operations already report new and removed views and values. */
 export const compareViews = (before: ViewContracts = {}, after: ViewContracts = {}): readonly Finding[] =>
   byName(before, after).both.flatMap(([view, was, is]) => valueChanges(`view ${view}`, was, is));
 
 type Values = Readonly<Record<string, string>>;
 
-/** Of what was recorded before, others are made now: whoever uses them must know. */
+/** Past events now give other values: their readers must know. */
 export const valueChanges = (what: string, before: Values = {}, after: Values = {}): readonly Finding[] =>
   byName(before, after).both.flatMap(([name, was, is]) =>
     was === is ? [] : [warns(`${what} ${name}`, `It is ${is}, and was ${was}. ${OTHERS}`)],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 
-// What docker-compose.yml reads from .env: npm run -s secrets >> .env
+// Prints the settings that docker-compose.yml reads from .env: npm run -s secrets >> .env
 // Keep a copy of MASTER_KEY apart from the data: without it no personal field can be read again.
 if (existsSync('.env') && readFileSync('.env', 'utf8').includes('MASTER_KEY=')) {
   console.error('.env has a MASTER_KEY already, and another one could not read its data.');
