@@ -29,7 +29,7 @@ import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 type Options = {
-  /** Tests give one that they move. */
+  /** Tests pass one that they control. */
   readonly clock?: Clock;
   /** Whether the domain has a demo, which a first start then offers. */
   readonly hasDemo?: boolean;
@@ -57,8 +57,8 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
 };
 
 /**
- * All roles in one process, on the embedded database unless the settings name another; in a worker, all but
- * what follows the event log. Tests use the parts.
+ * All roles in one process, on the embedded database unless the settings name another; in a worker, all roles
+ * except the followers of the event log. Tests use the parts.
  */
 export const startAll = async (
   context: ProcessContext,
@@ -86,7 +86,7 @@ export const startAll = async (
     requireIfMatch,
     bodyBytesMax: limits.bodyBytesMax,
   });
-  // What is asked for most comes first, because Express tries one route after the other.
+  // The most frequent requests come first, because Express tries one route after the other.
   const routes = [
     resourcePaths(foundation.domain),
     query.routes,
@@ -162,7 +162,7 @@ const startRoles = async (
   return { blobs, gateway, auth, authentication, query, dispatcher };
 };
 
-/** Keeps the access of the first minute in the data folder, and prints what to try next. */
+/** Stores the access of the first minute in the data folder, and prints what to try next. */
 const showFirstMinute = async (
   { dataDir, publicUrl }: Config,
   domain: Domain,
@@ -182,13 +182,13 @@ const showFirstMinute = async (
 
 type Started = { readonly url: string; readonly foundation: Foundation; readonly auth: AuthService };
 
-/** What a first start makes is less than this, in the event log of PostgreSQL. */
+/** A first start appends fewer events, in the event log of PostgreSQL. */
 const UNUSED_EVENTS_MAX = 20;
 
 const isUnused = async ({ eventLog }: Foundation): Promise<boolean> =>
   (await eventLog.head()) <= UNUSED_EVENTS_MAX;
 
-/** As every link names it; a port that the system chose is known only now. */
+/** The address in every link; a port that the system chose is known only now. */
 const shownUrl = (publicUrl: string, url: string): string =>
   publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
 

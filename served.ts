@@ -5,7 +5,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Served } from './start.ts';
 
-/** Publishing, or the domain that a file exports. */
+/** The publishing domain, or the domain that a file exports. */
 export const servedBy = (file: string): Served =>
   file === ''
     ? {
@@ -14,7 +14,7 @@ export const servedBy = (file: string): Served =>
       }
     : { domain: () => domainIn(file) };
 
-/** What this installation serves. It is read before the other settings, which depend on the domain. */
+/** The domain of this installation. It is read before the other settings, which depend on it. */
 export const served = servedBy(process.env.DOMAIN_FILE ?? '');
 
 const domainIn = async (file: string): Promise<Domain> => {
@@ -32,6 +32,6 @@ const domainIn = async (file: string): Promise<Domain> => {
   return domain;
 };
 
-/** What `assemble` returns; what `domain` returns has no aggregates. */
+/** Recognises the result of `assemble`; that of `domain` has no aggregates. */
 const isDomain = (value: unknown): value is Domain =>
   typeof value === 'object' && value !== null && 'kinds' in value && 'signUp' in value;

@@ -5,7 +5,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 
 type Role = { readonly startRole: (context: ProcessContext) => Promise<void> };
 
-/** Each is loaded where it runs, so that no process holds what another does. */
+/** Each is loaded only in its own process, to save memory. */
 const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
   command: () => import('./command/role.ts'),
   query: () => import('./query/role.ts'),
@@ -15,15 +15,14 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
 };
 
 /**
- * What an installation serves. The domain is loaded here, because a declaration may be refused: then its
- * sentence is all that is printed.
+ * What an installation serves. The domain is loaded in a function, because a declaration may be refused: then
+ * only that error is printed.
  */
 export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
 
 /**
- * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or a command of
- * an operator (`audit verify`). A `main.ts` that calls it is all that an installation of another domain
- * needs.
+ * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or an operator
+ * command (`audit verify`). A `main.ts` that calls it is all that an installation of another domain needs.
  */
 export const start = async (
   served: Served,
@@ -51,7 +50,7 @@ const allRoles = async ({ demo }: Served): Promise<Role> => {
 const runRole = async (role: () => Promise<Role>, options: Parameters<typeof run>[1]): Promise<never> =>
   run(async (context) => (await role()).startRole(context), options);
 
-/** The command line of operators alone. */
+/** The command line for operators only. */
 export const operate = async (
   served: Served,
   args: readonly string[] = process.argv.slice(2),

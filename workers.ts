@@ -1,10 +1,7 @@
 import type { ProcessContext } from '#shared/process/run.ts';
 import { startPrimary } from '#shared/workers/primary.ts';
 
-/**
- * All roles, in one process or in the workers of one. The primary process of workers loads nothing that they
- * do.
- */
+/** All roles, in one process or in its workers. The primary process of workers loads none of their code. */
 export const startOneOrMany = async (
   context: ProcessContext,
   options: { readonly hasDemo: boolean },

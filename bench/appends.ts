@@ -7,15 +7,15 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
 import { runWriters } from './writers.ts';
 
-// Durable appends of one event to a new stream, by 1, 32 and 256 writers in a closed loop, on one PostgreSQL
-// server with its durable settings. The contenders take turns within each round, so that a machine that
-// drifts drifts for all of them; the table has the medians.
+// Measures durable appends of one event to a new stream, by 1, 32 and 256 writers in a closed loop, on one
+// PostgreSQL server with its durable settings. The contenders take turns within each round, so that a drift
+// of the machine affects all of them; the table has the medians.
 const options = readOptions({
   seconds: ['4', '0.7'],
   rounds: ['3', '5'],
   writers: ['1,32,256', '1,32'],
-  // One that runs elsewhere, such as esdb://127.0.0.1:2113?tls=false, or `stand-in`, which shows that the
-  // contenders run and nothing of its speed.
+  // A server that runs elsewhere, such as esdb://127.0.0.1:2113?tls=false; or `stand-in`, which shows that
+  // the contenders run but not their speed.
   eventstore: [process.env.EVENTSTORE_URL ?? '', process.env.EVENTSTORE_URL ?? ''],
 });
 const [seconds, rounds] = [Number(options.seconds), Number(options.rounds)];
@@ -25,7 +25,7 @@ type Entry = {
   readonly contender: ContenderName;
   readonly processes: number;
   readonly url: string;
-  /** What is ours on the same engine. */
+  /** The contender of ours on the same engine. */
   readonly beside: 'ours' | 'ours on EventStoreDB';
 };
 

@@ -12,15 +12,15 @@ import { type Contender, takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 import { runWriters } from './writers.ts';
 
-// `POST /articles` the whole way: Annals as `npm start` runs it, with a token, rights, limits, encryption,
-// and the projector at work, against Express and Fastify with one INSERT and without any of that, and against
-// appends to our event log alone. All on one PostgreSQL server with its durable settings, each in a database
-// and a process of its own; the last column compares the cost of a write with that beside the first number of
-// events.
+// Measures `POST /articles` end to end: Annals as `npm start` runs it, with a token, rights, limits,
+// encryption and the projector at work, against Express and Fastify with one INSERT and none of that, and
+// against appends to our event log alone. All run on one PostgreSQL server with its durable settings, each in
+// a database and a process of its own. The last column compares the cost of a write with that at the first
+// number of events.
 const options = readOptions({
   seconds: ['4', '0.7'],
   rounds: ['5', '5'],
-  // What is there already.
+  // The events that exist beforehand.
   events: ['50000,500000', '20000'],
   connections: ['1,32', '1,32'],
 });
@@ -49,7 +49,7 @@ const post = (
 
 const LOOK_AGAIN_MS = 200;
 
-/** Until what was there before can be read, so that what is measured is the writes alone. */
+/** Waits until the existing events are projected, so that only the writes are measured. */
 const untilProjected = async (databaseUrl: string): Promise<void> => {
   await using pool = openPool({
     url: databaseUrl,

@@ -4,11 +4,12 @@ import { fillLog } from './projection-log.ts';
 import { measureWorks, run } from './projection-runs.ts';
 import { runBenchOnPostgres } from './run-bench.ts';
 
-// How fast a log is proven and replayed: the chain beside it is built, the read model is brought up to date,
-// and then a replay makes all rows anew beside it, and `audit verify` reads, decodes and hashes every event,
-// makes the rows anew, folds the deciders, and compares all of it row by row. Each in a process with little
-// memory, against COPY of the rows in use, into the same tables with the same indexes, all on one PostgreSQL
-// server with its durable settings, at two sizes of the log; the last column compares the cost of an event.
+// Measures how fast a log is proven and replayed. First the chain is built and the read model brought up to
+// date. Then a replay builds all rows again beside it, and `audit verify` reads, decodes and hashes every
+// event, builds the rows again, folds the deciders, and compares everything row by row. Each runs in a
+// process with little memory, against COPY of the current rows into the same tables with the same indexes,
+// all on one PostgreSQL server with its durable settings, at two sizes of the log. The last column compares
+// the cost of an event.
 const options = readOptions({
   events: ['100000,1000000', '30000'],
   rounds: ['1', '3'],

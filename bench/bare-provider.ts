@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 
-// oidc-provider by itself, with its own memory storage, set up to do the same: client credentials for one
+// oidc-provider alone, with its own memory storage, configured for the same task: client credentials for one
 // resource, JWTs signed by ES256.
 const RESOURCE = 'http://localhost/';
 const { privateKey } = await generateKeyPair('ES256', { extractable: true });

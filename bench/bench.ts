@@ -8,9 +8,9 @@ import { type Compared, compare, type Recorded, recordOf } from './guard.ts';
 import { listOf } from './options.ts';
 import { printTable } from './table.ts';
 
-// Runs one bench after the other. With --quick, which takes ten minutes, it compares their figures with those
-// of figures.json, and says what moved by more than the noise; --record writes that file, and --widen adds to
-// what it says what another run differs by.
+// Runs the benches one after the other. With --quick, which takes ten minutes, it compares their figures with
+// those of figures.json, and reports changes beyond the noise. --record writes that file, and --widen adds
+// the difference between runs to its noise.
 const SCRIPTS = 'appends,articles,reads,graphql,projection,long-streams,audit,streams,webhooks,tokens';
 const { values: options } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 });
 const FILE = new URL('./figures.json', import.meta.url);
 const MINUTE_MS = 60_000;
-/** What a process ends with: something got worse, or a bench failed. */
+/** Exit codes: a figure got worse, or a bench failed. */
 const [WORSE, FAILED] = [1, 2];
 
 let running: ChildProcess | undefined;
@@ -30,7 +30,7 @@ let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     isInterrupted = true;
-    // It ends what it has started.
+    // Ends the bench that it has started.
     running?.kill(signal);
   });
 }

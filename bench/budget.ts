@@ -13,16 +13,16 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { printTable } from './table.ts';
 import { type Contender, takeTurns } from './turns.ts';
 
-// What a request costs, and where that goes: Annals as `npm start` runs it, with a token, rights, limits,
-// headers, metrics, and a log line for each request. Processor time of the whole server process by request,
-// and its parts by a profile taken apart from that. `--against` names the folder of another checkout, which
-// takes turns with this one; `--profiles` one that keeps the profiles.
+// Measures the cost of a request and its parts: Annals as `npm start` runs it, with a token, rights, limits,
+// headers, metrics, and a log line for each request. Reports CPU time of the whole server process per
+// request, and its parts by a separate profile. `--against` names the folder of another checkout, which takes
+// turns with this one; `--profiles` a folder for the profiles.
 const options = readOptions({
   seconds: ['3', '0.7'],
   rounds: ['3', '3'],
   requests: ['point,item,list,post,mutation', 'point,item,list,post,mutation'],
   connections: ['32,1', '32,1'],
-  // `warn` leaves out the lines of requests.
+  // `warn` omits the lines of requests.
   log: ['info', 'info'],
   against: ['', ''],
   profiles: ['', ''],
@@ -39,7 +39,7 @@ const graphql = (query: string, variables: object): Asked => ({
   body: JSON.stringify({ query, variables }),
 });
 const NEW = { title: 'On engines', body: 'An analytical one. '.repeat(12), tags: ['engines'] };
-/** Each time another user or published article, all over the table. */
+/** Another user or published article each time, all over the table. */
 const placeOf = (count: number, size: number): number => (count * STRIDE) % size;
 const articleOf = (count: number): number => {
   const place = placeOf(count, SIZE.articles);
@@ -166,7 +166,7 @@ await runBenchOnPostgres(async (serverUrl, folder) => {
     };
   };
   const filled = [await fill('this'), ...(options.against === '' ? [] : [await fill('other')])];
-  // At the same time: a server that has been idle for some seconds takes 25 % more CPU.
+  // Both at the same time: a server that has been idle for some seconds takes 25 % more CPU.
   const servers = await Promise.all(
     filled.map((url, index) =>
       index === 0 ? start('this', url) : start('other', url, resolve(options.against)),

@@ -16,7 +16,7 @@ type Contender = {
 
 const CONNECTIONS_MAX = 32;
 
-/** As the product names them, by ids that rise with time; the process tells four of them apart. */
+/** Names as in the product, by increasing ids; the process id distinguishes four processes. */
 const newId = createIdMaker();
 const newStream = (): string => `article-${newId()}.${process.pid}`;
 
@@ -60,7 +60,7 @@ const values = () => [newStream(), v7(), 'article.drafted', JSON.stringify(data)
 
 const openPlain = async (url: string, writers: number): Promise<pg.Pool> => {
   const pool = new pg.Pool({ connectionString: url, max: Math.min(writers, CONNECTIONS_MAX) });
-  // Several processes may come here at once.
+  // Several processes may get here at the same time.
   await pool
     .query(`select pg_advisory_lock(1)`)
     .then(() => pool.query(TABLE))
@@ -122,7 +122,7 @@ const emmett: Contender = {
   },
 };
 
-/** Appends of one client go over one connection, all at once. */
+/** One client sends all appends over one connection, in parallel. */
 const eventStoreClient: Contender = {
   title: 'EventStoreDB, its client',
   async open(url) {

@@ -20,7 +20,7 @@ export const createDatabase = async (serverUrl: string, name: string, template?:
   return url.href;
 };
 
-/** The first process of the server: the parent of whatever process of it answers. */
+/** The first process of the server: the parent of any of its backends. */
 export const postmasterOf = async (url: string): Promise<number> => {
   await using client = await connect(url);
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');

@@ -1,15 +1,11 @@
 import { median, quantilesOf } from './table.ts';
 
 /**
- * How many times better ours is than what it is measured beside in the same run, in each of its rounds:
- * higher is better, always.
+ * How many times better ours is than the contender in the same run, in each round: higher is always better.
  */
 export type Figure = { readonly name: string; readonly rounds: readonly number[] };
 
-/**
- * The median of the rounds, and their quartiles: a round in which the machine did something else counts for
- * nothing.
- */
+/** The median of the rounds, and their quartiles, so that a disturbed round does not count. */
 export type Spread = { readonly median: number; readonly low: number; readonly high: number };
 
 export const spreadOf = (rounds: readonly number[]): Spread => {
@@ -23,13 +19,13 @@ export const showSpread = ({ median: middle, low, high }: Spread): string => {
   return `${show(middle)} (${show(low)}–${show(high)})`;
 };
 
-/** Hands a figure to the guard, if that runs the bench; returns how a table shows it. */
+/** Reports a figure to the guard, if that runs the bench; returns the figure's text for a table. */
 export const report = (name: string, rounds: readonly number[]): string => {
-  // A turn may be too short for the clock of the processor.
+  // A turn may be too short for the resolution of the CPU clock.
   if (rounds.every(Number.isFinite)) process.send?.({ name, rounds } satisfies Figure);
   return showSpread(spreadOf(rounds));
 };
 
-/** Round by round, because the rounds of a machine that drifts are not alike. */
+/** Round by round, because the speed of the machine drifts between rounds. */
 export const ratios = (above: readonly number[], below: readonly number[]): readonly number[] =>
   above.map((value, round) => value / (below[round] ?? Number.NaN));

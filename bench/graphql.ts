@@ -11,10 +11,10 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { type Contender, takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 
-// GraphQL reads, each contender in a process of its own on the same database: `ours` is the query role as an
-// operator starts it, with tokens, rights, limits, costs, and metrics; the others answer the same data and
-// check nothing. `planner` is ours without Express, and `json-agg` statements written by hand, both behind
-// node:http. The last column compares the cost of a request with that at the first scale.
+// Measures GraphQL reads, each contender in a process of its own on the same database. `ours` is the query
+// role as an operator starts it, with tokens, rights, limits, costs, and metrics; the others answer the same
+// data and check nothing. `planner` is ours without Express, and `json-agg` uses statements written by hand,
+// both behind node:http. The last column compares the cost of a request with that at the first scale.
 const options = readOptions({
   seconds: ['3', '0.7'],
   rounds: ['3', '5'],
@@ -44,7 +44,7 @@ const point = {
 };
 const READS: Readonly<Record<string, Read>> = {
   nested: { query: NESTED },
-  // Each by another user with a token, so that no answer can be shared.
+  // Each request by another user with a token, so that no answer can be shared.
   'nested by many': { query: NESTED, byMany: true },
   point,
   'point by many': { ...point, byMany: true },
@@ -59,7 +59,7 @@ const HEAD = {
 const AUDIENCE = 'http://annals.example';
 const VIEWERS = 500;
 
-/** Tokens of as many users; they are good for an hour, and there is nobody to revoke them. */
+/** Tokens of that many users; they are valid for an hour, and nobody revokes them. */
 const createViewers = async (mint: Awaited<ReturnType<typeof createTokenMint>>) => {
   const exp = Math.floor(Date.now() / 1_000) + 3_600;
   const claims = {
@@ -104,7 +104,7 @@ const contenderOf = (
   { size, viewers }: Installation,
 ): Contender => {
   let count = 0;
-  // PostGraphile's own answers to distinct viewers are those to everybody: only ours looks at the token.
+  // Only ours reads the token, so the others give every viewer the same answer.
   const head = (): Record<string, string> => (read.byMany ? viewers[count % VIEWERS] : undefined) ?? HEAD;
   const headers = () => {
     count += 1;
@@ -120,7 +120,7 @@ const contenderOf = (
   };
 };
 
-/** Whoever answers something else does other work. */
+/** A contender with another answer would do other work. */
 const compareAnswers = async ({ servers, viewers, size }: Installation): Promise<void> => {
   for (const read of Object.values(READS)) {
     const answers = await Promise.all(
@@ -143,7 +143,7 @@ const compareAnswers = async ({ servers, viewers, size }: Installation): Promise
   }
 };
 
-/** PostGraphile writes instants as PostgreSQL does. */
+/** PostGraphile formats instants like PostgreSQL. */
 const inOneForm = (data: unknown): string =>
   JSON.stringify(data, (name, value) => (name === 'createdAt' ? new Date(value).toISOString() : value));
 

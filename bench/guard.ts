@@ -1,6 +1,6 @@
 import { type Figure, type Spread, spreadOf } from './figures.ts';
 
-/** What figures.json says. */
+/** The content of figures.json. */
 export type Recorded = {
   readonly recorded: { readonly at: string; readonly on: string };
   readonly figures: Readonly<Record<string, Spread>>;
@@ -10,14 +10,14 @@ export type Compared = {
   readonly name: string;
   readonly today: Spread | undefined;
   readonly recorded: Spread | undefined;
-  /** Of the median, as a share of the recorded one. */
+  /** The change of the median, as a share of the recorded one. */
   readonly change: number;
-  /** What the rounds differ by, in this run and the recorded one, as a share: a smaller change is none. */
+  /** The spread of the rounds, in this run and the recorded one, as a share: smaller changes do not count. */
   readonly noise: number;
   readonly verdict: 'worse' | 'better' | 'same' | 'new' | 'not measured';
 };
 
-/** Runs differ by so much, however alike the rounds of each are. */
+/** Runs differ at least by this, however similar the rounds of each are. */
 const NOISE_MIN = 0.1;
 /** With 128 figures, hardly one should seem to have changed when none did. */
 const QUARTILES = 1.5;
@@ -43,8 +43,8 @@ const compareOne = (name: string, today: Spread | undefined, recorded: Spread | 
 const shareOf = ({ median, low, high }: Spread): number => (high - low) / median;
 
 /**
- * What is recorded: `before` is kept where nothing was measured, and with `isWidened` its spread too, for
- * what differs from one run to the next.
+ * The figures to record. Keeps those of `before` that were not measured; with `isWidened` also widens their
+ * spread by the difference between runs.
  */
 export const recordOf = (
   figures: readonly Figure[],

@@ -8,13 +8,13 @@ import { assemble, count, type Domain, instant, latest, ref, sum } from '../pack
 import type { UserId } from '../shared/brands.ts';
 import type { AnnalsEvent } from '../shared/events/catalogue.ts';
 
-// The histories that the benches fill logs with: the same each time, because their choices are of a generator
-// of their own.
+// The histories with which the benches fill logs: the same each time, because a seeded generator makes the
+// choices.
 
 export type Planned = { readonly stream: string; readonly version: number; readonly event: AnnalsEvent };
 
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
-/** Later events are about what is recent, as on a real site. */
+/** Later events concern recent items, as on a real site. */
 const RECENT = 1_000;
 
 const createAuthor = () => {
@@ -29,7 +29,7 @@ const createAuthor = () => {
     planned(stream: string, given: { readonly type: string; readonly data: object }): Planned {
       const version = (versions.get(stream) ?? 0) + 1;
       versions.set(stream, version);
-      // Those of the domain are declared, and have no types here.
+      // Events of the domain are declared, and have no types here.
       const event = given as AnnalsEvent;
       return { stream, version, event };
     },
@@ -142,7 +142,7 @@ function* historyOfExpenses(): Generator<Planned> {
   }
 }
 
-/** A second view of claims, by who made them: with what is known last, which is dearest. */
+/** A second view of claims, by employee: with the last known values, which is the most expensive kind. */
 const owing = base.view('owing', {
   of: [claim],
   key: { employee: ref(base.user) },
@@ -160,7 +160,7 @@ const owing = base.view('owing', {
   rights: { read: { employee: { employee: 'caller' } } },
 });
 
-/** By the name that a bench is given: the three of expenses differ by their views alone. */
+/** By the name for the option `--domain`: the three of expenses differ by their views only. */
 export const HISTORIES = {
   publishing: { domain: publishing, history: historyOfPublishing },
   'expenses-without-views': { domain: assemble(base, [team, claim]), history: historyOfExpenses },

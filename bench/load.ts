@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One request after the other on each connection, for a while. */
+/** Sends one request after the other on each connection, for a while. */
 export type Load = {
-  /** The same for every request, or made for each. */
+  /** One for all requests, or a function for each. */
   readonly url: string | (() => string);
   readonly connections: number;
   readonly durationMs: number;
   readonly method?: string;
-  /** The same for every request, or made for each after its headers. */
+  /** One for all requests, or a function called for each, after its headers. */
   readonly body?: string | (() => string);
-  /** Called for every request; what cannot be sent any more ends the run early. */
+  /** Called for every request; undefined ends the run early. */
   headers(): Readonly<Record<string, string>> | undefined;
 };
 
@@ -75,8 +75,8 @@ const SCHEME = 'http://';
 type Connection = { exchange(request: string): Promise<void>; close(): void };
 
 /**
- * HTTP/1.1 on a socket of its own, and no more of it than servers answer with: a full client takes more of
- * the processor than they do.
+ * HTTP/1.1 on a plain socket, with only as much of the protocol as the servers use: a full client would take
+ * more CPU than they do.
  */
 const open = async (url: string): Promise<Connection> => {
   const { hostname, port } = new URL(url);
@@ -109,7 +109,7 @@ const END_OF_HEAD = '\r\n\r\n';
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** One answer at a time comes, in characters of one byte each. */
+/** Answers come one at a time, in single-byte characters. */
 const isWhole = (received: string): boolean => {
   const end = received.indexOf(END_OF_HEAD);
   if (end < 0) return false;

@@ -26,11 +26,11 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
 import { yardstickUs } from './yardstick.ts';
 
-// What one stream costs by its length, beside very many short ones, in a process that does not know it: the
-// state for a command, by a fold from the first event and from a snapshot; a command that follows from an
-// event and may have been carried out before; a page of its history from the middle; and how it was then.
-// Before, the first who asks folds the stream once, and leaves snapshots. Processor time of this process,
-// medians of several runs; the database is on the same machine.
+// Measures the cost of one stream by its length, beside very many short ones, in a process that has not read
+// it: the state for a command, by a fold from the first event and from a snapshot; a command that follows
+// from an event and may have run before; a page of its history from the middle; and time travel. Beforehand,
+// one read folds the stream, and leaves snapshots. Reports CPU time of this process, medians of several runs;
+// the database is on the same machine.
 const options = readOptions({
   events: ['1000,100000,1000000', '1000,20000'],
   streams: ['100000', '1000'],
@@ -48,7 +48,7 @@ const decider = deciderOf(publishing, article) as never;
 
 type Filled = { readonly count: number; readonly template: readonly object[] };
 
-/** Edits of one article, as a command would have appended them, and behind them those of others. */
+/** Appends edits of one article, as commands would, and edits of others after them. */
 const fill = async (url: string, { count, template }: Filled) => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -67,7 +67,7 @@ const fill = async (url: string, { count, template }: Filled) => {
   await client.end();
 };
 
-/** What the projector would have made of it, as far as histories ask for it. */
+/** The part of the read model that histories need. */
 const fillReadModel = async (pool: Pool, log: string, count: number) => {
   await migrateProjector(pool);
   await pool.query(`create schema if not exists read_model;
@@ -88,7 +88,7 @@ const cpuMs = async (work: () => Promise<unknown>): Promise<number> => {
   return (user + system) / 1_000;
 };
 
-/** The median of some runs in milliseconds, and to the guard each beside the yardstick. */
+/** The median of some runs in milliseconds; reports each to the guard in units of the yardstick. */
 const medianOf = async (name: string, runs: number, work: () => Promise<number>): Promise<string> => {
   const all: number[] = [];
   const rounds: number[] = [];
@@ -182,7 +182,7 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
   const once = [await load({ snapshots }), await readPage(), await readThen()]
     .map((ms) => ms.toFixed(0))
     .join(', ');
-  // The last one is saved behind the load.
+  // The last snapshot is saved in the background.
   const isSaved = async () =>
     (await pool.query('select from snapshots.fold where version = $1', [count])).rowCount !== 0;
   while (!(await isSaved())) await delay(LOOK_AGAIN_MS);

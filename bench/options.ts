@@ -1,9 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/**
- * What the command line says, or for each option its value of a whole run or of one with `--quick`, as
- * `[whole, quick]`.
- */
+/** The options of the command line; defaults are `[whole, quick]`, for a whole run or one with `--quick`. */
 export const readOptions = <Name extends string>(
   defaults: Readonly<Record<Name, readonly [whole: string, quick: string]>>,
 ): Readonly<Record<Name, string>> => {
@@ -18,7 +15,7 @@ export const readOptions = <Name extends string>(
 export const listOf = (text: string): readonly string[] => text.split(',');
 export const numbersOf = (text: string): readonly number[] => listOf(text).map(Number);
 
-/** How long each contender has its turns, of the options `rounds` and `seconds`. */
+/** The number and length of turns, from the options `rounds` and `seconds`. */
 export const turnsOf = ({ rounds, seconds }: { readonly rounds: string; readonly seconds: string }) => ({
   rounds: Number(rounds),
   durationMs: Number(seconds) * 1_000,

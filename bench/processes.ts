@@ -23,7 +23,7 @@ const forProfilers = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 /** As the documentation of all peers advises. */
 const PRODUCTION = { NODE_ENV: 'production', GRAPHILE_ENV: 'production' };
 
-/** Starts a server in a process of its own, which tells where it is. */
+/** Starts a server in a process of its own, which reports its address. */
 export const startServer = async (
   module: string,
   args: readonly string[] = [],
@@ -46,7 +46,7 @@ type Annals = {
   readonly pid: number | undefined;
 };
 
-/** Far above what any bench reaches: requests are counted, and none is refused. */
+/** Far above any bench: requests are counted, and none is refused. */
 const UNITS = '1000000';
 const LIMITS = {
   RATE_LIMIT: UNITS,
@@ -55,7 +55,7 @@ const LIMITS = {
   RATE_LIMIT_ANONYMOUS_BURST: UNITS,
 };
 
-/** Another folder than this one that holds the program, and what Node is told. */
+/** Another checkout of the program, and arguments of Node. */
 type Started = { readonly root?: string | undefined; readonly nodeArguments?: readonly string[] };
 
 /**
@@ -86,7 +86,7 @@ export const startAnnals = async (
   return { url, ...client, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 };
 
-/** The query role alone, which believes tokens that are signed by these keys. */
+/** The query role alone, which accepts tokens signed by these keys. */
 export const startQueryRole = (dataDir: string, settings: Readonly<Record<string, string>>, jwks: object) =>
   startRole('query/main.ts', { DATA_DIR: dataDir, ...settings }, jwks);
 
@@ -152,7 +152,7 @@ const ready = async (output: AsyncIterable<unknown>): Promise<void> => {
   throw new Error(`Annals did not start: ${text}`);
 };
 
-/** An access token, good for five minutes. */
+/** An access token, valid for five minutes. */
 export const tokenOf = async ({ url, clientId, secret }: Annals, scope: string): Promise<string> => {
   const response = await fetch(`${url}/token`, {
     method: 'POST',

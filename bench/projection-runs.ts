@@ -13,11 +13,11 @@ import { yardstickUs } from './yardstick.ts';
 type Work = 'catch-up' | 'rebuild' | 'chain' | 'replay' | 'verify';
 type Measured = { readonly seconds: number; readonly megabytes: number; readonly cpuUs: number };
 type Run = Measured & {
-  /** In all processes of the database, which serves nobody else. */
+  /** Of all processes of the database, which has no other client. */
   readonly databaseUs: number;
 };
 
-/** Does a work in a process of its own, with little memory. */
+/** Runs a task in a process of its own, with little memory. */
 export const run = async (
   work: Work,
   url: string,
@@ -30,7 +30,7 @@ export const run = async (
     new URL('./projection-worker.ts', import.meta.url),
     [`--work=${work}`, `--url=${url}`, `--domain=${name}`],
     {
-      // V8 counts its young generation, which grows by itself, against the limit of the whole.
+      // V8 counts its young generation, which grows by itself, towards the limit of the whole.
       execArgv: [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=8'],
     },
   );
@@ -43,7 +43,7 @@ export const run = async (
   return { ...(measured as Measured), databaseUs: (await cpuUsOfDatabase(postmasterPid)) - databaseUs };
 };
 
-/** The server reads the rows from a file of its own: nothing of the copying is ours. */
+/** The server reads the rows from its own file, so none of the copying runs in our process. */
 const copyRows = async (url: string, name: HistoryName = 'publishing'): Promise<number> => {
   const tables = tablesOf(HISTORIES[name].domain);
   await using pool = openPool({
@@ -86,8 +86,8 @@ type Compared = {
 };
 
 /**
- * The line of one work: its time, its rate, beside `COPY`, its processor time and memory, and the time of an
- * event beside that at the first size.
+ * The row of one task: its time, its rate, the ratio to `COPY`, its CPU time and memory, and the time of an
+ * event relative to that at the first size.
  */
 const rowOf = (
   title: string,
@@ -113,7 +113,7 @@ const rowOf = (
 
 type Works = {
   readonly serverUrl: string;
-  /** The database that each round works on a copy of. */
+  /** The database that each round copies. */
   readonly template: string;
   readonly events: number;
   readonly rounds: number;
@@ -121,7 +121,7 @@ type Works = {
   readonly domain?: HistoryName;
 };
 
-/** Does each work once a round, and `COPY` of the rows, and prints what they took. */
+/** Runs each task once a round, and `COPY` of the rows, and prints the results. */
 export const measureWorks = async (
   works: Readonly<Partial<Record<Work, string>>>,
   given: Works,

@@ -23,7 +23,7 @@ import { createSnapshots } from '../shared/snapshots/snapshots.ts';
 import { HISTORIES, type HistoryName } from './histories.ts';
 import { MASTER_KEY } from './projection-log.ts';
 
-// One process that does something with a whole log, and tells how long that took and what memory it needed.
+// A process that runs one task on a whole log, and reports its time and memory.
 const { values } = parseArgs({
   options: { work: { type: 'string' }, url: { type: 'string' }, domain: { type: 'string' } },
 });
@@ -55,11 +55,11 @@ const catchUp = async () => {
   while (((await readCheckpoint(pool, PROJECTOR))?.position ?? 0) < head) await delay(20);
 };
 
-/** Nobody stops it, and nobody watches. */
+/** Nothing stops it, and nobody watches. */
 const mending = { pool, eventLog, codec: createCodec({ keys, domain }), tables: tablesOf(domain) };
 const work = { ...mending, signal: new AbortController().signal, onProgress() {} };
 
-/** The whole chain, as the follower of a running system would have built it. */
+/** Builds the whole chain, as the follower of a running system would. */
 const chain = async () => {
   const head = await eventLog.head();
   await migrateAudit(pool);

@@ -5,12 +5,12 @@ import { fillLog } from './projection-log.ts';
 import { measureWorks } from './projection-runs.ts';
 import { runBenchOnPostgres } from './run-bench.ts';
 
-// How fast the read model follows from the log: the live projector that starts from nothing, and a rebuild
-// beside it, each in a process with little memory, against COPY of the rows that they come to, into the same
-// tables with the same indexes. All on one PostgreSQL server with its durable settings, at two sizes of the
-// log; the last column compares the cost of an event. --domain expenses: claims with items, totals and a
-// view; expenses-without-views and expenses-two-views: the same events for no view and for one more. What of
-// the processor an event costs is the same on a machine that does other things as well.
+// Measures how fast the read model follows the log: the live projector from nothing, and a rebuild beside it,
+// each in a process with little memory, against COPY of the resulting rows into the same tables with the same
+// indexes. All run on one PostgreSQL server with its durable settings, at two sizes of the log. The last
+// column compares the cost of an event. --domain expenses: claims with items, totals and a view;
+// expenses-without-views and expenses-two-views: the same events with no view and with one more. The CPU time
+// of an event does not depend on other load on the machine.
 const options = readOptions({
   events: ['100000,1000000', '30000'],
   rounds: ['1', '3'],

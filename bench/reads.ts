@@ -10,10 +10,10 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { type Contender, takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 
-// REST reads, each contender in a process of its own on the same database: Annals as `npm start` runs it,
-// with rights, limits, entity tags, and metrics, against Express, Fastify and node:http with statements by
-// hand, which answer the same JSON and do nothing else. The last column compares the cost of a request with
-// that at the first scale.
+// Measures REST reads, each contender in a process of its own on the same database: Annals as `npm start`
+// runs it, with rights, limits, entity tags, and metrics, against Express, Fastify and node:http with
+// statements by hand, which answer the same JSON and do nothing else. The last column compares the cost of a
+// request with that at the first scale.
 const options = readOptions({
   seconds: ['3', '0.7'],
   rounds: ['5', '5'],
@@ -31,7 +31,7 @@ const sizeOf = (scale: number): Size => ({
 });
 
 const DRAFT_EVERY = 10;
-/** Each time another published article, all over the table. */
+/** Another published article each time, all over the table. */
 const itemPaths = ({ articles }: Size): (() => string) => {
   let count = 0;
   return () => {
@@ -42,7 +42,7 @@ const itemPaths = ({ articles }: Size): (() => string) => {
 };
 const READS: Readonly<Record<string, (size: Size) => () => string>> = {
   item: itemPaths,
-  // Whoever may read drafts reads the same.
+  // Without drafts, so that every reader gets the same answer.
   list: () => () => '/articles?status=published',
 };
 
@@ -66,7 +66,7 @@ const contenderOf = (
   },
 });
 
-/** Whoever answers something else does other work. */
+/** A contender with another answer would do other work. */
 const compareAnswers = async (servers: readonly Server[], path: string): Promise<void> => {
   const answers = await Promise.all(
     servers.map(async ({ url, head }) => (await fetch(url + path, { headers: await head() })).text()),
@@ -121,7 +121,7 @@ const measureScale = async (serverUrl: string, folder: string, scale: number): P
     });
     await writeData(pool, sizeOf(scale));
   }
-  // The rows come from no log, which a verification would tell.
+  // The rows come from no log, and a verification would report that.
   const settings = {
     DATABASE_URL: url,
     AUDIT_WATCH_EVENTS_PER_SECOND: '0',

@@ -7,7 +7,7 @@ import { openPool } from '../shared/database/pool.ts';
 import { openResourceServer } from '../shared/http/authenticate/resource-server.ts';
 import { listen } from '../shared/http/listen.ts';
 
-// The smallest thing that answers, alone and behind the check of tokens.
+// The smallest possible handler, alone and behind the verification of tokens.
 const { values } = parseArgs({
   options: { url: { type: 'string' }, jwks: { type: 'string' }, audience: { type: 'string' } },
 });

@@ -8,21 +8,21 @@ import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { RUN, removeDataDir, removeDataDirsOf } from '../test/engines/data-dir.ts';
 
 /**
- * Runs a bench in a folder of its own, and leaves no process and no folder, however it ends. On a signal Node
- * runs no `finally` and disposes of nothing, and PostgreSQL is in a session of its own that Ctrl+C does not
- * reach: so the bench runs in a process group, and this process only watches it, ends what is left of the
+ * Runs a bench in a folder of its own, and leaves no process and no folder behind, however it ends. On a
+ * signal Node runs no `finally` and no disposal, and PostgreSQL is in a session of its own that Ctrl+C does
+ * not reach. So the bench runs in a process group, and this process only watches it, ends what is left of the
  * group and removes the folder.
  */
 export const runBench = async (measure: (folder: string) => Promise<void>): Promise<void> => {
   const folder = process.env[FOLDER];
-  // Nobody watches any more.
+  // The watching process has died.
   if (folder !== undefined) process.once('disconnect', () => void endAlone(folder));
-  // Whoever listens to it is not what keeps the bench going.
+  // The channel must not keep the bench alive.
   process.channel?.unref();
   return folder === undefined ? watch() : measure(folder);
 };
 
-/** The same with a PostgreSQL server with its durable settings. */
+/** The same, with a PostgreSQL server with its durable settings. */
 export const runBenchOnPostgres = (
   measure: (serverUrl: string, folder: string) => Promise<void>,
 ): Promise<void> =>
@@ -59,15 +59,15 @@ const watch = async (): Promise<void> => {
   process.exitCode = exitCodeOf(code, interruptedBy ?? signal);
 };
 
-/** This program once more, which then finds the folder and measures. */
+/** Starts this program again, which then finds the folder and measures. */
 const startInGroup = (folder: string, run: string): ChildProcess => {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    // What is made in a temporary folder lies in this one.
+    // Puts temporary folders below this one.
     env: { ...process.env, [FOLDER]: folder, [RUN]: run, TMPDIR: folder },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
-  // To the guard, if that runs the bench.
+  // Forwards to the guard, if that runs the bench.
   child.on('message', (figure) => process.send?.(figure));
   return child;
 };
@@ -84,7 +84,7 @@ const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number 
 const END_MS = 15_000;
 const LOOK_MS = 20;
 
-/** Roles of Annals that are told to stop also stop the database that they have started. */
+/** On SIGTERM, roles of Annals also stop the database that they have started. */
 const endGroup = async (
   group: number,
   signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGKILL'],
@@ -99,7 +99,7 @@ const untilGone = async (target: number, deadlineMs: number): Promise<void> => {
   while (send(target, 0) && performance.now() < deadlineMs) await delay(LOOK_MS);
 };
 
-/** Whether there was anybody to send it to. */
+/** Returns whether the target existed. */
 const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(target, signal);
@@ -112,7 +112,7 @@ const RETRIES_MAX = 5;
 
 const cleanUp = async (folder: string, run: string): Promise<void> => {
   for await (const record of glob(join(folder, '**/postgres.json'))) await removeDataDir(dirname(record));
-  // A server that has only just been started has not written yet where it is.
+  // A server that has just started has not written its address yet.
   for (let pass = 0; pass < RETRIES_MAX; pass += 1) {
     for (const pid of await processesOn(folder)) send(pid, 'SIGQUIT');
     await delay(LOOK_MS);
@@ -121,7 +121,7 @@ const cleanUp = async (folder: string, run: string): Promise<void> => {
   await rm(folder, { recursive: true, force: true, maxRetries: RETRIES_MAX });
 };
 
-/** Those that were started with the folder among their arguments, where the system shows it (Linux). */
+/** Processes with the folder among their arguments, if the system shows them (Linux). */
 const processesOn = async (folder: string): Promise<readonly number[]> => {
   const found: number[] = [];
   for (const name of await readdir('/proc').catch(() => [])) {

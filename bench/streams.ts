@@ -8,31 +8,31 @@ import { startWritingSide } from './streams/installation.ts';
 import { measureLatency } from './streams/latency.ts';
 import { CONTENDERS } from './streams/servers.ts';
 
-// Streams of server-sent events. Fan-out: one event to many subscribers, and many to some; ours is the query
-// role as an operator starts it, where every subscriber has a token of its own, against graphql-sse and
-// GraphQL Yoga, which execute for each subscriber and check nothing, and against the same bytes written to
-// sockets. Each is in a process of its own, and so are the subscribers of each; all of them stay connected
-// while they take turns. Latency: from the acknowledgement of a write until it is heard, and until it can be
-// read.
+// Measures streams of server-sent events. Fan-out: one event to many subscribers, and many events to some.
+// Ours is the query role as an operator starts it, where every subscriber has a token of its own. The
+// contenders are graphql-sse and GraphQL Yoga, which execute for each subscriber and check nothing, and a
+// writer of the same bytes to sockets. Each has a process of its own, and so have its subscribers; all stay
+// connected while they take turns. Latency: from the acknowledgement of a write until a subscriber gets it,
+// and until it can be read.
 const options = readOptions({
   parts: ['fan-out,latency', 'fan-out,latency'],
   contenders: [CONTENDERS.join(','), CONTENDERS.join(',')],
   subscribers: ['100,1000,10000', '100,800'],
-  // Of these numbers of subscribers, the one that is sent many events at once as well.
+  // The number of subscribers that also gets many events at once.
   'stream-to': ['1000', '800'],
   'events-at-once': ['100', '20'],
   seconds: ['3', '0.7'],
   rounds: ['3', '5'],
-  // Of the latency.
+  // The options of the latency part.
   rate: ['200', '50'],
   readers: ['10', '10'],
   'latency-seconds': ['20', '5'],
-  // With `kafka` a broker is started, the changes go through it, and the roles are apart.
+  // With `kafka` it starts a broker for the changes, and separate roles.
   by: ['postgres', 'postgres'],
 });
 
 const sizes = numbersOf(options.subscribers);
-/** What a process has open beside its subscribers. */
+/** Files that a process has open beside its subscribers. */
 const OTHER_FILES = 200;
 
 const demandOpenFiles = (): void => {

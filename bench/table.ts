@@ -28,7 +28,7 @@ export const printTable = (head: readonly string[], rows: readonly (readonly str
 
 const firsts = new Map<string, number>();
 
-/** A cost beside that of the same at the first scale. */
+/** A cost relative to that at the first scale. */
 export const besideFirst = (key: string, cost: number): string => {
   const first = firsts.get(key) ?? cost;
   firsts.set(key, first);

@@ -8,14 +8,14 @@ import { printTable } from './table.ts';
 import { takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 
-// Tokens per second by client credentials, signed by ES256: Annals as `npm start` runs it, against
-// oidc-provider alone on its memory storage. Then what it costs a resource server to check them. The
+// Measures tokens per second by client credentials, signed by ES256: Annals as `npm start` runs it, against
+// oidc-provider alone on its memory storage. Then measures their verification by a resource server. The
 // contenders take turns within each round; the tables have the medians.
 const options = readOptions({
   seconds: ['4', '0.7'],
   rounds: ['3', '5'],
   connections: ['32', '32'],
-  // Each is used once.
+  // Each token is used once.
   minted: ['12000', '3000'],
 });
 const connections = Number(options.connections);
@@ -80,7 +80,7 @@ const measureChecks = async (databaseUrl: string): Promise<void> => {
     },
   ]);
   const firsts: Loaded[] = [await applyLoad({ ...checked, headers: tokens })];
-  // Made just before, because a proof is good for a minute.
+  // Made just before, because a proof is valid for a minute.
   const proofs = await mintMany(newProof);
   firsts.push(await applyLoad({ ...checked, headers: proofs }));
   printTable(

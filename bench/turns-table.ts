@@ -2,8 +2,8 @@ import { besideFirst, printTable } from './table.ts';
 import { besides, type Contender, type Taken } from './turns.ts';
 
 /**
- * Prints what contenders have done in turns; the first is ours, and all but those of ours go to the guard, as
- * `name, beside …`.
+ * Prints the results of all turns; the first contender is ours. Ratios to contenders that are not ours go to
+ * the guard, as `name, beside …`.
  */
 export const printTurns = (title: string, name: string, taken: ReadonlyMap<Contender, Taken>): void => {
   const [ours] = taken.values();

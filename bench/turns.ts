@@ -5,18 +5,18 @@ import { median } from './table.ts';
 
 export type Contender = {
   readonly title: string;
-  /** The process that serves, where there is one to look at. */
+  /** The serving process, if it can be measured. */
   readonly pid?: number | undefined;
   run(durationMs: number): Promise<Loaded>;
 };
 
 /** Load results and CPU time per request, which depends little on other load on the machine. */
 export type Measured = Loaded & {
-  /** In the process that serves. */
+  /** Of the serving process. */
   readonly cpuUs: number;
-  /** In all processes of the database, which serves nobody else. */
+  /** Of all processes of the database, which has no other client. */
   readonly databaseUs: number;
-  /** In this process, which asks. */
+  /** Of this process, which sends the requests. */
   readonly loadUs: number;
 };
 
@@ -27,13 +27,13 @@ type Turns = {
   readonly rounds: number;
   readonly durationMs: number;
   readonly warmUpMs: number;
-  /** The first process of the database, where its part is asked for. */
+  /** The first process of the database, if its CPU time is to be measured. */
   readonly postmasterPid?: number | undefined;
 };
 
 /**
- * The contenders take turns within each round, so that a machine that drifts drifts for all of them; the
- * medians count, and of costs the lower quartiles.
+ * The contenders take turns within each round, so that a drift of the machine affects all of them. Uses the
+ * medians, and for costs the lower quartiles.
  */
 export const takeTurns = async (
   contenders: readonly Contender[],
@@ -42,7 +42,7 @@ export const takeTurns = async (
   const runs = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]));
   for (const contender of contenders) await contender.run(turns.warmUpMs);
   for (let round = 0; round < turns.rounds; round += 1) {
-    // Whoever comes after another is not always the same.
+    // Alternates the order, so that no contender always follows the same one.
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       runs.get(contender)?.push(await measure(contender, turns));
       process.stderr.write('.');
@@ -55,8 +55,8 @@ export const takeTurns = async (
 };
 
 /**
- * Figures are of what a contender serves in a second, and of what a request costs of the processor, in the
- * database too where that is looked at.
+ * The figures: answers per second, and CPU time per request, including that of the database if it is
+ * measured.
  */
 const FIGURES = {
   rate: (ours: readonly Measured[], other: readonly Measured[]) =>
@@ -70,10 +70,7 @@ const FIGURES = {
 const costOf = ({ cpuUs, databaseUs }: Measured): number =>
   cpuUs + (Number.isNaN(databaseUs) ? 0 : databaseUs);
 
-/**
- * How many times better ours is than another, for a table; a figure that has a name is reported to the guard
- * as well.
- */
+/** How many times better ours is than another, for a table; a named figure is also reported to the guard. */
 export const besides = (of: keyof typeof FIGURES, ours: Taken, other: Taken, name?: string): string => {
   const rounds = FIGURES[of](ours.rounds, other.rounds);
   if (rounds.some(Number.isNaN)) return '';
@@ -98,7 +95,7 @@ const measure = async ({ pid, run }: Contender, { durationMs, postmasterPid }: T
 
 const mediansOf = (measured: readonly Measured[]): Measured => {
   const of = (field: keyof Measured) => median(measured.map((each) => each[field]));
-  // Whatever else runs can only make a request dearer, by pushing it out of the caches.
+  // Other load can only increase the cost of a request, by pushing it out of the caches.
   const least = (field: keyof Measured) =>
     measured.map((each) => each[field]).toSorted((a, b) => a - b)[measured.length >> 2] ?? Number.NaN;
   const costs = { cpuUs: least('cpuUs'), databaseUs: least('databaseUs'), loadUs: least('loadUs') };
@@ -118,10 +115,10 @@ export const cpuUsOfDatabase = async (postmasterPid: number | undefined): Promis
 const US_PER_TICK = 10_000;
 const [PARENT, USER_TIME, SYSTEM_TIME, ENDED_USER_TIME, ENDED_SYSTEM_TIME] = [1, 11, 12, 13, 14];
 
-/** As Linux tells; elsewhere it is not known. */
+/** From Linux; unknown elsewhere. */
 export const statOf = async (pid: number | undefined) => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // After the name, which may have any characters in it.
+  // After the name, which may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const usOf = (...places: readonly number[]): number =>
     places.reduce((sum, place) => sum + Number(fields[place]) * US_PER_TICK, 0);

@@ -7,20 +7,20 @@ import { startInstallation } from './webhooks/installation.ts';
 import { measureLatency } from './webhooks/latency.ts';
 import { measureThroughput } from './webhooks/throughput.ts';
 
-// Webhooks, with all roles in one process, as `npm start` runs them. Throughput: from the first to the last
-// arrival of what some events come to, signed, checked and recorded, against BullMQ running empty jobs that
-// were added before, on the same engine, and against a bare loop of POSTs by undici; all to a receiver in a
-// process of its own, in turns. Latency: from the acknowledgement of a write until it is received, at a
-// steady rate. Hanging: the same for all others, while one of them never answers.
+// Measures webhooks, with all roles in one process, as `npm start` runs them. Throughput: from the first to
+// the last delivery of some events, signed, checked and recorded, against BullMQ running empty jobs that were
+// added before, on the same engine, and against a bare loop of POSTs by undici; all to a receiver in a
+// process of its own, in turns. Latency: from the acknowledgement of a write until its delivery, at a steady
+// rate. Hanging: the same for all other endpoints, while one never answers.
 const options = readOptions({
   parts: ['throughput,latency,hanging', 'throughput,latency'],
   engines: ['postgres,redis', 'postgres,redis'],
   endpoints: ['100', '50'],
-  // Each comes to as many deliveries as there are endpoints.
+  // Each event is delivered to all endpoints.
   events: ['100', '40'],
   rounds: ['3', '3'],
   rate: ['200', '50'],
-  // Of the part with one that hangs, where each write goes to all endpoints.
+  // The option of the hanging part, where each write goes to all endpoints.
   'fan-out-rate': ['4', '4'],
   seconds: ['20', '5'],
 });

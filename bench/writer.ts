@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { CONTENDERS, type ContenderName } from './contenders.ts';
 
-// One process of writers in a closed loop: each appends one event to a new stream, and then the next.
-// It warms up, says that it is ready, starts when it is told to, and prints what it measured.
+// A process of writers in a closed loop: each appends one event to a new stream, and then the next. It warms
+// up, reports that it is ready, starts on a message, and prints its measurement.
 const { values } = parseArgs({
   options: {
     contender: { type: 'string' },

@@ -12,7 +12,7 @@ type Writers = {
   readonly seconds: number;
 };
 
-/** Lets writers append for a while, in processes of their own. */
+/** Runs writers for a while, in processes of their own. */
 export const runWriters = async ({
   contender,
   url,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-// The unit for costs of work that no peer does: parsing, printing and hashing one small JSON document. It
+// The unit for the cost of tasks that no peer has: parsing, printing and hashing one small JSON document. It
 // takes twice as long on a machine that is half as fast, so a cost in this unit is the same on both.
 
 const DOCUMENT = JSON.stringify({
@@ -19,10 +19,10 @@ const work = (): void => {
       .digest('hex');
 };
 
-/** Compiled before the first measure. */
+/** Compiled before the first measurement. */
 work();
 
-/** Microseconds of the processor for one document, now. */
+/** The microseconds of CPU time for one document, now. */
 export const yardstickUs = (): number => {
   const before = process.cpuUsage();
   work();

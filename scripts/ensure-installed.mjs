@@ -1,5 +1,6 @@
-// Runs before every npm script, on whatever Node started npm: plain JavaScript without dependencies. It installs when
-// node_modules is missing or was not made from the present package-lock.json, and is otherwise silent and quick.
+// Runs before every npm script, on whatever Node started npm: plain JavaScript without dependencies. It
+// installs if node_modules is missing or was not made from the current package-lock.json; otherwise it is
+// silent and quick.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR_MIN = 20;
-/** The machine's own Node only installs; npm's warnings that packages want a newer one are about the Node that is installed with them. */
+/**
+ * The machine's own Node only installs; npm's warnings about packages that want a newer one do not concern
+ * the Node that is installed with them.
+ */
 const QUIETLY = '--loglevel=error';
 const RUNS = new Set(['prestart', 'preannals', 'pretoken']);
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -22,7 +26,9 @@ const fail = (sentence) => {
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 const lockHash = () => createHash('sha256').update(readFileSync(lockFile)).digest('hex');
 
-/** npm keeps what it has installed in this file; one that lists the same packages was made from the same lock file. */
+/**
+ * npm lists the installed packages in this file; one with the same packages was made from the same lock file.
+ */
 const matchesInstalled = (withoutTools) => {
   const installed = read(join(root, 'node_modules', '.package-lock.json'));
   if (installed === '') return false;
@@ -35,7 +41,7 @@ const matchesInstalled = (withoutTools) => {
   });
 };
 
-/** Whoever has the tools keeps them: a start after an update must not take them away. */
+/** Installed tools are kept: a start after an update must not remove them. */
 const hasTools = () => {
   const installed = read(join(root, 'node_modules', '.package-lock.json'));
   return installed !== '' && Object.values(JSON.parse(installed).packages).some(({ dev }) => dev === true);
@@ -45,7 +51,7 @@ const install = (withoutTools) => {
   process.stderr.write(
     `Installing the dependencies${withoutTools ? '' : ' and the tools of development'}…\n`,
   );
-  // npm hands on the path of its own program, which also works where `npm` is a script that cannot be spawned.
+  // npm passes the path of its own program, which also works where `npm` is a script that cannot be spawned.
   const npm = process.env.npm_execpath;
   const ci = ['ci', ...(withoutTools ? ['--omit=dev'] : ['--include=dev']), QUIETLY];
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...ci]] : ['npm', ci];
@@ -61,7 +67,10 @@ if (major < NODE_MAJOR_MIN)
     `Annals needs Node ${NODE_MAJOR_MIN} or newer to install itself, and this is ${process.versions.node}.`,
   );
 
-/** What only runs Annals needs no tools of development; the stamp says so, because what checks it needs them. */
+/**
+ * Running Annals needs no development tools. The stamp records that they are missing, because checks need
+ * them.
+ */
 const isOnlyRunning = RUNS.has(process.env.npm_lifecycle_event);
 const wholeStamp = lockHash();
 const runningStamp = `${wholeStamp} without the tools of development`;

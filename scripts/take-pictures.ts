@@ -7,8 +7,8 @@ import { spawnAnnals } from '../test/annals-process.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 
 /**
- * Takes the picture of the README: `npm exec -- node scripts/take-pictures.ts`. It starts the demo, and looks
- * at it with Chromium (`CHROMIUM`).
+ * Takes the picture of the README: `npm exec -- node scripts/take-pictures.ts`. It starts the demo, and
+ * visits it with Chromium (`CHROMIUM`).
  */
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -35,7 +35,7 @@ const openConsole = async (
   return page;
 };
 
-/** What moves is given a moment. */
+/** Waits for animations to end. */
 const take = async (page: Page, name: string): Promise<void> => {
   await page.mouse.move(0, 0);
   await page.evaluate('document.activeElement.blur()');
@@ -43,7 +43,7 @@ const take = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: `${FOLDER}${name}.png` });
 };
 
-/** The article that somebody changed who should not have, as it was then. */
+/** The history of the article that was changed without permission, at an earlier time. */
 const takeHistory = async (page: Page, address: string): Promise<void> => {
   await page.goto(address);
   await page.getByRole('slider').focus();

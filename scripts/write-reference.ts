@@ -14,7 +14,7 @@ const DECLARATION = new URL('../docs/declaration.md', import.meta.url);
 const SETTINGS = new URL('../docs/settings.md', import.meta.url);
 const GRAPHQL = new URL('../docs/graphql.md', import.meta.url);
 const TYPES = new URL('../kernel/declare/', import.meta.url);
-/** No author of a domain writes what these declare. */
+/** Files whose options no author of a domain writes. */
 const KERNELS_OWN: ReadonlySet<string> = new Set(['texts.ts', 'values.ts', 'webhook.ts']);
 
 type Part = { readonly file: string } & (
@@ -163,9 +163,9 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-/** Of values that every author knows. */
+/** Types of values that every author knows. */
 const PLAIN = /^(?:string|number|boolean|true|null|'[^']*')(?: \| (?:null|'[^']*'))*$/;
-/** Type parameters by what an author writes in their place; of other types the comment says it. */
+/** Type parameters, by what an author writes in their place; the comment explains other types. */
 const WORDS: Readonly<Record<string, string>> = {
   Cond: 'a condition',
   'boolean | Cond': '`true`, `false`, or a condition',
@@ -221,7 +221,7 @@ export const readDeclarations = (): Readonly<Record<string, string>> =>
       .map((name) => [name, readFileSync(new URL(name, TYPES), 'utf8')]),
   );
 
-/** The page, unless something has no comment, or no place on it. */
+/** Returns the page; throws if an option has no comment, or no place on the page. */
 export const referenceOf = (sources: Readonly<Record<string, string>>): string => {
   using types = readTypes(sources);
   const sections = SECTIONS.map((section) => ({
@@ -240,7 +240,7 @@ export const referenceOf = (sources: Readonly<Record<string, string>>): string =
   return `${HEAD}${sections.map(({ title, text, entries }) => `\n## ${title}\n\n${text}\n\n${tableOf(entries)}\n`).join('')}`;
 };
 
-/** What a narrower type declares again, or has from another, is told once. */
+/** An option that a narrower type declares again, or inherits, is listed once. */
 const distinct = (entries: readonly Entry[]): readonly Entry[] =>
   entries.filter(
     ({ name, value }, index) =>
@@ -259,7 +259,7 @@ const entriesOf = (types: Types, part: Part): readonly Entry[] => {
   return types.membersOf(part.file, part.members);
 };
 
-/** What is exported to be called and neither has a row nor is called in a text. */
+/** Exported functions that have no row and are mentioned in no text. */
 const homelessIn = (types: Types, file: string): readonly string[] =>
   types.functionsIn(file).flatMap(({ name: call }) => {
     const [name = ''] = call.split('(');

@@ -1,6 +1,6 @@
 /**
- * A button that has `data-copy` puts the text of the element with that id on the clipboard. Without this
- * script one selects the text.
+ * A button with `data-copy` copies the text of the element with that id to the clipboard. Without this
+ * script, users select the text.
  */
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const shown = document.getElementById(button.dataset.copy);

@@ -1,7 +1,7 @@
 /**
- * The only script of these pages. A form that has `data-passkey` holds what the authenticator of this device
- * is to be asked; it is shown where there is a way to ask, and sent with the answer. Without it everything
- * works by password.
+ * The script of pages with passkeys. A form with `data-passkey` contains the request for the authenticator of
+ * this device. The script shows the form if the browser supports passkeys, and submits it with the answer.
+ * Without the script everything works by password.
  */
 const toBytes = (text) =>
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
@@ -60,7 +60,7 @@ const prepare = (form) => {
     form.submit();
   };
   const ask = (more = {}) => {
-    // A page asks one thing at a time: what waits in a field gives way to the button.
+    // A page makes one request at a time: clicking the button cancels the pending autofill request.
     waiting.abort();
     waiting = new AbortController();
     const { signal } = waiting;
@@ -79,7 +79,7 @@ const prepare = (form) => {
   form.hidden = false;
   for (const instead of document.querySelectorAll('[data-without-passkey]')) instead.hidden = true;
 
-  // Passkeys are offered among the names that the browser fills in; where that fails, the button is there.
+  // Offers passkeys in the browser's autofill; if that fails, the button remains.
   const offer = async () => {
     if (form.dataset.passkey === 'offer' && (await PublicKeyCredential.isConditionalMediationAvailable?.()))
       send(await ask({ mediation: 'conditional' }));

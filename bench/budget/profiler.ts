@@ -1,8 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 
-// Loaded by a server that is to be looked into: one signal begins a profile, the next writes it to
-// PROFILE_TO.
+// Loaded by a server that is to be profiled: one signal starts a profile, the next writes it to PROFILE_TO.
 const SAMPLE_EVERY_US = 200;
 const session = new Session();
 session.connect();

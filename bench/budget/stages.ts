@@ -72,10 +72,10 @@ export const STAGE_NAMES = [
   ...['log', 'metrics', 'trace', 'Node', 'garbage'],
 ] as const;
 
-/** What took longer had lost the processor to somebody else. */
+/** A longer sample means that another process had the CPU. */
 const DELTA_MAX_US = 1_000;
 
-/** The share of each stage in all that a profile saw of the processor at work. */
+/** The share of each stage in the CPU time that a profile has sampled. */
 export const sharesOf = ({
   nodes,
   samples = [],

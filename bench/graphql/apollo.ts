@@ -5,8 +5,8 @@ import pg from 'pg';
 import { TYPES } from './reads.ts';
 import { type Context, createContext, createResolvers } from './resolvers.ts';
 
-// Apollo Server, which caches parsing and validation, in Fastify: its documentation keeps its own server for
-// prototypes.
+// Apollo Server, which caches parsing and validation, in Fastify: its documentation recommends its own server
+// only for prototypes.
 const pool = new pg.Pool({ connectionString: String(process.argv[2]), max: Number(process.argv[3] ?? 4) });
 const app = fastify();
 const plugins = [fastifyApolloDrainPlugin(app)];

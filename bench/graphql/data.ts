@@ -5,14 +5,14 @@ import { createReadModel } from '../../shared/projection/schema.ts';
 import { LIVE_SCHEMA } from '../../shared/read-model/read-model.ts';
 import { tablesOf } from '../../shared/read-model/tables.ts';
 
-/** How much there is: a tenth of the articles are drafts. */
+/** The number of rows: a tenth of the articles are drafts. */
 export type Size = { readonly users: number; readonly articles: number; readonly comments: number };
 
 export const FIRST_ID = { users: 1, articles: 10_000_001, comments: 20_000_001 } as const;
 
 /** Fills an empty database with the read model. */
 export const writeData = async (pool: Pool, { users, articles, comments }: Size): Promise<void> => {
-  // Without a table of migrations, a start takes the schema for somebody else's.
+  // Without a table of migrations, a start would treat the schema as somebody else's.
   await migrateProjector(pool);
   await createReadModel(pool, tablesOf(publishing), LIVE_SCHEMA);
   const connection = await pool.connect();

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { LIST, NESTED, POINT } from './queries.ts';
 import { serve } from './serve.ts';
 
-// What one would write by hand: one prepared statement with json_agg for each query, without authorization.
+// Written by hand: one prepared statement with json_agg for each query, without authorization.
 const pool = new pg.Pool({ connectionString: String(process.argv[2]), max: Number(process.argv[3] ?? 4) });
 
 const STATEMENTS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {

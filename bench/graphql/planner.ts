@@ -10,8 +10,8 @@ import { POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { serve } from './serve.ts';
 
-// The planner behind node:http with the limits and rights of the product; who asks is read from the token as
-// if it had been checked.
+// The planner behind node:http with the limits and rights of the product; it reads the caller from the token
+// without verifying it.
 const pool = openPool({
   url: String(process.argv[2]),
   applicationName: 'bench',

@@ -5,7 +5,7 @@ import { grafserv } from 'postgraphile/grafserv/node';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { listen } from '../../shared/http/listen.ts';
 
-// PostGraphile 5, which makes its schema from the tables; the comments on them say which belong together.
+// PostGraphile 5, which derives its schema from the tables; comments on them declare the relations.
 const service = makePgService({
   connectionString: String(process.argv[2]),
   schemas: ['read_model'],
@@ -13,7 +13,7 @@ const service = makePgService({
 });
 const instance = postgraphile({
   extends: [PostGraphileAmberPreset],
-  // It would not order and filter by columns whose indexes are partial.
+  // With it, PostGraphile does not order and filter by columns with partial indexes.
   disablePlugins: ['PgIndexBehaviorsPlugin'],
   pgServices: [service],
   grafserv: { graphqlPath: '/graphql', graphiql: false, watch: false },

@@ -1,10 +1,10 @@
-/** What is measured: the same document and variables for every contender. */
+/** The measured queries: the same document and variables for every contender. */
 export const NESTED =
   '{ users(limit: 10) { id name posts(limit: 5) { id title comments(limit: 3) { id text author { id name } } } } }';
 export const POINT = 'query ($id: ID!) { user(id: $id) { id name } }';
 export const LIST = '{ posts(limit: 20) { id title tags createdAt author { id name } } }';
 
-/** PostGraphile makes its schema itself; with these it answers the same. */
+/** PostGraphile derives its own schema; these documents give the same answers. */
 export const FOR_POSTGRAPHILE: ReadonlyMap<string, string> = new Map([
   [
     NESTED,
@@ -21,7 +21,7 @@ export const FOR_POSTGRAPHILE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** What tells PostGraphile which tables belong together. */
+/** Declares the relations of the tables to PostGraphile. */
 export const TAGS_FOR_POSTGRAPHILE = `
   comment on table read_model.articles is E'@foreignKey (author_id) references read_model.users (id)';
   comment on table read_model.comments is E'@foreignKey (article_id) references read_model.articles (id)\\n@foreignKey (author_id) references read_model.users (id)'`;

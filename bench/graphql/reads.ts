@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-// What a careful user of the peers writes: one prepared statement for each level of a query, without
+// Reads as a careful user of the peers writes them: one prepared statement for each level of a query, without
 // authorization.
 
 export const TYPES = `

@@ -2,8 +2,8 @@ import DataLoader from 'dataloader';
 import type pg from 'pg';
 import { createReads, type Row } from './reads.ts';
 
-// Resolvers as they are written for graphql-js, with a loader for each request and level, as its users are
-// advised to.
+// Resolvers as one writes them for graphql-js, with a loader for each request and level, as its documentation
+// advises.
 
 export type Context = {
   loader(

@@ -8,7 +8,7 @@ export type Asked = {
   readonly authorization: string | undefined;
 };
 
-/** Serves answers on `node:http` in a process of its own, and tells the parent where. */
+/** Serves answers on `node:http` in a process of its own, and reports its address to the parent. */
 export const serve = async (answer: (asked: Asked) => Promise<string>): Promise<void> => {
   const server = createServer((request, response) => {
     read(request)

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-// What one writes by hand, for one kind of reader and without authorization: a prepared statement each, and
-// its rows as JSON.
+// Written by hand, for one kind of reader and without authorization: one prepared statement each, and its
+// rows as JSON.
 
 /** Two to four are best by earlier measurements (DESIGN.md, section 6); ours has eight. */
 const CONNECTIONS = 4;
@@ -38,7 +38,7 @@ const LIST = `select ${COLUMNS} ${FROM} where a.status = 'published' order by a.
 const AUTHOR = 1;
 const INSERT = 'insert into bare_article (author_id, title, body, tags) values ($1, $2, $3, $4) returning id';
 
-/** The table that the contender writes to, with what its first rows are like. */
+/** The table that the contender writes to, and the shape of its first rows. */
 export const BARE_TABLE = `create table bare_article (
   id bigint generated always as identity primary key, author_id bigint not null, title text not null, body text not null, tags text[] not null,
   status text not null default 'draft', created_at timestamptz not null default now(), updated_at timestamptz not null default now())`;

@@ -3,7 +3,7 @@ import express from 'express';
 import { listen } from '../../shared/http/listen.ts';
 import { openByHand } from './by-hand.ts';
 
-// Express as it comes, and statements by hand.
+// Express with default settings, and statements by hand.
 const database = openByHand(String(process.argv[2]));
 const app = express();
 app.get('/articles', async (request, response) => {

@@ -1,8 +1,8 @@
 import fastify from 'fastify';
 import { openByHand } from './by-hand.ts';
 
-// Fastify with statements by hand, and with schemas, from which it compiles what reads parameters and bodies
-// and what writes answers.
+// Fastify with statements by hand, and with schemas, from which it compiles parsers of parameters and bodies
+// and serialisers of answers.
 const database = openByHand(String(process.argv[2]));
 
 const [text, number, time] = [

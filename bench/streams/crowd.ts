@@ -5,7 +5,7 @@ import type { Order, Report } from './listeners.ts';
 
 export type Place = {
   readonly origin: string;
-  /** The request line and headers, each with its end. */
+  /** The request line and headers, each with its line end. */
   readonly head: string;
   readonly body: string;
 };
@@ -15,9 +15,9 @@ type Heard = Extract<Report, { kind: 'all' }>;
 /** The subscribers of one server, all in one process. */
 export type Crowd = AsyncDisposable & {
   resize(tokens: readonly string[]): Promise<void>;
-  /** The inner promise is of the last message. */
+  /** The inner promise resolves with the last message. */
   expect(messages: number): Promise<{ readonly heard: Promise<Heard> }>;
-  /** What has come since it was asked last; refuses where some have heard less than others. */
+  /** The counts since the last call; throws if some subscribers have received less than others. */
   tell(): Promise<{ readonly messages: number; readonly bytes: number }>;
 };
 

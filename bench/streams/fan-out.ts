@@ -6,9 +6,9 @@ import { RAW, type Served, startServers } from './servers.ts';
 
 export type FanOut = {
   readonly contenders: readonly string[];
-  /** How many subscribers each server has. */
+  /** The numbers of subscribers of each server. */
   readonly sizes: readonly number[];
-  /** With so many of them, many events come at once as well. */
+  /** At this number of subscribers, many events are sent at once as well. */
   readonly streamTo: number;
   readonly eventsAtOnce: number;
   readonly rounds: number;
@@ -16,12 +16,12 @@ export type FanOut = {
   readonly warmUpMs: number;
 };
 
-/** The subscribers there are before memory is looked at, so that all code has been loaded. */
+/** The subscribers before memory is measured, so that all code has been loaded. */
 const FIRST_SUBSCRIBERS = 200;
 const IDLE_MIN = 5_000;
 const TOKENS_AT_ONCE = 100;
 
-/** Each contender keeps its subscribers while the others have their turns. */
+/** Each contender keeps its subscribers during the turns of others. */
 export const measureFanOut = async (side: WritingSide, options: FanOut): Promise<void> => {
   await using running = new AsyncDisposableStack();
   const served = await startServers(side, options.contenders, running);
@@ -63,7 +63,7 @@ const tokensOf = async (side: WritingSide, count: number): Promise<readonly stri
 
 const FIRST_USER = 1_000_000;
 
-/** The bytes of one more connection on which nothing is said; of few they drown in what V8 keeps at hand. */
+/** The bytes of one more idle connection; with few connections, V8's own reserves would hide them. */
 const measureIdle = async (
   served: readonly Served[],
   tokens: readonly string[],
@@ -80,7 +80,7 @@ const measureIdle = async (
   return idle;
 };
 
-/** Lets events happen at once, and waits until every subscriber has heard of each. */
+/** Triggers events at once, and waits until every subscriber has received all. */
 const letHappen = async ({ crowd, happen }: Served, size: number, events: number) => {
   const { heard } = await crowd.expect(size * events);
   const startedMs = performance.now();
@@ -95,7 +95,7 @@ type Case = {
   readonly idle?: ReadonlyMap<Served, number> | undefined;
 };
 
-/** What a turn of a contender tells beside what all turns do. */
+/** Results of a contender's turn beside the common ones. */
 type Aside = { readonly begunRate: number; readonly bytes: number };
 
 const measure = async (
@@ -127,7 +127,7 @@ const measure = async (
   });
   const measured = [...(await takeTurns(served.map(contenderOf), options)).values()];
   const rows = served.map((server, place): Row => {
-    // The first turn was to warm up.
+    // The first turn was the warm-up.
     const turns = asides.get(server)?.slice(1) ?? [];
     const begunRate = median(turns.map((turn) => turn.begunRate));
     return {
@@ -144,8 +144,8 @@ const measure = async (
 type Row = Taken & Aside & { readonly title: string; readonly idleBytes: number | undefined };
 
 /**
- * From when the event happens, which for ours is a write through all roles and for the others a call; and
- * once the first has heard of it, which flatters those who have executed for all by then.
+ * Measured from the event, which is a write through all roles for ours and a call for the others; and from
+ * the first subscriber's message, which favours contenders that have executed for all by then.
  */
 const printRows = (title: string, rows: readonly Row[]): void => {
   const raw = rows.find((row) => row.title === RAW);

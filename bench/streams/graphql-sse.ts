@@ -4,7 +4,7 @@ import { createHandler } from 'graphql-sse/lib/use/express';
 import { listen } from '../../shared/http/listen.ts';
 import { createSchema, publish } from './peer.ts';
 
-// The handler of graphql-sse for Express as it comes, which executes for each subscriber.
+// The handler of graphql-sse for Express with default settings, which executes for each subscriber.
 const handler = createHandler({ schema: createSchema() });
 const app = express();
 app.post('/publish', (_request, response) => {

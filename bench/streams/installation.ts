@@ -3,17 +3,15 @@ import { createTokenMint } from '../../test/token-mint.ts';
 import { freePort, startRole } from '../processes.ts';
 import { MASTER_KEY } from '../projection-log.ts';
 
-/**
- * The writing side of Annals, each role as an operator starts it, and what readers of it are started with.
- */
+/** The command side of Annals, each role as an operator starts it, and the settings for its query roles. */
 export type WritingSide = AsyncDisposable & {
   readonly commandUrl: string;
   startQuery(nodeArguments?: readonly string[]): ReturnType<typeof startRole>;
-  /** A token of the user, good for an hour. */
+  /** A token of the user, valid for an hour. */
   tokenOf(userId: number): Promise<string>;
 };
 
-/** It is nobody's address: tokens name it. */
+/** A name in tokens only, at which nothing listens. */
 const AUDIENCE = 'http://annals.example';
 const LIFETIME_S = 3_600;
 const ADMIN = 1;
@@ -70,7 +68,7 @@ export const startWritingSide = async ({
 
 type Made = { readonly id: number; readonly consistencyToken: string };
 
-/** Somebody who writes under an article of their own. */
+/** Registers a user who writes comments on an article of their own. */
 export const startAuthor = async ({ commandUrl, tokenOf }: WritingSide) => {
   const { id } = await post(
     `${commandUrl}/users`,
@@ -81,7 +79,7 @@ export const startAuthor = async ({ commandUrl, tokenOf }: WritingSide) => {
   return { token, publish: () => publishArticle(commandUrl, token) };
 };
 
-/** Answers with the id of the article. */
+/** Returns the id of the article. */
 export const publishArticle = async (url: string, token: string): Promise<number> => {
   const article = { title: 'On engines', body: 'Analytical ones.', tags: [], publish: true };
   return (await post(`${url}/articles`, article, token)).id;

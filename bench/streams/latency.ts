@@ -18,12 +18,12 @@ type Site = {
   readonly writeUrl: string;
   readonly readUrl: string;
   readonly token: string;
-  /** What is commented on. */
+  /** The article that gets the comments. */
   readonly articleId: number;
 };
 
 /**
- * At a steady rate, whatever becomes of the writes before: the next is due when it is due, and counts from
+ * At a steady rate, independent of earlier answers: each write has a due time, and its latency counts from
  * then.
  */
 export const measureLatency = async (dataDir: string, latency: Latency): Promise<void> => {
@@ -53,7 +53,7 @@ export const measureLatency = async (dataDir: string, latency: Latency): Promise
         'due → acknowledged',
         writes.map(({ dueMs, acknowledgedMs }) => acknowledgedMs - dueMs),
       ),
-      // Whoever is told before the writer is not told late.
+      // A subscriber that gets it before the writer's answer counts as zero.
       row(
         'acknowledged → heard on a stream',
         writes.flatMap(({ acknowledgedMs, heardMs }) =>
@@ -98,10 +98,7 @@ const startApart = async (dataDir: string, running: AsyncDisposableStack): Promi
   return { writeUrl: side.commandUrl, readUrl: url, token, articleId: await publish() };
 };
 
-/**
- * When a write was to be sent, when the answer came, when each stream had it, and when a read that waits for
- * it was answered.
- */
+/** Times of a write: due, acknowledged, received by each stream, and answered to a read that waits for it. */
 type Write = { readonly dueMs: number; acknowledgedMs: number; readMs: number; readonly heardMs: number[] };
 
 const LATE_MS = 20;

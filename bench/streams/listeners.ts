@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { MARK } from './mark.ts';
 
-// A process with as many subscribers as it is told, each a socket of its own that does no more than count the
-// messages: they all have the mark once, and nothing else that comes has it.
+// A process with as many subscribers as it is told, each a socket that only counts messages: each message
+// contains the mark once, and nothing else contains it.
 
 export type Order =
-  /** Opens or closes connections until there are as many as tokens. */
+  /** Opens or closes connections until there is one for each token. */
   | {
       readonly kind: 'connect';
       readonly origin: string;
@@ -13,14 +13,14 @@ export type Order =
       readonly body: string;
       readonly tokens: readonly string[];
     }
-  /** Tells when so many more messages have come. */
+  /** Reports when so many more messages have arrived. */
   | { readonly kind: 'expect'; readonly messages: number }
-  /** Tells what has come since it was asked last, or since there are as many as now. */
+  /** Reports the counts since the last report or the last change of size. */
   | { readonly kind: 'tell' };
 
 export type Report =
   | { readonly kind: 'connected' | 'expecting' }
-  /** The clock is that of the machine, the same in all processes. */
+  /** Times by the machine's clock, which all processes share. */
   | { readonly kind: 'all'; readonly firstMs: number; readonly lastMs: number }
   | {
       readonly kind: 'told';

@@ -1,2 +1,2 @@
-/** What a message has once, and nothing else that comes has. */
+/** Occurs once in each message, and nowhere else in the stream. */
 export const MARK = '~';

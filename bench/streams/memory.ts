@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** With these a process of Node collects its garbage when it is asked to. */
+/** Lets a process of Node collect garbage on a signal. */
 export const COLLECTING = ['--expose-gc', `--import=${new URL('./collect.ts', import.meta.url)}`];
 
 const LOOKS = 12;
@@ -9,8 +9,8 @@ const LOOK_MS = 250;
 const PAGE_BYTES = 4_096;
 
 /**
- * What a process has in memory after a collection, as Linux tells: the least of some looks, because memory is
- * given back bit by bit.
+ * The resident memory of a process after a collection, on Linux: the minimum of several readings, because
+ * memory is released gradually.
  */
 export const residentBytes = async (pid: number): Promise<number> => {
   process.kill(pid, 'SIGUSR2');

@@ -1,9 +1,9 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 
-// What the peers have in common: the same fields as in ours, of an event that lies in memory, for everybody,
-// with no rights to look at.
+// The common part of the peers: the same fields as ours, of an event in memory, for everybody, without
+// rights.
 
-/** How a message of ours looks, and the data in it. */
+/** A message of ours, and its data. */
 export type Sample = { readonly message: string; readonly data: { readonly commentAdded: object } };
 
 export const sample: Sample = JSON.parse(String(process.argv[2]));
@@ -13,7 +13,7 @@ type Subscriber = { readonly waiting: object[]; wake: (() => void) | undefined }
 const subscribers = new Set<Subscriber>();
 const DONE = { done: true, value: undefined } as const;
 
-/** Each subscriber has a queue of its own, which costs as little as one can. */
+/** Each subscriber has the cheapest possible queue of its own. */
 const happenings = (): AsyncIterableIterator<object> => {
   const subscriber: Subscriber = { waiting: [], wake: undefined };
   subscribers.add(subscriber);

@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { listen } from '../../shared/http/listen.ts';
 import { sample } from './peer.ts';
 
-// The least that can be done: responses that stay open, and one buffer with the bytes of ours written to the
-// sockets of all.
+// The minimum: responses that stay open, and one buffer with our bytes written to all sockets.
 const sockets = new Set<Socket>();
 const message = Buffer.from(sample.message);
 

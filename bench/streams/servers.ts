@@ -10,7 +10,7 @@ export type Served = {
   readonly title: string;
   readonly pid: number;
   readonly crowd: Crowd;
-  /** Lets one event happen. */
+  /** Triggers one event. */
   happen(): Promise<unknown>;
 };
 
@@ -45,8 +45,8 @@ const PEERS: Readonly<Record<string, string>> = {
 export const CONTENDERS: readonly string[] = [...Object.keys(OURS), ...Object.keys(PEERS)];
 
 /**
- * Starts a process for each; ours hear of the comments on an article that is each one's own, so that each
- * write goes to one of them.
+ * Starts a process for each. Ours publish the comments on an article of their own, so that each write reaches
+ * one of them.
  */
 export const startServers = async (
   side: WritingSide,
@@ -92,7 +92,7 @@ type Writing = {
   readonly comment: (articleId: number) => Promise<unknown>;
 };
 
-/** A message of ours, which the others send as well. */
+/** A message of ours, which the others also send. */
 const takeSample = async (side: WritingSide, { articleId, token, comment }: Writing): Promise<Sample> => {
   await using query = await side.startQuery();
   const leaving = new AbortController();

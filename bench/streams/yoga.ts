@@ -3,7 +3,7 @@ import { createYoga } from 'graphql-yoga';
 import { listen } from '../../shared/http/listen.ts';
 import { createSchema, publish } from './peer.ts';
 
-// GraphQL Yoga as it comes.
+// GraphQL Yoga with default settings.
 const yoga = createYoga({ logging: false, graphiql: false, schema: createSchema() });
 const server = createServer((request, response) => {
   if (request.url !== '/publish') return void yoga(request, response);

@@ -12,7 +12,7 @@ type Hanging = {
   readonly seconds: number;
 };
 
-/** Two articles with as many endpoints each, of which one endpoint of the second never answers. */
+/** Two articles with the same number of endpoints; one endpoint of the second never answers. */
 export const measureHanging = async ({
   installation,
   title,

@@ -3,21 +3,21 @@ import { startEmbeddedPostgres } from '../../shared/database/embedded.ts';
 import { startAnnals, tokenOf } from '../processes.ts';
 import { post, publishArticle } from '../streams/installation.ts';
 
-/** Annals with all roles in one process, and somebody who writes and registers webhooks. */
+/** Annals with all roles in one process, and a user who writes and registers webhooks. */
 export type Installation = AsyncDisposable & {
   readonly databaseUrl: string;
-  /** A new article. */
+  /** Publishes a new article. */
   publish(): Promise<number>;
-  /** Tells each of these URLs of the comments on an article, as quickly as it can. */
+  /** Registers a webhook for the comments on an article at each of these URLs, with the highest limits. */
   register(articleId: number, urls: readonly string[]): Promise<void>;
-  /** Answers with the id of the comment. */
+  /** Returns the id of the comment. */
   comment(articleId: number): Promise<number>;
 };
 
 const SCOPE =
   'manage:webhooks read:articles write:articles publish:articles read:comments write:comments read:events';
 const TOKEN_MS = 120_000;
-/** As much as an endpoint may be sent at all. */
+/** The highest limits of an endpoint. */
 const LIMITS = { ratePerSecond: 1_000, concurrency: 50 };
 const TEXT = 'It can do whatever we know how to order it to perform.';
 

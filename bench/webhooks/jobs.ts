@@ -1,12 +1,12 @@
 import { createPostgresBackend, Queue, Worker, withBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 
-// BullMQ running empty jobs, which were added before the time is taken.
+// BullMQ running empty jobs, which were added before the measurement.
 const [url = '', name = ''] = process.argv.slice(2);
 const CONCURRENCY = 100;
 const CONNECTIONS = 10;
 const ADDED_AT_ONCE = 500;
-/** What is done is not kept, as ours is not. */
+/** Finished jobs are not kept, like ours. */
 const forgotten = { removeOnComplete: true, removeOnFail: true };
 
 type Finish = (job: object) => Promise<void>;

@@ -3,11 +3,11 @@ import { printTable, quantilesOf } from '../table.ts';
 import type { Installation } from './installation.ts';
 import { startReceiver } from './receiver.ts';
 
-/** When a write was to be sent, and when the answer came. */
+/** When a write was due, and when the answer came. */
 type Write = { readonly commentId: number; readonly dueMs: number; readonly acknowledgedMs: number };
 
 /**
- * At a steady rate, whatever becomes of the writes before: the next is due when it is due, and counts from
+ * At a steady rate, independent of earlier answers: each write has a due time, and its latency counts from
  * then.
  */
 export const write = async (
@@ -61,7 +61,7 @@ export const measureLatency = async ({ installation, title, rate, seconds }: Lat
         'due → acknowledged',
         writes.map(({ dueMs, acknowledgedMs }) => acknowledgedMs - dueMs),
       ),
-      // What is received before the writer is answered is not late.
+      // A delivery before the writer's answer counts as zero.
       row(
         'acknowledged → received',
         writes.flatMap(({ commentId, acknowledgedMs }) =>

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { stop } from '../processes.ts';
 
-/** A process that does one thing so many times, and tells how many it did in a second. */
+/** A process that does one thing a number of times, and reports its rate per second. */
 export type Peer = AsyncDisposable & { run(count: number): Promise<number> };
 
 export const startPeer = (module: string, args: readonly string[]): Peer => {

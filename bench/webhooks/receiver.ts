@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listen } from '../../shared/http/listen.ts';
 
-/** Receives in the process that writes, whose clock both share. */
+/** Receives in the process that writes, so that both have the same clock. */
 export const startReceiver = async () => {
   const received = new Map<number, number[]>();
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request.setEncoding('utf8')) text += part;
     const { commentId } = JSON.parse(text).data;
-    // It never answers.
+    // Never answers.
     if (request.url === HANGING) return;
     received.set(commentId, [...(received.get(commentId) ?? []), performance.now()]);
     response.writeHead(204).end();
@@ -18,7 +18,7 @@ export const startReceiver = async () => {
   const arrivals = (commentId: number): readonly number[] => received.get(commentId) ?? [];
   return {
     url,
-    /** When each endpoint was told of a comment. */
+    /** The times of the deliveries of each comment. */
     arrivals,
     async untilAll(commentIds: readonly number[], endpoints: number): Promise<void> {
       const endMs = performance.now() + RECEIVED_MS;

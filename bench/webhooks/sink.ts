@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import { listen } from '../../shared/http/listen.ts';
 
-// Receives whatever comes. Told of a number, it tells how many came in a second, from the first to the last
-// of so many.
+// Receives requests. Given a number, it reports the rate per second from the first to the last of that many.
 let expected = 0;
 let received = 0;
 let firstMs = 0;

@@ -9,7 +9,7 @@ import { startPeer } from './peer.ts';
 type Throughput = {
   readonly installation: Installation;
   readonly title: string;
-  /** Where the queue is in Redis. */
+  /** Set if the queue is in Redis. */
   readonly redisUrl: string | undefined;
   readonly endpoints: number;
   readonly events: number;
@@ -48,7 +48,7 @@ export const measureThroughput = async ({
   for (let round = -1; round < rounds; round += 1) {
     for (const contender of contenders) {
       const rate = await contender.run();
-      // The first time warms up.
+      // The first round is the warm-up.
       if (round >= 0) rates.get(contender.title)?.push(rate);
       process.stderr.write('.');
     }
@@ -76,7 +76,7 @@ const startSink = async () => {
   const [{ url }] = (await once(child, 'message')) as [{ readonly url: string }];
   return {
     url,
-    /** Answers with how many came in a second. */
+    /** Returns the rate per second. */
     async expect(count: number): Promise<number> {
       child.send(count);
       const [rate] = await once(child, 'message', { signal: AbortSignal.timeout(ARRIVED_MS) });

@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 
-// A bare loop of POSTs to an address, so many at once, with nothing signed, looked up or recorded.
+// A bare loop of POSTs to an address, a number at a time, with nothing signed, looked up or recorded.
 const url = new URL(String(process.argv[2]));
 const LANES = 100;
 const BODY = Buffer.from(

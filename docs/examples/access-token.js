@@ -1,6 +1,6 @@
 /**
- * An access token for a program (OAuth 2.1, client credentials). It lasts five minutes, so that each
- * connection asks for one of its own.
+ * An access token for a program (OAuth 2.1, client credentials). It lives five minutes, so each connection
+ * requests its own.
  */
 export const accessToken = async () => {
   const response = await fetch(`${ANNALS_URL}/token`, {

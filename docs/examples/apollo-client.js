@@ -1,4 +1,6 @@
-/** Follows what is published by Apollo Client. The argument, if any, is the cursor to go on after. */
+/**
+ * Subscribes to published articles with Apollo Client. The optional argument is the cursor to continue after.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApolloClient, ApolloLink, gql, InMemoryCache } from '@apollo/client';
 import { print } from 'graphql';
@@ -18,7 +20,9 @@ const sse = createClient({
   retryAttempts: 0,
 });
 
-/** Queries and mutations may go this way as well; `ApolloLink.split` sends them by an `HttpLink` instead. */
+/**
+ * Queries and mutations may use this link as well; `ApolloLink.split` sends them by an `HttpLink` instead.
+ */
 const link = new ApolloLink(
   ({ query, variables }) =>
     new Observable((observer) => sse.subscribe({ query: print(query), variables }, observer)),
@@ -27,8 +31,8 @@ const link = new ApolloLink(
 const client = new ApolloClient({ link, cache: new InMemoryCache() });
 
 /**
- * Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would
- * begin at a later place.
+ * The current cursor. A subscriber without a cursor that loses its connection before the first event would
+ * miss events.
  */
 const cursorNow = async () =>
   (await client.query({ query: gql`{ cursor }`, fetchPolicy: 'no-cache' })).data.cursor;
@@ -39,12 +43,12 @@ const handle = ({ data, error }) => {
   if (error) console.error('told:', error.message);
   if (!data) return;
   const { cursor, type, subjectId, article } = data.changes;
-  // What you do with it comes here; keep the cursor together with that.
+  // Your processing goes here; store the cursor together with its result.
   console.log(cursor, type, subjectId, article?.title);
   after = cursor;
 };
 
-/** Until the stream ends, for whatever reason. */
+/** Until the stream ends, for any reason. */
 const follow = () =>
   new Promise((complete, error) => {
     client.subscribe({ query: PUBLISHED, variables: { after } }).subscribe({ next: handle, complete, error });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Follows what is published by curl. The argument, if any, is the cursor to go on after.
+# Subscribes to published articles with curl. The optional argument is the cursor to continue after.
 set -o pipefail
 url=${ANNALS_URL:-http://localhost:4000}
 last=${1-}
@@ -8,7 +8,7 @@ access_token() {
   curl -sSf "$url/token" -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials | sed -E 's/.*"access_token":"([^"]+)".*/\1/'
 }
 
-# Ends when the stream does, for whatever reason. An empty Last-Event-ID means from now on.
+# Ends with the stream, for any reason. An empty Last-Event-ID means the current end.
 connect() {
   local token
   token=$(access_token) || return
@@ -18,7 +18,7 @@ connect() {
 
 while true; do
   event= id= data=
-  # Only where a line is empty is a message whole. What is cut off before comes again.
+  # An empty line completes a message. An incomplete one is sent again.
   while IFS= read -r line; do
     case $line in
       'event: '*) event=${line#event: } ;;
@@ -28,7 +28,7 @@ while true; do
         if [ "$event" = problem ]; then
           echo "told: $data" >&2
         elif [ -n "$data" ]; then
-          # What you do with it comes here; keep the cursor together with that.
+          # Your processing goes here; store the cursor together with its result.
           echo "$id $data"
         fi
         last=${id:-$last} event='' data=''

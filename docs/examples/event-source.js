@@ -1,11 +1,11 @@
 /**
- * Follows what is published by the browser's own `EventSource`. That cannot send a token, so the stream is
- * opened without one, by a name that only this page knows, and what to send on it is asked for by `fetch`,
- * which can (GraphQL over SSE, single connection mode).
+ * Subscribes to published articles with the browser's own `EventSource`. That cannot send a token, so it opens
+ * the stream without one, under a name that only this page knows. Then `fetch`, which can send a token,
+ * subscribes on it (GraphQL over SSE, single connection mode).
  *
  *     const { close } = followPublished({ url: 'https://annals.example', token: getToken, onChange: ({ cursor, article }) => … });
  *
- * `token` is asked for one at every connection.
+ * Every connection calls `token` for a new one.
  */
 export const followPublished = ({ url, token, after, onChange, onProblem = console.warn }) => {
   let last = after;
@@ -26,12 +26,11 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
       const name = await answer.text();
       if (isClosed) return;
       source = new EventSource(`${url}/graphql?token=${name}`);
-      // It connects again by itself, and has to be told again what to send.
+      // It reconnects by itself, and must subscribe again.
       source.onopen = () => subscribe(name);
       source.onerror = ({ target }) => target.readyState === EventSource.CLOSED && connectAgain();
       source.addEventListener('next', ({ data }) => handle(JSON.parse(data)));
-      // Such as when the token has expired. Where asking again does not help either, that is not found out in
-      // a loop.
+      // For example when the token has expired. If subscribing again fails too, the next attempt waits.
       source.addEventListener('complete', () => setTimeout(() => subscribe(name), AGAIN_MS));
     } catch (error) {
       onProblem(error);
@@ -81,8 +80,8 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
 };
 
 /**
- * Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would
- * begin at a later place.
+ * The current cursor. A subscriber without a cursor that loses its connection before the first event would
+ * miss events.
  */
 const cursorNow = async (url) => {
   const answer = await fetch(`${url}/graphql?query={cursor}`, { cache: 'no-store' });

@@ -1,9 +1,9 @@
 /**
- * Follows the events by `fetch`, which can send a token where `EventSource` cannot.
+ * Follows events with `fetch`, which can send a token, unlike `EventSource`.
  *
  *     for await (const event of followEvents({ url: 'https://annals.example', token: getToken, types: ['article.published'] })) …
  *
- * `token` is asked for one at every connection. Leave the loop, or abort the signal, to end it.
+ * Every connection calls `token` for a new one. To end, leave the loop or abort the signal.
  */
 export async function* followEvents({ url, token, types, after = '', signal }) {
   const address = new URL('/events', url);
@@ -26,10 +26,10 @@ export async function* followEvents({ url, token, types, after = '', signal }) {
   }
 }
 
-/** A stream that is idle says every 15 seconds that it lives. */
+/** An idle stream sends a heartbeat every 15 seconds. */
 const SILENCE_MAX_MS = 60_000;
 
-/** Messages of one connection, until it ends. An empty `Last-Event-ID` means from now on. */
+/** The messages of one connection, until it ends. An empty `Last-Event-ID` means the current end. */
 async function* messages(address, headers, { state, signal }) {
   const silence = new AbortController();
   const leaving = new AbortController();
@@ -47,14 +47,14 @@ async function* messages(address, headers, { state, signal }) {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
-      // Only where a line is empty is a message whole. What is cut off before comes again.
+      // An empty line completes a message. An incomplete one is sent again.
       const whole = (rest + decoder.decode(chunk.value, { stream: true })).split('\n\n');
       rest = whole.pop();
       for (const text of whole) {
         const fields = fieldsOf(text);
         if (fields.retry) state.retryMs = Number(fields.retry);
         if (fields.data) yield { event: fields.event, data: fields.data };
-        // Not before it was dealt with.
+        // Only after the event was processed.
         state.last = fields.id ?? state.last;
       }
     }
@@ -64,10 +64,7 @@ async function* messages(address, headers, { state, signal }) {
   }
 }
 
-/**
- * Ours have one line of data. A colon alone, which says that the stream lives, is a field that nobody looks
- * at.
- */
+/** Our messages have one line of data. A lone colon, the heartbeat, parses as a field that nobody reads. */
 const fieldsOf = (text) =>
   Object.fromEntries(
     text.split('\n').map((line) => {

@@ -1,4 +1,4 @@
-"""Follows what is published, with nothing but the standard library. The argument, if any, is the cursor to go on after."""
+"""Subscribes to published articles with the standard library alone. The optional argument is the cursor to continue after."""
 
 import base64
 import http.client
@@ -10,12 +10,12 @@ import urllib.parse
 import urllib.request
 
 URL = os.environ.get("ANNALS_URL", "http://localhost:4000")
-# A stream that is idle says every 15 seconds that it lives.
+# An idle stream sends a heartbeat every 15 seconds.
 SILENCE_MAX_SECONDS = 60
 
 
 def access_token():
-    """It lasts five minutes, so that each connection asks for one of its own."""
+    """It lives five minutes, so each connection requests its own."""
     credentials = f"{os.environ['CLIENT_ID']}:{os.environ['CLIENT_SECRET']}".encode()
     request = urllib.request.Request(
         f"{URL}/token",
@@ -27,7 +27,7 @@ def access_token():
 
 
 def messages(last):
-    """Messages of one connection, as (event, id, data), until it ends. An empty Last-Event-ID means from now on."""
+    """The messages of one connection, as (event, id, data), until it ends. An empty Last-Event-ID means the current end."""
     request = urllib.request.Request(
         f"{URL}/events?types=article.published",
         headers={"Accept": "text/event-stream", "Authorization": f"Bearer {access_token()}", "Last-Event-ID": last},
@@ -37,7 +37,7 @@ def messages(last):
         for raw in response:
             field, _, value = raw.decode().rstrip("\n").partition(": ")
             if raw == b"\n":
-                # Only here is a message whole. What is cut off before comes again.
+                # An empty line completes a message. An incomplete one is sent again.
                 yield event, last, "\n".join(data)
                 event, data = "message", []
             elif field == "event":
@@ -56,7 +56,7 @@ def follow(last):
                     print("told:", data, file=sys.stderr)
                     break
                 if data:
-                    # What you do with it comes here; keep the cursor together with that.
+                    # Your processing goes here; store the cursor together with its result.
                     change = json.loads(data)
                     print(change["cursor"], change["type"], change["subject"], flush=True)
                 last = id

@@ -1,5 +1,6 @@
 /**
- * Follows what is published by the client of graphql-sse. The argument, if any, is the cursor to go on after.
+ * Subscribes to published articles with the client of graphql-sse. The optional argument is the cursor to
+ * continue after.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
@@ -14,13 +15,13 @@ const PUBLISHED = /* GraphQL */ `
 const client = createClient({
   url: `${ANNALS_URL}/graphql`,
   headers: async () => ({ authorization: `Bearer ${await accessToken()}` }),
-  // Its own attempts would ask for the same cursor as at first, over and over.
+  // Its own retries would repeat the first cursor.
   retryAttempts: 0,
 });
 
 /**
- * Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would
- * begin at a later place.
+ * The current cursor. A subscriber without a cursor that loses its connection before the first event would
+ * miss events.
  */
 const cursorNow = async () => {
   for await (const { data, errors } of client.iterate({ query: '{ cursor }' })) {
@@ -37,7 +38,7 @@ for (;;) {
       if (errors) console.error('told:', JSON.stringify(errors));
       if (!data) continue;
       const { cursor, type, subjectId, article } = data.changes;
-      // What you do with it comes here; keep the cursor together with that.
+      // Your processing goes here; store the cursor together with its result.
       console.log(cursor, type, subjectId, article?.title);
       after = cursor;
     }

@@ -1,6 +1,6 @@
 /**
- * A job on a server: comments on each article that is published. It may be killed at any time, and each
- * article has one comment all the same. The argument is a file for how far it has come.
+ * A job on a server: comments once on each published article, even if it is killed at any time. The argument
+ * is a file for its cursor.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createClient } from 'annals/client';
@@ -15,8 +15,8 @@ const [, , file = 'greet.cursor'] = process.argv;
 const client = createClient({ url, token: clientCredentials({ url, clientId, clientSecret }) });
 
 /**
- * Replaced as a whole, so that it is never half written. Where the job has a database, keep the cursor there,
- * in the transaction of what it does.
+ * Replaces the whole file, so that it is never half written. If the job has a database, store the cursor
+ * there, in the transaction of its work.
  */
 const save = async (cursor) => {
   await writeFile(`${file}.new`, cursor);
@@ -24,8 +24,8 @@ const save = async (cursor) => {
 };
 
 /**
- * The first run begins now, and says so at once: what is published before the first event was dealt with is
- * not missed.
+ * The first run starts at the current cursor, and saves it at once: no article published before the first
+ * event is missed.
  */
 const begin = async () => {
   const answer = await client.request('POST', '/graphql', { query: '{ cursor }' });
@@ -34,30 +34,29 @@ const begin = async () => {
   return cursor;
 };
 
-/** Codes and not statuses: a proxy answers 404 too. */
+/** Codes rather than statuses: a proxy answers 404 too. */
 const GONE = ['article_not_found', 'article_deleted', 'article_not_published'];
 
 const greet = async ({ id, data }) => {
   const text = 'Congratulations on your article.';
   try {
-    // An event comes again if the job was killed before it saved the cursor. By this key the comment is
-    // written once.
+    // An event comes again if the job was killed before it saved the cursor. This key makes the comment once.
     return await client.articles
       .of(data.articleId)
       .comments.create({ text }, { idempotencyKey: `greet-${id}` });
   } catch (error) {
-    // Deleted or unpublished since. Anything else ends the job, which its supervisor starts again.
+    // Deleted or unpublished since. Any other error ends the job, and its supervisor restarts it.
     if (client.isProblem(error, ...GONE)) return undefined;
     throw error;
   }
 };
 
-/** Lets go of what it waits for, and finishes what it does. */
+/** Stops waiting, and finishes the current event. */
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
 
 /**
- * Only a missing file means a first run. To begin at the cursor of now because the file cannot be read would
+ * Only a missing file means a first run. Starting at the current cursor because the file cannot be read would
  * skip events.
  */
 const saved = async () => {

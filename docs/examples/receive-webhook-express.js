@@ -1,6 +1,6 @@
 /**
- * Receives webhooks with Express. WEBHOOK_SECRET is what the registration has answered; while it is being
- * rotated, both, with a space between them.
+ * Receives webhooks with Express. WEBHOOK_SECRET is the secret from the registration; during a rotation, both
+ * secrets with a space between them.
  */
 import { verifyWebhook, WebhookRefused } from 'annals/client';
 import express from 'express';
@@ -9,19 +9,17 @@ const { WEBHOOK_SECRET = '', PORT = '8080' } = process.env;
 const secrets = WEBHOOK_SECRET.split(' ').filter((secret) => secret !== '');
 
 /**
- * What is done already. Yours is a table with a unique id, written in one transaction with whatever you do
- * about an event.
+ * The processed events. Yours is a table with a unique id, written in one transaction with the processing of
+ * an event.
  */
 const seen = new Set();
 
-/**
- * What you do about an event. The answer waits for it: leave what takes long to whatever works off the table.
- */
+/** Your processing of an event. The answer waits for it: leave slow work to a job that reads the table. */
 const handle = async (event) => {
   console.log(event.id, event.type, event.subject);
 };
 
-/** Marks an event after its work: if the work fails, the answer is 500, and the retry does it. */
+/** Marks an event after its processing: if that fails, the answer is 500, and Annals retries. */
 const receive = async (event) => {
   if (seen.has(event.id)) return;
   await handle(event);
@@ -30,7 +28,7 @@ const receive = async (event) => {
 
 const app = express();
 
-// The signature is over the bytes as they came, so that `express.json()` must not have parsed them before.
+// The signature covers the original bytes, so `express.json()` must not have parsed them.
 app.post('/hooks', express.raw({ type: () => true, limit: '1mb' }), async (request, response) => {
   try {
     // Express gives an empty object for an empty body.
@@ -39,7 +37,7 @@ app.post('/hooks', express.raw({ type: () => true, limit: '1mb' }), async (reque
     );
     response.sendStatus(204);
   } catch (error) {
-    // Express answers everything else with 500, and Annals retries.
+    // Express answers any other error with 500, and Annals retries.
     if (!(error instanceof WebhookRefused)) throw error;
     response.sendStatus(401);
   }

@@ -1,6 +1,6 @@
 /**
- * Receives webhooks with nothing but Node. WEBHOOK_SECRET is what the registration has answered; while it is
- * being rotated, both, with a space between them.
+ * Receives webhooks with Node alone. WEBHOOK_SECRET is the secret from the registration; during a rotation,
+ * both secrets with a space between them.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -8,13 +8,13 @@ import { createServer } from 'node:http';
 const secrets = (process.env.WEBHOOK_SECRET ?? '').split(' ').filter((secret) => secret !== '');
 const port = Number(process.env.PORT ?? 8080);
 
-/** What is older was perhaps seen on its way, and is sent again by somebody else. */
+/** An older request may have been intercepted and replayed. */
 const AGE_MAX_SECONDS = 300;
 const BODY_BYTES_MAX = 1_000_000;
 
 /**
- * Whether Annals has just sent this. `body` is the bytes as they came: parsed and written again, they would
- * be others.
+ * Returns whether Annals has just sent this. `body` must be the original bytes: parsing and serialising would
+ * change them.
  */
 const isGenuine = (headers, body) => {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
@@ -26,7 +26,7 @@ const isGenuine = (headers, body) => {
       .update(body)
       .digest(),
   );
-  // Any one of the signatures by any one of our secrets is enough.
+  // Any of the signatures by any of our secrets is enough.
   return signatures.split(' ').some((signature) => {
     const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
     return (
@@ -37,20 +37,20 @@ const isGenuine = (headers, body) => {
 };
 
 /**
- * What is done already. Yours is a table with a unique id, written in one transaction with whatever you do
- * about an event.
+ * The processed events. Yours is a table with a unique id, written in one transaction with the processing of
+ * an event.
  */
 const seen = new Set();
 
 /**
- * What you do about an event. The answer waits for it, at most 15 seconds: leave what takes long to whatever
- * works off the table.
+ * Your processing of an event. The answer waits for it, at most 15 seconds: leave slow work to a job that
+ * reads the table.
  */
 const handle = async (event) => {
   console.log(event.id, event.type, event.subject);
 };
 
-/** Marks an event after its work: if the work fails, the answer is 500, and the retry does it. */
+/** Marks an event after its processing: if that fails, the answer is 500, and Annals retries. */
 const receive = async (event) => {
   if (seen.has(event.id)) return;
   await handle(event);

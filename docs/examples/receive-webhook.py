@@ -1,5 +1,5 @@
-"""Receives webhooks with nothing but the standard library. WEBHOOK_SECRET is what the registration has answered; while it is being
-rotated, both, with a space between them."""
+"""Receives webhooks with the standard library alone. WEBHOOK_SECRET is the secret from the registration; during a rotation, both
+secrets with a space between them."""
 
 import base64
 import hashlib
@@ -14,34 +14,34 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 SECRETS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ.get("WEBHOOK_SECRET", "").split()]
 PORT = int(os.environ.get("PORT", "8080"))
 
-# What is older was perhaps seen on its way, and is sent again by somebody else.
+# An older request may have been intercepted and replayed.
 AGE_MAX_SECONDS = 300
 BODY_BYTES_MAX = 1_000_000
 
 
 def is_genuine(headers, body):
-    """Whether Annals has just sent this. `body` is the bytes as they came: parsed and written again, they would be others."""
+    """Returns whether Annals has just sent this. `body` must be the original bytes: parsing and serialising would change them."""
     id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit()) or abs(time.time() - int(timestamp)) > AGE_MAX_SECONDS:
         return False
     signed = f"{id}.{timestamp}.".encode() + body
     expected = ["v1," + base64.b64encode(hmac.digest(secret, signed, hashlib.sha256)).decode() for secret in SECRETS]
     given = headers.get("webhook-signature", "").split(" ")
-    # Any one of the signatures by any one of our secrets is enough.
+    # Any of the signatures by any of our secrets is enough.
     return any(hmac.compare_digest(one.encode(), other.encode()) for one in expected for other in given)
 
 
-# What is done already. Yours is a table with a unique id, written in one transaction with whatever you do about an event.
+# The processed events. Yours is a table with a unique id, written in one transaction with the processing of an event.
 seen = set()
 
 
 def handle(event):
-    """What you do about an event. The answer waits for it, at most 15 seconds: leave what takes long to whatever works off the table."""
+    """Your processing of an event. The answer waits for it, at most 15 seconds: leave slow work to a job that reads the table."""
     print(event["id"], event["type"], event["subject"], flush=True)
 
 
 def receive(event):
-    """Marks an event after its work: if the work fails, the answer is 500, and the retry does it."""
+    """Marks an event after its processing: if that fails, the answer is 500, and Annals retries."""
     if event["id"] in seen:
         return
     handle(event)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Receives a webhook as a CGI script of a web server, by openssl. WEBHOOK_SECRET is what the registration has answered; while it is being
-# rotated, both, with a space between them.
+# Receives a webhook as a CGI script of a web server, with openssl. WEBHOOK_SECRET is the secret from the registration; during a
+# rotation, both secrets with a space between them.
 age_max_seconds=300
 body_bytes_max=1000000
 
@@ -12,12 +12,12 @@ answer() {
 [ -n "$WEBHOOK_SECRET" ] || answer 500
 body=$(mktemp) && trap 'rm -f "$body"' EXIT || answer 500
 [ "${CONTENT_LENGTH:-0}" -le "$body_bytes_max" ] || answer 413
-# The bytes as they come: a variable of the shell would lose some.
+# The original bytes, in a file: a shell variable would lose some.
 head -c "${CONTENT_LENGTH:-0}" > "$body"
 
 id=$HTTP_WEBHOOK_ID timestamp=$HTTP_WEBHOOK_TIMESTAMP
 [[ $timestamp =~ ^[1-9][0-9]{0,11}$ ]] || answer 401
-# What is older was perhaps seen on its way, and is sent again by somebody else.
+# An older request may have been intercepted and replayed.
 age=$(($(date +%s) - timestamp))
 [ "${age#-}" -le "$age_max_seconds" ] || answer 401
 
@@ -27,7 +27,7 @@ sign() {
 }
 
 is_genuine() {
-  # Any one of the signatures by any one of our secrets is enough.
+  # Any of the signatures by any of our secrets is enough.
   for secret in $WEBHOOK_SECRET; do
     expected="v1,$(sign "$secret")"
     for given in $HTTP_WEBHOOK_SIGNATURE; do [ "$given" = "$expected" ] && return 0; done
@@ -36,6 +36,6 @@ is_genuine() {
 }
 
 is_genuine || answer 401
-# What you do about it comes here, once for each id, before the answer; if it fails, answer 500, and Annals retries.
+# Your processing goes here, once for each id, before the answer; if it fails, answer 500, and Annals retries.
 echo "$id $(cat "$body")" >&2
 answer 204

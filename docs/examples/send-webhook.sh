@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sends an event as Annals does, by openssl and curl, to a receiver that is to be tried: send-webhook.sh https://example.com/hooks
+# Sends an event like Annals, with openssl and curl, to test a receiver: send-webhook.sh https://example.com/hooks
 url=${1:?The address of the receiver is missing.}
 : "${WEBHOOK_SECRET:?It is missing: the receiver needs the same.}"
 

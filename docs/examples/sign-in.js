@@ -1,6 +1,6 @@
 /**
- * Lets somebody sign in at Annals, and reads in their name: the authorization code flow with PKCE (OAuth
- * 2.1), with nothing but Node. CLIENT_ID is a client with this REDIRECT_URI, without a secret.
+ * Signs a user in to Annals, and reads in their name: the authorization code flow with PKCE (OAuth 2.1), with
+ * Node alone. CLIENT_ID is a client with this REDIRECT_URI, without a secret.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,12 +11,12 @@ const client = process.env.CLIENT_ID ?? '';
 const redirect = new URL(process.env.REDIRECT_URI ?? 'http://localhost:3000/callback');
 const random = () => randomBytes(32).toString('base64url');
 
-/** Any OpenID Connect server tells its addresses here. */
+/** Any OpenID Connect server publishes its endpoints here. */
 const server = await (await fetch(`${annals}/.well-known/openid-configuration`)).json();
 
 /**
- * Whoever steals the code cannot use it without the verifier, which stays here; the state says that the
- * answer is to our question.
+ * A stolen code is useless without the verifier, which stays here; the state proves that the answer belongs
+ * to our request.
  */
 const verifier = random();
 const state = random();
@@ -31,7 +31,7 @@ const question = {
   state,
 };
 
-/** What the browser comes back with. */
+/** The parameters of the redirect. */
 const waitForBrowser = async () => {
   const listener = createServer();
   listener.listen(Number(redirect.port || 80));

@@ -1,13 +1,14 @@
-"""Verifies an export of Annals, without Annals: only Python 3.9 or later is needed, and nothing beside its standard library.
+"""Verifies an export of Annals, without Annals: with Python 3.9 or later and its standard library alone.
 
-    python3 verify-export.py <folder>                 what `npm run annals -- log export` has written
-    python3 verify-export.py <file.jsonl>             what `GET /audit/export` has answered
-        --key=<id>         a key that you know of from elsewhere: the export must be signed by it, or by one that follows from it
-        --heads <file>     heads that were published, a line each, such as AUDIT_DIR/heads.jsonl: the events must bear them out, and at least one
-                           must be over as many events as the log had before these, or over some of these as well
+    python3 verify-export.py <folder>                 the output of `npm run annals -- log export`
+    python3 verify-export.py <file.jsonl>             the answer of `GET /audit/export`
+        --key=<id>         a key that you trust from another source: it, or one that it endorses, must have signed the export
+        --heads <file>     published heads, one a line, such as AUDIT_DIR/heads.jsonl: the events must match them, and at least one head
+                           must cover all events before these, or some of these as well
 
-It is one file, so that an auditor can read all of it and take it along. It checks the files' hashes, every event and its place, the chain of hashes from the first to the last, the signed heads, the keys, and the
-signature of the manifest. It ends with 0 where all of that is right, and otherwise with 1 and one sentence.
+It is one file, so that an auditor can read all of it and take it along. It verifies the files' hashes, every event and its place, the
+chain of hashes from the first to the last, the signed heads, the keys, and the signature of the manifest. It exits with 0 if all of that
+is right, and otherwise with 1 and one sentence.
 """
 
 import argparse
@@ -23,7 +24,7 @@ GENESIS = hashlib.sha256(b"annals chain 1").hexdigest()
 
 
 class Wrong(Exception):
-    """What is not as it must be."""
+    """Something that is not as it must be."""
 
 
 def demand(is_right, sentence):
@@ -48,7 +49,7 @@ def canonical(value):
 
 
 def text_of(text):
-    # Half of a surrogate pair has no place in RFC 8785; where damage left one, the chain was made over its escape.
+    # RFC 8785 allows no half of a surrogate pair; for a damaged text with one, the chain hashed its escape.
     return re.sub("[\ud800-\udfff]", lambda half: "\\u%04x" % ord(half[0]), json.dumps(text, ensure_ascii=False))
 
 
@@ -58,7 +59,7 @@ def number_of(number):
     if number == 0:
         return "0"
     sign = "-" if number < 0 else ""
-    # Python finds the same shortest digits, and writes them otherwise.
+    # Python finds the same shortest digits, but formats them differently.
     mantissa, _, exponent = ("%r" % abs(number)).partition("e")
     whole, _, fraction = mantissa.partition(".")
     fraction = "" if fraction == "0" else fraction
@@ -76,7 +77,7 @@ def number_of(number):
     return "%s%s%se%s%d" % (sign, digits[0], tail, "+" if point > 0 else "-", abs(point - 1))
 
 
-# Ed25519 (RFC 8032, section 5.1.7), in so many words as checking a few signatures needs.
+# Ed25519 (RFC 8032, section 5.1.7), only as much as the verification of a few signatures needs.
 
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493
@@ -140,7 +141,7 @@ def from_base64(text):
 
 
 def keys_in(manifest):
-    """All keys by their ids: each is endorsed by the one before it, and named by the thumbprint of RFC 7638."""
+    """All keys by id: each is endorsed by the one before it, and its id is its thumbprint (RFC 7638)."""
     keys, latest = {}, None
     for key in manifest["keys"]:
         public = key["publicKey"]
@@ -157,7 +158,7 @@ def keys_in(manifest):
 
 
 def head_of(keys, head):
-    """What a signed head says; the signature is over its text, byte by byte."""
+    """The content of a signed head; the signature is over its exact text."""
     says = json.loads(head["statement"])
     demand(says["key"] in keys, "A head over %d events was signed by the unknown key %s." % (says["count"], says["key"]))
     is_right = is_signed_by(keys[says["key"]], head["statement"], head["signature"])
@@ -180,7 +181,7 @@ def demand_manifest(manifest, known_key):
 
 
 class Chain:
-    """Takes the events in their order, and holds them against what was signed."""
+    """Takes the events in order, and compares them with the signed heads."""
 
     def __init__(self, manifest, heads):
         before = manifest["chain"]["before"]
@@ -196,7 +197,7 @@ class Chain:
         demand(event["source"] == "urn:uuid:" + self.manifest["log"], "%s: the event is of another log." % where)
         stream, version, position = event["subject"], event["streamversion"], int(event["sequence"])
         demand(position > self.last, "%s: position %d follows on %d." % (where, position, self.last))
-        # The first event of a stream in a part of the log may have any version.
+        # In a partial export, the first event of a stream may have any version.
         expected = self.versions.get(stream, 0 if self.manifest["after"] == 0 else version - 1) + 1
         demand(version == expected, "%s: %s goes on with version %d instead of %d." % (where, stream, version, expected))
         demand(event["id"] not in self.ids, "%s: the event %s is there twice." % (where, event["id"]))
@@ -215,7 +216,7 @@ class Chain:
 
 
 def lines_of(path, entry, after=0):
-    """The lines of a file of an export, whose hash is right once the last has been read, and after which so many others come."""
+    """The lines of a file of an export, which is followed by `after` other lines. Verifies its hash after the last one."""
     digest, size, count = hashlib.sha256(), 0, 0
     with open(path, "rb") as file:
         for line in file:
@@ -232,7 +233,7 @@ def lines_of(path, entry, after=0):
 
 
 def open_export(path):
-    """The manifest, where each of its files is, and how many lines come after those of a file."""
+    """The manifest, the place of each of its files, and the number of lines after those of a file."""
     if path.is_dir():
         manifest = json.loads((path / "manifest.json").read_bytes())
         known = {entry["name"] for entry in manifest["files"] + [manifest["persons"] or {"name": ""}]}

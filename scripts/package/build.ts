@@ -4,15 +4,14 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { manifestOf, manifestOfCreate, pathsOf, type Repository } from './manifest.ts';
 
-// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder
-// that is named: JavaScript and types for Node 22 and newer, without tests, benches and what serves
-// development. The repository itself runs its sources and needs none of it. `npm run package` calls it.
+// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the given
+// folder: JavaScript and types for Node 22 and newer, without tests, benches and development tools. The
+// repository itself runs its sources and needs none of it. `npm run package` calls it.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /**
- * The sources as they are compiled: with relative imports alone, so that the package needs no subpaths of its
- * own.
+ * The sources for the compiler: with relative imports only, so that the package needs no subpaths of its own.
  */
 const SOURCES = join(DIST, 'sources');
 const PACKAGE = join(DIST, 'package');
@@ -48,7 +47,7 @@ const CREATE = 'package/create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
   /^(?!package\/create\/template\/).*\.test\.ts$|^domain\/contract\/|^shared\/events\/golden\/|^docs\/pictures\/|^package\/README\.md$|^\w[\w-]*\/main\.ts$/;
-/** The console is sent to browsers from its sources. */
+/** The console is served to browsers from its sources. */
 const FOR_BROWSERS = 'query/console/app/';
 
 const listFiles = (): readonly string[] =>
@@ -65,14 +64,14 @@ const listFiles = (): readonly string[] =>
 
 const SUBPATH = /(['"])#(domain|kernel|shared)\/([^'"]+)\1/g;
 
-/** As the compiler rewrites them to JavaScript. */
+/** In the form that the compiler rewrites to JavaScript. */
 const withRelativeImports = (path: string, source: string): string =>
   source.replaceAll(SUBPATH, (_whole, quote: string, folder: string, rest: string) => {
     const target = relative(dirname(path), join(folder, rest));
     return `${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`;
   });
 
-/** The guides are part of the docs that are served, and their readers import from the package. */
+/** The served docs include the guides, whose readers import from the package. */
 const withPackageImports = (text: string): string =>
   text
     .replaceAll("'#kernel/decide/given.ts'", "'annals/testing'")
@@ -102,7 +101,7 @@ const CONFIG = {
   exclude: [],
 };
 
-/** Those that nothing leads to from what the package exports are of no use to anybody. */
+/** Drops type files that no export of the package reaches. */
 const dropUnreachedTypes = async (repository: Repository): Promise<void> => {
   const reached = new Set<string>();
   const reach = async (path: string): Promise<void> => {

@@ -13,20 +13,23 @@ export type Repository = {
   readonly scarfSettings: object;
 };
 
-/** Of the repository, as `./package/index.ts`: what the sources of each are called without their ending. */
+/** The sources of the exports, without extension, such as `./package/index`. */
 const entriesOf = (exports: Versions): Versions =>
   Object.fromEntries(Object.entries(exports).map(([as, source]) => [as, source.replace(/\.ts$/, '')]));
 export const pathsOf = ({ exports }: Repository): readonly string[] => Object.values(entriesOf(exports));
 
-/** What the repository has for itself alone: the Node that it runs on. */
+/** Dependencies of the repository only: the Node that it runs on. */
 const OF_THE_REPOSITORY = new Set(['node']);
-/** The types that those of the package speak of. */
+/** Type packages that the package's types refer to. */
 const TYPES = ['@types/node'];
 
-/** Of tests, any version will do that has what `describeDomain` needs: their authors have chosen it. */
+/**
+ * The test runner of a project: any version with the features that `describeDomain` needs, because its
+ * authors choose it.
+ */
 const RUNNER = { vitest: '>=3' };
 
-/** Of `create-annals`: the versions that it writes into projects are those for development. */
+/** The package.json of `create-annals`: projects get the versions that the repository develops with. */
 export const manifestOfCreate = ({
   version,
   license,
@@ -41,7 +44,7 @@ export const manifestOfCreate = ({
   type: 'module',
   engines: { node: '>=22.18' },
   bin: { 'create-annals': './package/create/main.js' },
-  // Projects are made with these.
+  // Written into new projects.
   allowScripts: Object.fromEntries(
     Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name)),
   ),
@@ -55,8 +58,8 @@ export const manifestOfCreate = ({
 });
 
 /**
- * The package.json of the package. What only some need is optional, with the versions that Annals is tested
- * with.
+ * The package.json of the package. Dependencies that only some users need are optional, with the versions
+ * that Annals is tested with.
  */
 export const manifestOf = ({
   name,

@@ -5,7 +5,7 @@ import { COST_PER_UNIT } from '../../query/graphql/http/endpoint.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../query/graphql/list-limits.ts';
 import { FILES_MAX } from '../../query/graphql/uploads/place-files.ts';
 
-/** The tables of docs/graphql.md that the code decides, by the headings above them. */
+/** The tables of docs/graphql.md that the code determines, by the headings above them. */
 const TABLES: Readonly<Record<string, () => string>> = {
   Limits: () =>
     table('| Limit | Default | |', [
@@ -44,8 +44,8 @@ const table = (head: string, rows: readonly (readonly string[])[]): string =>
   [head, head.replaceAll(/[^|]+/g, '---'), ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
 
 /**
- * The page with its tables as the code has them: the first table below each heading, or a new one after its
- * first paragraph.
+ * The page with the current tables: replaces the first table below each heading, or adds one after its first
+ * paragraph.
  */
 export const withGraphqlTables = (page: string): string =>
   Object.entries(TABLES).reduce((text, [heading, make]) => {

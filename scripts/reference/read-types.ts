@@ -24,20 +24,17 @@ import {
 import { createVirtualFileSystem } from 'typescript/unstable/fs';
 import { API } from 'typescript/unstable/sync';
 
-/**
- * What can be written: its name, with the type of its value, and what the comment says of it, if there is
- * one.
- */
+/** An option: its name, the type of its value, and the text of its comment, if any. */
 export type Entry = { readonly name: string; readonly value: string; readonly says: string };
 
-/** The types of some files, parsed by the compiler alone: nothing is imported or checked. */
+/** The types of some files, parsed without imports and type checks. */
 export type Types = Disposable & {
-  /** Its properties, and those of its parts and its alternatives. */
+  /** Its properties, and those of its parts and alternatives. */
   membersOf(file: string, type: string): readonly Entry[];
   methodsOf(file: string, type: string): readonly Entry[];
   /** The alternatives of a union, by their text. */
   alternativesOf(file: string, type: string): readonly Entry[];
-  /** What it exports to be called, but for what is marked `@internal`. */
+  /** The exported functions, except those marked `@internal`. */
   functionsIn(file: string): readonly Entry[];
 };
 
@@ -74,7 +71,7 @@ type Parsed = {
   entry(node: Node, name: string, value: string, from?: number): Entry;
 };
 
-/** The last one there. */
+/** The last comment in the text. */
 const commentIn = (text: string): string =>
   ([...text.matchAll(/\/\*\*([\s\S]*?)\*\//g)].at(-1)?.[1] ?? '')
     .replaceAll(/^\s*\*/gm, '')
@@ -107,13 +104,13 @@ const inType = (parsed: Parsed, type: TypeNode): readonly Entry[] => {
   return [];
 };
 
-/** What is not declared in this file has a place of its own. */
+/** A type that is not declared in this file is documented elsewhere. */
 const hasOwn = (parsed: Parsed, type: Node & { readonly typeName: Node }): boolean =>
   [...parsed.source.statements].some(
     (node) => isTypeAliasDeclaration(node) && node.name.text === type.typeName.getText(parsed.source),
   );
 
-/** A comment on an alternative is on the first that is written in it. */
+/** The comment of an alternative is at its first property. */
 const ofBranch = (parsed: Parsed, node: TypeNode, from: number): readonly Entry[] => {
   if (!isTypeLiteralNode(node)) return [];
   return [...node.members].flatMap((member, index) =>
@@ -130,7 +127,7 @@ const ofBranch = (parsed: Parsed, node: TypeNode, from: number): readonly Entry[
 const textBefore = ({ source }: Parsed, node: Node, from: number): string =>
   source.text.slice(from, node.getStart(source));
 
-/** Comments stand before the bar, which belongs to nobody. */
+/** Comments come before the bar, which is part of no node. */
 const branches = (
   types: Iterable<TypeNode>,
   { source }: Parsed,
@@ -177,7 +174,7 @@ const nameOf = ({ source }: Parsed, { name }: { readonly name: Node }): string =
 const textOf = ({ source }: Parsed, type: TypeNode | undefined): string =>
   (type?.getText(source) ?? '').replaceAll(/\s+/g, ' ');
 
-/** Any number of properties, by what their names are. */
+/** Mapped types: any number of properties, named by the kind of their names. */
 const mapped = (
   parsed: Parsed,
   node: Node & { readonly typeParameter: Node & { readonly constraint?: Node }; readonly type?: TypeNode },
@@ -208,7 +205,7 @@ const parametersOf = ({ source }: Parsed, parameters: Iterable<ParameterDeclarat
     })
     .join(', ');
 
-/** Of several forms of a function, the one with a comment. */
+/** Of several overloads of a function, the one with a comment. */
 const functionsIn = (parsed: Parsed): readonly Entry[] => {
   const { source } = parsed;
   const entries = [...source.statements].flatMap((node): readonly Entry[] => {

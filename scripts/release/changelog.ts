@@ -1,5 +1,4 @@
-// CHANGELOG.md has a section for each release, the newest first, and above them one for what is not released
-// yet.
+// CHANGELOG.md has a section for each release, the newest first, and above them one for unreleased changes.
 
 const UNRELEASED = '## Unreleased';
 
@@ -15,7 +14,7 @@ const sectionOf = (changelog: string, heading: string): string | undefined => {
 const headingOf = (changelog: string, version: string): string | undefined =>
   changelog.split('\n').find((line) => line.startsWith(`## ${version} (`));
 
-/** What is not released yet becomes the section of a version. */
+/** Turns the unreleased changes into the section of a version. */
 export const release = (changelog: string, version: string, day: string): string => {
   if (headingOf(changelog, version) !== undefined)
     throw new Error(`CHANGELOG.md already has a section for ${version}.`);

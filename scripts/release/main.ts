@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { notesOf } from './changelog.ts';
 
-// Makes in dist/, or in the folder that is named, what people publish of a release: the tarballs of the npm
-// packages, what `annals` installs as a CycloneDX SBOM, release notes, and checksums of all. `npm run
-// release` calls it, on the commit that `npm version` made.
+// Makes the files of a release in dist/ or the given folder: the tarballs of the npm packages, a CycloneDX
+// SBOM of what `annals` installs, release notes, and checksums of all. `npm run release` calls it, on the
+// commit that `npm version` made.
 
 const ROOT = join(import.meta.dirname, '../..');
 const { values, positionals } = parseArgs({
@@ -42,7 +42,7 @@ const notes = values.untagged
 
 execFileSync(process.execPath, ['scripts/package/build.ts', folder], { cwd: ROOT, stdio: ['ignore', 2, 2] });
 
-/** What an installation resolves to today, without the engines that only some need. */
+/** The SBOM of an installation resolved today, without optional engines. */
 const createSbom = (): string => {
   const manifest = join(ROOT, 'dist/package');
   const quietly = ['--omit=dev', '--loglevel=error'];
@@ -50,7 +50,7 @@ const createSbom = (): string => {
   const sbom = JSON.parse(
     stdoutOf('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', ...quietly], manifest),
   );
-  // npm calls it by its folder.
+  // npm names it after its folder.
   sbom.metadata.component.name = 'annals';
   return `${JSON.stringify(sbom, null, 2)}\n`;
 };

@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { release } from './changelog.ts';
 
-// `npm version 0.2.0` calls it between writing package.json and the commit: the version stands in these files
-// as well.
+// `npm version 0.2.0` calls it after writing package.json and before the commit: these files contain the
+// version, too.
 
 const ROOT = join(import.meta.dirname, '../..');
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };

@@ -12,7 +12,7 @@ const element = (name, properties, ...children) => {
   return made;
 };
 
-/** Sentences of the page's own where those of the server do not say what to do. */
+/** The page's own sentences, for errors whose message does not say what to do. */
 const SENTENCES = {
   access_denied: 'You did not allow this page to act for you, so you are not signed in.',
   invalid_grant: 'You were signed out. Sign in again.',
@@ -26,7 +26,7 @@ const tell = (error) => {
     ? 'The server cannot be reached. Try again in a moment.'
     : (SENTENCES[error.code] ?? error.message);
 };
-/** Does what somebody has asked for, and tells what went wrong. */
+/** Does what the user has asked for, and shows an error. */
 const attempt = async (task) => {
   at('problem').textContent = '';
   try {
@@ -36,11 +36,11 @@ const attempt = async (task) => {
   }
 };
 
-/** Which article is open: `#/articles/7`. */
+/** The open article: `#/articles/7`. */
 const openId = () => Number(/^#\/articles\/(\d+)$/.exec(location.hash)?.[1] ?? 0);
 
 /**
- * The client with which the page reads for whoever is signed in now. When that changes, `ending` aborts its
+ * The client with which the page reads for the current user. When the user changes, `ending` aborts its
  * requests.
  */
 let reader = client;
@@ -67,7 +67,7 @@ const showArticle = async (id) => {
     reader.articles.get(id),
     reader.articles.of(id).comments.list().take(100),
   ]);
-  // Somebody may have opened another one meanwhile.
+  // The user may have opened another article by now.
   if (id !== openId()) return;
   document.title = `${title} – Reading room`;
   at('title').textContent = title;
@@ -91,7 +91,7 @@ const show = async () => {
   await (id === 0 ? showArticles() : showArticle(id));
 };
 
-/** Needs no answer of the server, so that somebody can sign in although another request fails. */
+/** Needs no answer of the server, so that a user can sign in even if another request fails. */
 const showButtons = () => {
   const { isSignedIn } = session;
   at('sign-in').hidden = isSignedIn;
@@ -106,26 +106,20 @@ const showName = async (signal) => {
   if (!signal.aborted) at('who').textContent = name;
 };
 
-/**
- * Shows what happens while the page is open. The cursor is from before anything was read, so nothing falls in
- * between.
- */
+/** Shows changes while the page is open. The cursor is older than anything read, so nothing is missed. */
 const follow = async (after, signal) => {
   at('live').textContent = 'Live: changes appear by themselves.';
   for await (const { type, data } of client.follow(
     { types: ['article.*', 'comment.*'], after },
     { signal },
   )) {
-    // What cannot be read just now is told, and does not end this.
+    // A failed read is shown, and does not end the stream.
     if (type.startsWith('article.') && openId() === 0) await showArticles().catch(tell);
     else if (data.articleId === openId()) await showArticle(openId()).catch(tell);
   }
 };
 
-/**
- * Everything, for whoever is signed in now. The latest call counts: it ends the requests and the stream of
- * the one before.
- */
+/** Loads everything for the current user. A call ends the requests and the stream of the previous one. */
 const showAll = async () => {
   ending.abort();
   ending = new AbortController();
@@ -161,7 +155,7 @@ window.onhashchange = () =>
   });
 
 await attempt(() => session.start());
-// Also in another tab: the same person, or somebody else.
+// Also after a change in another tab: the same user, or another one.
 session.onChange(() => void attempt(showAll));
 try {
   await showAll();

@@ -1,6 +1,6 @@
 /**
- * Serves the page, and of the package `annals` the files that browsers import. Any web server that serves
- * files can do the same.
+ * Serves the page, and the files of the package `annals` that browsers import. Any static web server can do
+ * the same.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,13 +12,13 @@ const clientId = process.env.CLIENT_ID ?? 'reading-room';
 const settings = `export const url = ${JSON.stringify(url)};\nexport const clientId = ${JSON.stringify(clientId)};\n`;
 
 const here = new URL('./', import.meta.url);
-/** Where the package is installed. */
+/** The installed package. */
 const annals = new URL('../', import.meta.resolve('annals/client'));
 const TYPES = { html: 'text/html; charset=utf-8', css: 'text/css', js: 'text/javascript' };
 
 /**
- * Scripts of this page alone run, and they talk to Annals alone. The import map is in the page, so it is
- * named by its digest.
+ * Only scripts of this page may run, and they may connect only to Annals. The import map is inline, so the
+ * policy names its digest.
  */
 const [, importMap] = /<script type="importmap">(.*?)<\/script>/s.exec(
   readFileSync(new URL('index.html', here), 'utf8'),
@@ -29,13 +29,13 @@ const POLICY = `default-src 'self'; script-src 'self' 'sha256-${digest}'; connec
 const contentOf = (path) => {
   if (path === '/settings.js') return settings;
   if (/^\/(?:index\.html|style\.css|app\.js)$/.test(path)) return readFile(new URL(`.${path}`, here));
-  // The client, and nothing else of the package.
+  // Serves the client, and nothing else of the package.
   const [, file] = /^\/annals\/(client\/[\w/-]+\.js|package\/client(?:-sign-in)?\.js)$/.exec(path) ?? [];
   return file && readFile(new URL(file, annals));
 };
 
 const server = createServer(async (request, response) => {
-  // `//` is no URL.
+  // `//` is not a URL.
   const pathname = URL.parse(request.url, 'http://localhost')?.pathname;
   if (pathname === undefined) return response.writeHead(400).end('This is no address.');
   const path = pathname === '/' ? '/index.html' : pathname;

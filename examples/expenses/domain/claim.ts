@@ -2,7 +2,7 @@ import { choice, date, flag, instant, line, list, money, prose, ref, states, upl
 import { aggregate, user } from './base.ts';
 import { team } from './team.ts';
 
-/** In cents. From here on two approvers decide. */
+/** In cents; from this total on, two approvers decide. */
 const SECOND_APPROVAL_FROM = 100_000;
 const TOTAL_MAX = 2_000_000;
 
@@ -14,10 +14,10 @@ const item = {
   receipt: upload().optional().says('Whoever may read the claim may see it.'),
 };
 
-/** Nobody decides about their own claim, nor twice about one. */
+/** Nobody decides about their own claim, or twice about the same one. */
 const notInvolved = { own: false, endorsedByMe: false } as const;
 const deciders = {
-  // Of the team, and any other where a second one is needed, or nobody has decided for long.
+  // An approver of the team; any other if a second one is needed, or nobody has decided for long.
   approver: [
     { ...notInvolved, ofMyTeam: true },
     { ...notInvolved, endorsed: true },
