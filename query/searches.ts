@@ -53,7 +53,10 @@ export const searchesOn = (pool: Pool): Searches => ({
   },
 });
 
-/** The words that an index must contain for this search: `T` if any row may match, empty if the search is empty. */
+/**
+ * The words that an index must contain for this search: `T` if any row may match, empty if the search is
+ * empty.
+ */
 const NEEDED = `select querytree(websearch_to_tsquery('simple', $1)) as needed`;
 
 export type ReadConnections = { readonly pool: Pool; readonly searches: Searches };

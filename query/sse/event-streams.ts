@@ -12,7 +12,7 @@ import { plainFarewell } from './messages.ts';
 /**
  * All streams of server-sent events of this process.
  *
- *     const stream = streams.open(request, response); // The last step that may refuse: from here on, it is 200.
+ *     const stream = streams.open(request, response); // The last step that may refuse.
  *     const send = (message) => stream.send(message);
  *     const membership = feed.join({ …, send, fail: (error) => stream.fail(error) });
  *     stream.onClose(() => membership[Symbol.dispose]());

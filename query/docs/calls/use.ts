@@ -5,8 +5,8 @@ import { operationsOf } from '#shared/rest/operations.ts';
 export type Use = AggregateOperation['use'];
 
 /**
- * The effect of an operation on an aggregate; undefined for operations of the kernel. Reads of users are declared
- * by the kernel, and look the same.
+ * The effect of an operation on an aggregate; undefined for operations of the kernel. Reads of users are
+ * declared by the kernel, and look the same.
  */
 export const useOf = (domain: Domain, id: string): Use | undefined => {
   const operation = operationsOf(domain)[id];

@@ -1,5 +1,5 @@
-// Opens the operation in the address as soon as its element exists. The address follows the operation that was
-// opened last.
+// Opens the operation in the address as soon as its element exists. The address follows the operation opened
+// last.
 const openNamed = () => {
   const name = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const operation = name?.closest('details.operation');
