@@ -2,7 +2,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Lane, Rendered, Written } from './lane.ts';
 import type { RenderAhead } from './render-ahead.ts';
-import type { Heard, Ring } from './ring.ts';
+import type { IndexedChange, Ring } from './ring.ts';
 
 /** How the changes of a lane are rendered and written to its readers. */
 export type Delivery = {
@@ -24,9 +24,9 @@ const BYTES_PER_TURN = 65_536;
 const PART_MAX = 200;
 
 /** Writes the queue of a live lane. It waits for no reader, because that would delay the whole cohort. */
-export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Promise<void> => {
+export const drainQueue = async (lane: Lane, { renderAhead, write }: Delivery): Promise<void> => {
   let [writes, bytes] = [0, 0];
-  for await (const rendered of renderAhead(lane, () => lane.takeUp()?.change)) {
+  for await (const rendered of renderAhead(lane, () => lane.nextQueued()?.change)) {
     if (lane.seats.size === 0) return;
     const written = write(lane, rendered);
     writes += written.writes;
@@ -67,7 +67,7 @@ const advance = async (lane: Lane, sources: Sources): Promise<Stopped> => {
 /** Waits for the readers, because the lane is behind. */
 const handOver = async (
   lane: Lane,
-  part: readonly Heard[],
+  part: readonly IndexedChange[],
   { renderAhead, write }: Delivery,
 ): Promise<Stopped> => {
   const wanted = part.values().filter(({ topics }) => lane.isAbout(topics));
@@ -85,7 +85,7 @@ const readPast = async (
   { ring, history, ...delivery }: Omit<Sources, 'goLive'>,
 ): Promise<Stopped> => {
   for await (const page of history.follow(lane.delivered, lane.left.signal)) {
-    const part = page.changes.filter(({ position }) => position > lane.delivered).map(ring.hear);
+    const part = page.changes.filter(({ position }) => position > lane.delivered).map(ring.index);
     const stopped = await handOver(lane, part, delivery);
     if (stopped.room !== undefined || lane.seats.size === 0) return stopped;
     if (page.upTo > lane.delivered) lane.delivered = page.upTo;

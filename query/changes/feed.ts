@@ -8,12 +8,12 @@ import { LogWentBack } from '#shared/event-log/errors.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/process/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
+import { createDeliverySpans } from './delivery-spans.ts';
 import { createHistory } from './history.ts';
 import type { Reader } from './lane.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import { createRenderings } from './renderings.ts';
 import { createRing, type RingLimits } from './ring.ts';
-import { createToldSpans } from './told-spans.ts';
 import { createTopicsOf } from './topics.ts';
 
 /**
@@ -38,7 +38,7 @@ export type FeedOptions = {
   /** Serves the past: the log, if `changes` is a broker. */
   readonly past?: Pick<ChangeStream, 'follow'>;
   /** Called with each change that is new to this process, before any reader gets it. */
-  onHeard?(changes: readonly Change[]): void;
+  onReceived?(changes: readonly Change[]): void;
   /** The interval at which idle readers move on. */
   readonly moveOnMs: number;
   readonly log: Log;
@@ -56,7 +56,7 @@ export const openFeed = async ({
   domain,
   changes,
   past = changes,
-  onHeard = () => {},
+  onReceived = () => {},
   moveOnMs,
   log,
   metrics,
@@ -65,34 +65,34 @@ export const openFeed = async ({
 }: FeedOptions): Promise<Feed> => {
   const takesVisibility = createTakesVisibility(domain);
   const ring = createRing(await changes.head(), createTopicsOf(domain), ringLimits);
-  const { heard, sent } = observeFeed(metrics, () => lanes.count());
-  const toldSpans = createToldSpans(tracing);
+  const { received, sent } = observeFeed(metrics, () => lanes.count());
+  const deliverySpans = createDeliverySpans(tracing);
   const renderings = createRenderings();
   const lanes = createLanes({
     ring,
     history: noteNews(createHistory(past), (page) =>
-      onHeard(page.changes.filter(({ position }) => position > ring.upTo)),
+      onReceived(page.changes.filter(({ position }) => position > ring.upTo)),
     ),
     renderings,
     log,
     onSent: (count) => sent.inc(count),
-    toldSpans,
+    deliverySpans,
   });
   const stopping = new AbortController();
 
   const listen = async (): Promise<void> => {
     for await (const page of changes.follow(ring.upTo, stopping.signal)) {
-      const fresh = ring.take(page);
-      heard.inc(fresh.length);
-      toldSpans?.heard(fresh);
+      const fresh = ring.add(page);
+      received.inc(fresh.length);
+      deliverySpans?.receive(fresh);
       if (fresh.some(({ change }) => takesVisibility(change))) renderings.clear();
-      onHeard(fresh.map(({ change }) => change));
-      lanes.hear(fresh);
+      onReceived(fresh.map(({ change }) => change));
+      lanes.receive(fresh);
     }
   };
   const following = keepUp(listen, stopping.signal, (err) => {
     // Whatever guards the history logs that one.
-    if (!(err instanceof LogWentBack)) log.warn({ err }, 'The changes cannot be followed; trying again.');
+    if (!(err instanceof LogWentBack)) log.warn({ err }, 'Following the changes failed; retrying.');
   });
   const movingOn = repeat(moveOnMs, stopping.signal, () => lanes.moveOn());
   return {
@@ -104,7 +104,7 @@ export const openFeed = async ({
       stopping.abort();
       await Promise.all([following, movingOn]);
       lanes.close();
-      toldSpans?.[Symbol.dispose]();
+      deliverySpans?.[Symbol.dispose]();
     },
   };
 };
@@ -159,7 +159,7 @@ const repeat = async (intervalMs: number, signal: AbortSignal, work: () => Promi
 const observeFeed = (registry: Registry, count: () => ReturnType<Lanes['count']>) => {
   new Gauge({
     name: 'annals_feed_readers',
-    help: 'Those who follow changes, by whether they have caught up.',
+    help: 'Subscribers to changes, by whether they have caught up.',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -168,15 +168,15 @@ const observeFeed = (registry: Registry, count: () => ReturnType<Lanes['count']>
       this.set({ state: 'catching_up' }, catchingUp);
     },
   });
-  const heard = new Counter({
+  const received = new Counter({
     name: 'annals_feed_changes_total',
-    help: 'Changes that this process has heard.',
+    help: 'Changes that this process has received.',
     registers: [registry],
   });
   const sent = new Counter({
     name: 'annals_feed_messages_total',
-    help: 'Messages written to those who follow.',
+    help: 'Messages written to subscribers.',
     registers: [registry],
   });
-  return { heard, sent };
+  return { received, sent };
 };

@@ -58,14 +58,14 @@ test('messages ready together are one write, except to readers that want single 
     { by: 2, takesSeveral: true },
     { by: 1, takesSeveral: false },
   );
-  const told = lane.write([rendered(3, 'a'), rendered(5, 'b', { 2: 'B' }), rendered(6, 'c')]);
+  const result = lane.write([rendered(3, 'a'), rendered(5, 'b', { 2: 'B' }), rendered(6, 'c')]);
   const oneByOne = (second: string) => [
     ['a', 3],
     [second, 5],
     ['c', 6],
   ];
   expect(written).toEqual([[['abc', 6]], oneByOne('B'), oneByOne('b')]);
-  expect(told).toMatchObject({ sent: 9, writes: 7, bytes: 3 });
+  expect(result).toMatchObject({ sent: 9, writes: 7, bytes: 3 });
   expect(lane.delivered).toBe(6);
 });
 

@@ -5,7 +5,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { userOf } from '#shared/visibility/visible-origin.ts';
 import { type Cohort, strangerLike } from './renderings.ts';
-import type { Heard } from './ring.ts';
+import type { IndexedChange } from './ring.ts';
 import type { Topic } from './topics.ts';
 
 export type Rendered = { readonly change: Change; readonly messages: Messages };
@@ -63,11 +63,11 @@ export type Written = {
 };
 
 /** A lane that is behind reads for itself; a live one has a queue of changes to render. */
-export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: Heard[] };
+export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: IndexedChange[] };
 export const BEHIND: LaneState = { at: 'behind' };
 
 /** After so many, the loop yields. */
-const TOLD_PER_TURN = 256;
+const NOTIFIED_PER_TURN = 256;
 
 /** Readers of one cohort at the same position: what is rendered for one is written to all. */
 export class Lane {
@@ -96,7 +96,7 @@ export class Lane {
   }
 
   /** The next change in the queue; none if the lane has fallen behind meanwhile. */
-  takeUp(): Heard | undefined {
+  nextQueued(): IndexedChange | undefined {
     return this.state.at === 'live' ? this.state.queue.shift() : undefined;
   }
 
@@ -147,13 +147,13 @@ export class Lane {
   /** Tells idle readers that they have everything up to this position. */
   async moveOn(position: Position): Promise<void> {
     this.delivered = position;
-    let told = 0;
+    let notified = 0;
     for (const seat of this.seats) {
       if (seat.position >= position) continue;
       seat.position = position;
       seat.reader.moveOn(position);
-      told += 1;
-      if (told % TOLD_PER_TURN === 0) await nextTurn();
+      notified += 1;
+      if (notified % NOTIFIED_PER_TURN === 0) await nextTurn();
     }
   }
 

@@ -2,19 +2,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/process/log.ts';
-import { catchUp, type Delivery, workOff } from './advance.ts';
+import { catchUp, type Delivery, drainQueue } from './advance.ts';
+import type { DeliverySpans } from './delivery-spans.ts';
 import { BEHIND, Lane, type Messages, type Reader, type Seat } from './lane.ts';
 import { createRenderAhead } from './render-ahead.ts';
 import type { Renderings } from './renderings.ts';
-import type { Heard, Ring } from './ring.ts';
-import type { ToldSpans } from './told-spans.ts';
+import type { IndexedChange, Ring } from './ring.ts';
 import type { Topic } from './topics.ts';
 
 /** Which reader reads what, and the position of each. */
 export type Lanes = {
   join(reader: Reader): Disposable;
   /** Delivers newly received changes to the lanes they concern. */
-  hear(changes: readonly Heard[]): void;
+  receive(changes: readonly IndexedChange[]): void;
   /** Tells idle readers their position. */
   moveOn(): Promise<void>;
   /** Ends all calls to readers. */
@@ -28,7 +28,7 @@ export type LanesOptions = {
   readonly renderings: Renderings;
   readonly log: Log;
   onSent(count: number): void;
-  readonly toldSpans?: ToldSpans | undefined;
+  readonly deliverySpans?: DeliverySpans | undefined;
 };
 
 /** A live lane with a longer queue leaves the live ones, and returns once it has caught up. */
@@ -85,7 +85,7 @@ export const createLanes = (options: LanesOptions): Lanes => {
         },
       };
     },
-    hear(changes) {
+    receive(changes) {
       for (const lane of enqueue(changes, live)) void run(lane);
     },
     async moveOn() {
@@ -109,12 +109,12 @@ type Moves = { goLive(lane: Lane): void; close(lane: Lane): void };
 
 /** Works on a lane until it has nothing left to do. An error fails all its readers and closes it. */
 const createRunner = (
-  { ring, history, renderings, log, onSent, toldSpans }: LanesOptions,
+  { ring, history, renderings, log, onSent, deliverySpans }: LanesOptions,
   { goLive, close }: Moves,
 ): ((lane: Lane) => Promise<void>) => {
   const renderAhead = createRenderAhead((lane, change) => renderFor(lane, change, renderings));
   const write: Delivery['write'] = (lane, rendered) => {
-    toldSpans?.telling(lane, rendered);
+    deliverySpans?.delivering(lane, rendered);
     const written = lane.write(rendered);
     if (written.sent > 0) onSent(written.sent);
     return written;
@@ -124,13 +124,13 @@ const createRunner = (
     lane.isRunning = true;
     try {
       while (hasWork(lane)) {
-        if (lane.state.at === 'live') await workOff(lane, { renderAhead, write });
+        if (lane.state.at === 'live') await drainQueue(lane, { renderAhead, write });
         else await catchUp(lane, { ring, history, renderAhead, write, goLive });
       }
     } catch (error) {
       log.warn(
         { err: error, cohort: lane.cohort.key },
-        'A change could not be handed to those who follow it.',
+        'A change could not be delivered to its subscribers.',
       );
       const seats = [...lane.seats];
       lane.seats.clear();
@@ -165,12 +165,12 @@ const renderFor = async (lane: Lane, change: Change, renderings: Renderings): Pr
 };
 
 /** Returns the lanes that have work now. */
-const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> => {
+const enqueue = (changes: readonly IndexedChange[], live: LiveLanes): ReadonlySet<Lane> => {
   const woken = new Set<Lane>();
-  for (const heard of changes) {
-    for (const lane of live.about(heard)) {
+  for (const change of changes) {
+    for (const lane of live.about(change)) {
       if (lane.state.at !== 'live') continue;
-      lane.state.queue.push(heard);
+      lane.state.queue.push(change);
       woken.add(lane);
       if (lane.state.queue.length > QUEUE_MAX) live.leave(lane);
     }
@@ -186,7 +186,7 @@ type LiveLanes = {
   /** Makes the lane live and returns it, or returns the lane of its cohort that is live already. */
   enter(lane: Lane): Lane;
   leave(lane: Lane): void;
-  about(heard: Heard): Iterable<Lane>;
+  about(change: IndexedChange): Iterable<Lane>;
   all(): Iterable<Lane>;
 };
 

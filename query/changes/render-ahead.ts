@@ -12,7 +12,7 @@ const AHEAD_OF_ALL_MAX = 512;
 /** Renders what the lane takes up, and ends as soon as there is nothing to take up. */
 export type RenderAhead = (
   lane: Lane,
-  takeUp: () => Change | undefined,
+  nextQueued: () => Change | undefined,
 ) => AsyncGenerator<readonly [Rendered, ...Rendered[]], void>;
 
 /**
@@ -22,7 +22,7 @@ export type RenderAhead = (
  */
 export const createRenderAhead = (render: (lane: Lane, change: Change) => Promise<Messages>): RenderAhead => {
   let ahead = 0;
-  return async function* (lane, takeUp) {
+  return async function* (lane, nextQueued) {
     const begun: Begun[] = [];
     const begin = (change: Change): void => {
       const isAhead = begun.length > 0;
@@ -42,7 +42,7 @@ export const createRenderAhead = (render: (lane: Lane, change: Change) => Promis
     };
     const beginAll = (): void => {
       while (begun.length === 0 || (begun.length < AHEAD_MAX && ahead < AHEAD_OF_ALL_MAX)) {
-        const change = takeUp();
+        const change = nextQueued();
         if (change === undefined) return;
         begin(change);
       }

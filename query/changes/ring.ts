@@ -3,18 +3,18 @@ import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts'
 import type { Topic, TopicsOf } from './topics.ts';
 
 /** A change, with its topics computed once for all readers. */
-export type Heard = { readonly change: Change; readonly topics: readonly Topic[] };
+export type IndexedChange = { readonly change: Change; readonly topics: readonly Topic[] };
 
 /** The latest changes, so that readers that soon return are served from memory. */
 export type Ring = {
   /** The last position received: the ring has learned of every change up to here. */
   readonly upTo: Position;
   /** Adds the changes of a page, and returns the new ones. */
-  take(page: ChangePage): readonly Heard[];
+  add(page: ChangePage): readonly IndexedChange[];
   /** Computes the same for a change that the ring has dropped. */
-  hear(change: Change): Heard;
+  index(change: Change): IndexedChange;
   /** The changes after a position, up to `max`; undefined if the ring has dropped some of them. */
-  after(position: Position, max: number): readonly Heard[] | undefined;
+  after(position: Position, max: number): readonly IndexedChange[] | undefined;
 };
 
 export type RingLimits = { readonly changesMax: number; readonly bytesMax: number };
@@ -28,7 +28,7 @@ export const createRing = (
   topicsOf: TopicsOf,
   { changesMax, bytesMax }: RingLimits = LIMITS,
 ): Ring => {
-  let kept: Heard[] = [];
+  let kept: IndexedChange[] = [];
   let weights: number[] = [];
   let bytes = 0;
   /** The ring has everything after this position. */
@@ -46,18 +46,18 @@ export const createRing = (
     weights = weights.slice(dropped);
   };
 
-  const hear = (change: Change): Heard => ({ change, topics: topicsOf(change) });
+  const index = (change: Change): IndexedChange => ({ change, topics: topicsOf(change) });
 
   return {
-    hear,
+    index,
     get upTo() {
       return upTo;
     },
-    take(page) {
-      const fresh = page.changes.filter(({ position }) => position > upTo).map(hear);
-      for (const heard of fresh) {
-        const weight = CHANGE_BYTES + JSON.stringify(heard.change.data).length;
-        kept.push(heard);
+    add(page) {
+      const fresh = page.changes.filter(({ position }) => position > upTo).map(index);
+      for (const added of fresh) {
+        const weight = CHANGE_BYTES + JSON.stringify(added.change.data).length;
+        kept.push(added);
         weights.push(weight);
         bytes += weight;
       }
@@ -75,7 +75,7 @@ export const createRing = (
 
 const KEPT_SHARE = 0.9;
 
-const firstAfter = (kept: readonly Heard[], position: Position): number => {
+const firstAfter = (kept: readonly IndexedChange[], position: Position): number => {
   let low = 0;
   let high = kept.length;
   while (low < high) {

@@ -17,7 +17,7 @@ export type RoleWatch = {
    * Revokes the tokens of users whose role or attributes have changed. Called before any later change is
    * delivered.
    */
-  heard(changes: readonly Change[]): void;
+  receive(changes: readonly Change[]): void;
   /**
    * Throws if the caller’s token disagrees with the read model, which has every change received, about the
    * role or the attributes. A token issued after the user’s last change is newer than the read model, and
@@ -38,17 +38,17 @@ export const createRoleWatch = (
     const rows = await runPrepared<Person>(pool, text, [ids]);
     return new Map(rows.map((row) => [row.id, row]));
   });
-  const told = ['role', ...attributesOf(domain).map(({ wire }) => wire)];
+  const watched = ['role', ...attributesOf(domain).map(({ wire }) => wire)];
   const isOther = (person: Person, caller: Extract<Caller, { kind: 'user' }>): boolean =>
     person.is_deleted ||
     person.role !== caller.role ||
     attributesOf(domain).some(({ name }) => person.attributes?.[name] !== caller.attributes?.[name]);
   return {
-    heard(changes) {
+    receive(changes) {
       for (const { type, data, version, at } of changes)
         if (
           type === 'user.deleted' ||
-          (type === 'user.updated' && told.some((name) => data[name] !== undefined))
+          (type === 'user.updated' && watched.some((name) => data[name] !== undefined))
         )
           revokeUser(Number(data.userId), { version, at: new Date(at) });
     },

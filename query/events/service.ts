@@ -78,9 +78,9 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
   await migrateAudit(pool);
   await migrateEventIndex(pool);
   await using opening = new AsyncDisposableStack();
-  const { heard, demandPresentRole } = createRoleWatch(domain, pool, access);
+  const { receive, demandPresentRole } = createRoleWatch(domain, pool, access);
   const feed = opening.use(
-    await openFeed({ ...dependencies, onHeard: heard, moveOnMs: settings.heartbeatMs }),
+    await openFeed({ ...dependencies, onReceived: receive, moveOnMs: settings.heartbeatMs }),
   );
   const streams = opening.use(
     openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }),

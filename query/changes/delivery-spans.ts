@@ -1,16 +1,16 @@
 import type { EventId } from '#shared/brands.ts';
 import { nowMs, type Tracing } from '#shared/tracing/tracing.ts';
 import type { Lane, Rendered } from './lane.ts';
-import type { Heard } from './ring.ts';
+import type { IndexedChange } from './ring.ts';
 
 /**
  * Records a span for each traced change: its delivery to subscribers, their number, and the time of the last
  * one.
  */
-export type ToldSpans = Disposable & {
-  heard(changes: readonly Heard[]): void;
+export type DeliverySpans = Disposable & {
+  receive(changes: readonly IndexedChange[]): void;
   /** Called before the messages are written to the readers of a lane. */
-  telling(lane: Lane, rendered: readonly Rendered[]): void;
+  delivering(lane: Lane, rendered: readonly Rendered[]): void;
 };
 
 /**
@@ -20,57 +20,57 @@ const SETTLED_AFTER_MS = 500;
 /** The maximum of changes with an open span; further ones get none. */
 const CHANGES_MAX = 5_000;
 
-type Telling = {
+type OpenSpan = {
   readonly trace: string;
   readonly type: string;
-  readonly heardAtMs: number;
+  readonly receivedAtMs: number;
   lastAtMs: number;
   readers: number;
 };
 
-export const createToldSpans = (tracing: Tracing): ToldSpans | undefined => {
+export const createDeliverySpans = (tracing: Tracing): DeliverySpans | undefined => {
   if (!tracing.isOn) return undefined;
-  const tellings = new Map<EventId, Telling>();
+  const openSpans = new Map<EventId, OpenSpan>();
   let timer: NodeJS.Timeout | undefined;
-  const finish = (heardBeforeMs: number): void => {
+  const finish = (receivedBeforeMs: number): void => {
     // In the order in which they were received.
-    for (const [id, { trace, type, heardAtMs, lastAtMs, readers }] of tellings) {
-      if (heardAtMs > heardBeforeMs) break;
-      tellings.delete(id);
+    for (const [id, { trace, type, receivedAtMs, lastAtMs, readers }] of openSpans) {
+      if (receivedAtMs > receivedBeforeMs) break;
+      openSpans.delete(id);
       if (readers === 0) continue;
       const attributes = { 'annals.event.id': id, 'annals.event.type': type, 'annals.feed.readers': readers };
-      tracing.start('tell followers', { parent: trace, startedAtMs: heardAtMs, attributes }).end(lastAtMs);
+      tracing.start('tell followers', { parent: trace, startedAtMs: receivedAtMs, attributes }).end(lastAtMs);
     }
   };
   const finishLater = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined;
       finish(nowMs() - SETTLED_AFTER_MS);
-      if (tellings.size > 0) finishLater();
+      if (openSpans.size > 0) finishLater();
     }, SETTLED_AFTER_MS).unref();
   };
   return {
-    heard(changes) {
-      const heardAtMs = nowMs();
+    receive(changes) {
+      const receivedAtMs = nowMs();
       for (const { change } of changes) {
-        if (change.trace === undefined || tellings.size >= CHANGES_MAX) continue;
-        tellings.set(change.id, {
+        if (change.trace === undefined || openSpans.size >= CHANGES_MAX) continue;
+        openSpans.set(change.id, {
           trace: change.trace,
           type: change.type,
-          heardAtMs,
-          lastAtMs: heardAtMs,
+          receivedAtMs,
+          lastAtMs: receivedAtMs,
           readers: 0,
         });
       }
-      if (tellings.size > 0) finishLater();
+      if (openSpans.size > 0) finishLater();
     },
-    telling(lane, rendered) {
+    delivering(lane, rendered) {
       for (const one of rendered) {
-        const telling = tellings.get(one.change.id);
-        if (telling === undefined) continue;
+        const span = openSpans.get(one.change.id);
+        if (span === undefined) continue;
         const readers = lane.readersOf(one);
-        telling.readers += readers;
-        if (readers > 0) telling.lastAtMs = nowMs();
+        span.readers += readers;
+        if (readers > 0) span.lastAtMs = nowMs();
       }
     },
     [Symbol.dispose]() {

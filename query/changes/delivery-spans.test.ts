@@ -8,9 +8,9 @@ import { NO_TRACING } from '#shared/tracing/tracing.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
+import { createDeliverySpans, type DeliverySpans } from './delivery-spans.ts';
 import { Lane, type Rendered } from './lane.ts';
 import type { Cohort } from './renderings.ts';
-import { createToldSpans, type ToldSpans } from './told-spans.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const anybody: Caller = { kind: 'anonymous', policy: POLICY };
@@ -23,7 +23,7 @@ const changeOf = (position: number, trace?: string): Change =>
     type: 'article.published',
     ...(trace && { trace }),
   }) as unknown as Change;
-const heard = (...changes: readonly Change[]) => changes.map((change) => ({ change, topics: [] }));
+const indexed = (...changes: readonly Change[]) => changes.map((change) => ({ change, topics: [] }));
 const rendered = (change: Change, message: string | undefined): Rendered => ({
   change,
   messages: { message: message === undefined ? undefined : Buffer.from(message), own: new Map() },
@@ -48,17 +48,17 @@ const laneOf = (key: string, ...after: readonly number[]): Lane => {
 
 const open = () => {
   const tracing = createMemoryTracing();
-  return { tracing, toldSpans: createToldSpans(tracing) as ToldSpans };
+  return { tracing, deliverySpans: createDeliverySpans(tracing) as DeliverySpans };
 };
 
 test('a change has one span for all its subscribers, however many their cohorts', async () => {
-  const { tracing, toldSpans } = open();
+  const { tracing, deliverySpans } = open();
   const change = changeOf(5, TRACE);
-  toldSpans.heard(heard(change, changeOf(6)));
+  deliverySpans.receive(indexed(change, changeOf(6)));
   // One reader has it already.
-  toldSpans.telling(laneOf('a', 0, 0, 5), [rendered(change, 'a'), rendered(changeOf(6), 'b')]);
+  deliverySpans.delivering(laneOf('a', 0, 0, 5), [rendered(change, 'a'), rendered(changeOf(6), 'b')]);
   await delay(1);
-  toldSpans.telling(laneOf('b', 0), [rendered(change, 'a')]);
+  deliverySpans.delivering(laneOf('b', 0), [rendered(change, 'a')]);
   expect(tracing.ended).toEqual([]);
   const [span] = await until(
     () => tracing.ended,
@@ -74,14 +74,14 @@ test('a change has one span for all its subscribers, however many their cohorts'
 });
 
 test('changes without subscribers have no span, and open spans end with the process', () => {
-  const { tracing, toldSpans } = open();
+  const { tracing, deliverySpans } = open();
   const [one, other, told] = [changeOf(5, TRACE), changeOf(6, TRACE), changeOf(7, TRACE)];
-  toldSpans.heard(heard(one, other, told));
-  toldSpans.telling(laneOf('a', 0), [rendered(other, undefined), rendered(told, 'c')]);
-  toldSpans[Symbol.dispose]();
+  deliverySpans.receive(indexed(one, other, told));
+  deliverySpans.delivering(laneOf('a', 0), [rendered(other, undefined), rendered(told, 'c')]);
+  deliverySpans[Symbol.dispose]();
   expect(tracing.ended.map(({ attributes }) => attributes['annals.event.id'])).toEqual(['event-7']);
 });
 
 test('does nothing while tracing is off', () => {
-  expect(createToldSpans(NO_TRACING)).toBeUndefined();
+  expect(createDeliverySpans(NO_TRACING)).toBeUndefined();
 });
