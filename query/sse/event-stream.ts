@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import { freeParser } from './free-parser.ts';
-import { letGoOf, letGoOfHeaders } from './let-go.ts';
+import { releaseRequest, releaseHeaders } from './release.ts';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
@@ -11,12 +11,12 @@ export const EVENT_STREAM_TYPE = 'text/event-stream';
  * The last bytes of a stream: the problem, or, without one, that the server is stopping and the client should
  * reconnect.
  */
-export type Farewell = (problem: Problem | undefined) => Buffer | undefined;
+export type ClosingMessage = (problem: Problem | undefined) => Buffer | undefined;
 
 /** Callbacks of a stream to the registry of all streams. */
 export type Watch = {
   readonly bufferBytesMax: number;
-  readonly farewell: Farewell;
+  readonly closingMessage: ClosingMessage;
   onOverflow(): void;
   onClose(stream: EventStream): void;
 };
@@ -73,8 +73,8 @@ export class EventStream {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, HEADERS);
     response.write(COMMENT);
-    letGoOf(request);
-    letGoOfHeaders(response);
+    releaseRequest(request);
+    releaseHeaders(response);
     freeParser(request);
   }
 
@@ -116,17 +116,17 @@ export class EventStream {
     this.#state = 'ending';
     if (last === undefined) this.#response.end();
     else this.#response.end(last);
-    this.#letGo();
+    this.#endWait();
   }
 
-  /** Ends the stream with a problem, which the farewell formats. An unexpected error is masked. */
+  /** Ends the stream with a problem, formatted as the closing message. An unexpected error is masked. */
   fail(error: unknown): void {
-    this.end(this.#watch.farewell(problemOf(error)));
+    this.end(this.#watch.closingMessage(problemOf(error)));
   }
 
   /** Ends the stream because the server stops. */
   stop(): void {
-    this.end(this.#watch.farewell(undefined));
+    this.end(this.#watch.closingMessage(undefined));
   }
 
   /**
@@ -147,7 +147,7 @@ export class EventStream {
   #untilDrained(): Promise<void> {
     if (this.#drained === undefined) {
       this.#drained = Promise.withResolvers<void>();
-      this.#socket.once('drain', () => this.#letGo());
+      this.#socket.once('drain', () => this.#endWait());
     }
     return this.#drained.promise;
   }
@@ -157,14 +157,14 @@ export class EventStream {
     this.fail(new HttpProblem('too_slow'));
   }
 
-  #letGo(): void {
+  #endWait(): void {
     this.#drained?.resolve();
     this.#drained = undefined;
   }
 
   #closed(): void {
     this.#state = 'closed';
-    this.#letGo();
+    this.#endWait();
     const callback = this.#onClose;
     this.#onClose = undefined;
     this.#watch.onClose(this);

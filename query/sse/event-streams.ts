@@ -6,8 +6,8 @@ import type { RevocationListener } from '#shared/http/authenticate/revocations.t
 import { clientAddress } from '#shared/http/client-address.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { countNoLonger } from '#shared/http/shed-load.ts';
-import { EventStream, type Farewell, type Watch } from './event-stream.ts';
-import { plainFarewell } from './messages.ts';
+import { EventStream, type ClosingMessage, type Watch } from './event-stream.ts';
+import { plainClosingMessage } from './messages.ts';
 
 /**
  * All streams of server-sent events of this process.
@@ -23,7 +23,7 @@ export type EventStreams = AsyncDisposable & {
    * anonymous caller’s address) has too many, and 503 if it cannot begin now. If the client has gone, the
    * stream is closed already.
    */
-  open(request: Request, response: Response, options?: { readonly farewell?: Farewell }): EventStream;
+  open(request: Request, response: Response, options?: { readonly closingMessage?: ClosingMessage }): EventStream;
   /** Ends all streams and refuses new ones. Clients reconnect, to another process or the next. */
   drain(): void;
 };
@@ -62,14 +62,14 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
     if (others === 0) owners.delete(stream.owner);
     else owners.set(stream.owner, others);
   };
-  const watchWith = (farewell: Farewell): Watch => ({
+  const watchWith = (closingMessage: ClosingMessage): Watch => ({
     bufferBytesMax: options.bufferBytesMax,
-    farewell,
+    closingMessage,
     onOverflow: () => overflows.inc(),
     onClose,
   });
-  // One watch for all streams with the same farewell.
-  const watches = new WeakMap<Farewell, Watch>();
+  // One watch for all streams with the same closing message.
+  const watches = new WeakMap<ClosingMessage, Watch>();
 
   const beats = every(heartbeatMs, () => forEach(streams, (stream) => stream.beat()));
   const checkAll = () => forEach(streams, (stream) => endIfRefused(stream, refusalNow));
@@ -86,7 +86,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   };
 
   return {
-    open(request, response, { farewell = plainFarewell } = {}) {
+    open(request, response, { closingMessage = plainClosingMessage } = {}) {
       if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
       if (isBehindAnother(response))
         throw new HttpProblem('unavailable', { detail: BEHIND_ANOTHER, headers: { 'Retry-After': '1' } });
@@ -97,8 +97,8 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
           detail: `At most ${perOwnerMax} at once; close one first.`,
           headers: { 'Retry-After': RETRY_AFTER_SECONDS },
         });
-      const watch = watches.get(farewell) ?? watchWith(farewell);
-      watches.set(farewell, watch);
+      const watch = watches.get(closingMessage) ?? watchWith(closingMessage);
+      watches.set(closingMessage, watch);
       const stream = new EventStream(request, response, { owner, watch });
       if (!stream.isOpen) return stream;
       countNoLonger(request);

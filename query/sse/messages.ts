@@ -1,5 +1,5 @@
 import type { Problem } from '#shared/http/problem.ts';
-import type { Farewell } from './event-stream.ts';
+import type { ClosingMessage } from './event-stream.ts';
 
 /**
  * One message as bytes (HTML Living Standard, section 9.2). The data must have no line breaks, as JSON that
@@ -22,10 +22,10 @@ export const eventMessage = ({
 export const idMessage = (id: string): Buffer => Buffer.from(`id: ${id}\n\n`);
 
 /**
- * The farewell for plain subscribers: `event: problem` with the problem (RFC 9457) or, if the server stops,
- * when to reconnect. That delay is random, so that not all clients reconnect at once.
+ * The closing message for plain subscribers: `event: problem` with the problem (RFC 9457) or, if the server
+ * stops, when to reconnect. That delay is random, so that not all clients reconnect at once.
  */
-export const plainFarewell: Farewell = (problem: Problem | undefined) =>
+export const plainClosingMessage: ClosingMessage = (problem: Problem | undefined) =>
   problem === undefined
     ? Buffer.from(`retry: ${RECONNECT_MIN_MS + Math.floor(Math.random() * RECONNECT_SPREAD_MS)}\n\n`)
     : eventMessage({ event: 'problem', data: JSON.stringify(problem.body) });

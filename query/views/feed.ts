@@ -18,13 +18,13 @@ import {
 import { viewSourcesOf } from './source.ts';
 
 /** A message of a view: start over, a row as it is now, or a removed row. */
-type Told = { readonly type: 'reset' } | { readonly type: 'changed' | 'removed'; readonly row: Row };
+type ViewMessage = { readonly type: 'reset' } | { readonly type: 'changed' | 'removed'; readonly row: Row };
 
 export type ViewReader = WhoseRows & {
   /** The last position that the reader has; undefined sends all rows. */
   readonly after: Position | undefined;
   /** Renders a message after which the reader can resume from a position. */
-  render(told: Told, position: Position): Promise<Buffer> | Buffer;
+  render(message: ViewMessage, position: Position): Promise<Buffer> | Buffer;
   /** A promise asks to wait until there is room. */
   send(message: Buffer): Promise<void> | undefined;
   /** There is nothing more for the reader up to this position. */
@@ -62,7 +62,7 @@ type Seat = {
   position: Position | undefined;
   generation: string | undefined;
   /** The last position sent to the reader. */
-  told: Position | undefined;
+  sentUpTo: Position | undefined;
   isRunning: boolean;
 };
 
@@ -109,7 +109,7 @@ export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFee
     }
   };
   const movingOn = setInterval(() => {
-    for (const seat of seats) if (!seat.isRunning) tellPosition(seat);
+    for (const seat of seats) if (!seat.isRunning) sendPosition(seat);
   }, moveOnMs).unref();
   return {
     follow(reader) {
@@ -117,7 +117,7 @@ export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFee
         reader,
         position: reader.after,
         generation: undefined,
-        told: reader.after,
+        sentUpTo: reader.after,
         isRunning: false,
       };
       seats.add(seat);
@@ -132,9 +132,9 @@ export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFee
   };
 };
 
-const tellPosition = (seat: Seat): void => {
-  if (seat.position === undefined || seat.position === seat.told) return;
-  seat.told = seat.position;
+const sendPosition = (seat: Seat): void => {
+  if (seat.position === undefined || seat.position === seat.sentUpTo) return;
+  seat.sentUpTo = seat.position;
   seat.reader.moveOn(seat.position);
 };
 
@@ -145,10 +145,10 @@ const advance = async (
   seat: Seat,
   state: ViewState & { readonly lastChange: Position },
 ): Promise<void> => {
-  if (isLost(seat, state)) return tellAll(advancing, seat);
+  if (isLost(seat, state)) return sendAll(advancing, seat);
   const { position = START } = seat;
   seat.generation ??= state.generation;
-  if (position < state.lastChange) await tellChanges(advancing, seat, position);
+  if (position < state.lastChange) await sendChanges(advancing, seat, position);
   else if (position < state.upTo) seat.position = state.upTo;
 };
 
@@ -160,10 +160,10 @@ const isLost = (seat: Seat, state: ViewState): boolean => {
 };
 
 /** A reader that is cut off in the middle starts over. */
-const tellAll = async ({ pool, isOpen }: Advancing, seat: Seat): Promise<void> => {
+const sendAll = async ({ pool, isOpen }: Advancing, seat: Seat): Promise<void> => {
   const { reader } = seat;
   seat.position = undefined;
-  seat.told = undefined;
+  seat.sentUpTo = undefined;
   let first: ViewState | undefined;
   let page: ChangedPage | undefined;
   do {
@@ -179,14 +179,14 @@ const tellAll = async ({ pool, isOpen }: Advancing, seat: Seat): Promise<void> =
   } while (page.next !== undefined);
   seat.position = first.upTo;
   seat.generation = first.generation;
-  tellPosition(seat);
+  sendPosition(seat);
 };
 
 /**
  * A row that changes again moves to the end of the order, so none is missed, however slowly the pages are
  * read.
  */
-const tellChanges = async (advancing: Advancing, seat: Seat, position: Position): Promise<void> => {
+const sendChanges = async (advancing: Advancing, seat: Seat, position: Position): Promise<void> => {
   const { pool, isOpen } = advancing;
   const { reader } = seat;
   let page: ChangedPage | undefined;
@@ -194,7 +194,7 @@ const tellChanges = async (advancing: Advancing, seat: Seat, position: Position)
     page = await readChangedRows(pool, reader, { position, after: page?.next });
     const { state, rightsChanged, changes, next } = page;
     if (state === undefined) return;
-    if (isLost(seat, state) || position < rightsChanged) return tellAll(advancing, seat);
+    if (isLost(seat, state) || position < rightsChanged) return sendAll(advancing, seat);
     for (const [index, change] of changes.entries()) {
       if (!isOpen()) return;
       // Other rows may have changed at the same position.
@@ -203,7 +203,7 @@ const tellChanges = async (advancing: Advancing, seat: Seat, position: Position)
       await reader.send(
         await reader.render({ type: change.isThere ? 'changed' : 'removed', row: change.row }, safe),
       );
-      seat.told = safe;
+      seat.sentUpTo = safe;
     }
     if (next === undefined) seat.position = state.upTo;
   } while (page.next !== undefined);

@@ -10,7 +10,7 @@ import type { Caller, Policy } from '#shared/policy.ts';
 import { idsIn } from '#shared/visibility/visible-data.ts';
 import { describeEventType, EXAMPLE_LOG } from '../../event-types/event-types.ts';
 import { createRepresentation } from '../../events/representation.ts';
-import { happeningOf } from '../../graphql/subscriptions/happening.ts';
+import { subscriptionEventOf } from '../../graphql/subscriptions/subscription-event.ts';
 import { eventMessage } from '../../sse/messages.ts';
 
 /** One event in every interface, rendered by the code that serves it. */
@@ -40,7 +40,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const { id, version, at, cursor, subject } = event;
   const bodyWith = (data: JsonObject): string =>
     JSON.stringify({ id, type, version, at, cursor, subject, data });
-  const { kind, subjectId } = happeningOf(policy.domain, change, cursor);
+  const { kind, subjectId } = subscriptionEventOf(policy.domain, change, cursor);
   // A deleted aggregate is shown to nobody.
   const item = kind !== undefined && !type.endsWith('.deleted') ? itemOf(policy.domain, kind) : undefined;
   return {

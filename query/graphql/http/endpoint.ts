@@ -12,7 +12,7 @@ import { readFailureOf } from '../../statement.ts';
 import { createFormatError } from '../errors.ts';
 import type { Execute, Executed, RequestFacts } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';
-import { tellCommits } from '../resolvers/commits.ts';
+import { addCommits } from '../resolvers/commits.ts';
 import type { Admit, Runnable } from '../run.ts';
 import type { Place } from '../subscriptions/connections.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
@@ -134,7 +134,7 @@ const outcomeOf = (
   const isMutation = typeOf(runnable) === OperationTypeNode.MUTATION;
   return {
     ...(data !== undefined && { data: JSON.stringify(data) }),
-    ...(shown && { errors: isMutation ? shown.map((error) => tellCommits(fates, error)) : shown }),
+    ...(shown && { errors: isMutation ? shown.map((error) => addCommits(fates, error)) : shown }),
     ...(fates.length > 0 && { mutation: fates }),
   };
 };

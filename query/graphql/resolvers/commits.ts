@@ -66,7 +66,7 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof Rejection && error.code !== 'idempotency_key_in_use';
 
 /** Adds to an error of a mutation whether its root field was committed, and which fields before it were. */
-export const tellCommits = (
+export const addCommits = (
   fates: readonly FieldFate[],
   error: GraphQLFormattedError,
 ): GraphQLFormattedError => {

@@ -63,7 +63,7 @@ const nodeOf = ({ changes, erased, unreadable, ...entry }: HistoryEntry) => ({
 const changeOf = ({ truncated, ...change }: FieldChange) => ({ ...change, truncated: truncated === true });
 
 /** The ledger of deliveries has current states only. */
-export const onlyNow =
+export const currentOnly =
   (resolve: Resolver): Resolver =>
   (parent, args, context, key) => {
     if (context.past) throw refused('What became of deliveries is not told as of then.');

@@ -22,7 +22,7 @@ import { representAttempt, representDelivery, representReplay } from '#shared/we
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { missedSince } from '../../webhooks/representation.ts';
 import type { Context, Resolver } from './context.ts';
-import { onlyNow } from './histories.ts';
+import { currentOnly } from './histories.ts';
 import { orUnavailable, readKeyedConnection } from './keyed-connection.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { common, dated, demandRow, listed } from './reads.ts';
@@ -37,12 +37,12 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   ...DELIVERIES,
   ...REPLAYS,
   missedSince: (webhook: WebhookRow, _args, { eventLog }) => missedSince(webhook, eventLog.identity),
-  withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
+  withheld: currentOnly(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
     const owner = await loaders.find('User', owner_id);
     if (!owner || owner.deleted_at !== null) return null;
     return withheldOf(domain, { eventTypes: event_types, scopes }, standingOf(domain, owner));
   }),
-  health: onlyNow(
+  health: currentOnly(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>
       (await orUnavailable(
         loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)),
@@ -68,12 +68,12 @@ const settingsOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
 });
 
 const DELIVERIES: Readonly<Record<string, Resolver>> = {
-  delivery: onlyNow(async (webhook: WebhookRow, { id }, context) => {
+  delivery: currentOnly(async (webhook: WebhookRow, { id }, context) => {
     const eventId = pathEventId(String(id));
     const row = eventId && (await orUnavailable(findDelivery(context.pool, idOf(webhook), eventId)));
     return row ? deliveryOf(row, context) : null;
   }),
-  deliveriesConnection: onlyNow((webhook: WebhookRow, args, context) =>
+  deliveriesConnection: currentOnly((webhook: WebhookRow, args, context) =>
     readKeyedConnection<DeliveryRow, number>(args, {
       name: `deliveries of ${webhook.id}`,
       kindOfKey: 'number',
@@ -92,12 +92,12 @@ const DELIVERIES: Readonly<Record<string, Resolver>> = {
 };
 
 const REPLAYS: Readonly<Record<string, Resolver>> = {
-  replay: onlyNow(async (webhook: WebhookRow, { id }, context) => {
+  replay: currentOnly(async (webhook: WebhookRow, { id }, context) => {
     const replayId = pathEventId(String(id));
     const row = replayId && (await orUnavailable(findReplay(context.pool, idOf(webhook), replayId)));
     return row ? representReplay(row, context.eventLog) : null;
   }),
-  replaysConnection: onlyNow((webhook: WebhookRow, args, context) =>
+  replaysConnection: currentOnly((webhook: WebhookRow, args, context) =>
     readKeyedConnection<ReplayRow, string>(args, {
       name: `replays of ${webhook.id}`,
       kindOfKey: 'string',

@@ -46,7 +46,7 @@ const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
   const catalogue = catalogueOf(domain);
   const ofKinds = sourcesOf(domain).all.flatMap(({ kind }) => [
     ...Object.values(kind.events).flatMap((event) =>
-      event.spec.subscribe ? [[eventName(kind, event), toldOf(kind, event)] as const] : [],
+      event.spec.subscribe ? [[eventName(kind, event), readEvent(kind, event)] as const] : [],
     ),
     [
       changedName(kind),
@@ -60,7 +60,7 @@ const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
 };
 
 /** One event type: of all aggregates, or of the children of one parent. */
-const toldOf = ({ plural, parent }: Kind, event: EventInfo): Read => {
+const readEvent = ({ plural, parent }: Kind, event: EventInfo): Read => {
   if (parent === undefined) return () => ({ topics: [`type:${event.type}`] });
   return (args) => ({
     topics: [`${plural}:${demandId(args[`${parent}Id`])}` as Topic],

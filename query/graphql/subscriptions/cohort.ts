@@ -17,8 +17,8 @@ import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import type { AskedChanges } from './asked-changes.ts';
 import { dependsOnViewer } from './depends-on-viewer.ts';
-import { happeningOf } from './happening.ts';
-import { planTelling } from './planned.ts';
+import { subscriptionEventOf } from './subscription-event.ts';
+import { planPayload } from './planned.ts';
 
 type Options = {
   readonly domain: Domain;
@@ -47,19 +47,19 @@ export const createCohorts = ({ domain, identity, planner, execute, log }: Optio
       .update(JSON.stringify([...asked, kind, viewer.kind === 'user' && [...viewer.scopes].sort()]))
       .digest('base64url');
     return cohortOf(key, () => {
-      const tellPlanned = planTelling({ domain, planner }, runnable);
+      const renderPlanned = planPayload({ domain, planner }, runnable);
       return {
         topics,
         async render(change, concerned) {
           const caller = isOwn ? viewer : concerned;
           if (!wants(change) || !mayKnow(caller, change)) return undefined;
           const cursor = formatCursor(identity, change.position);
-          const happening = happeningOf(domain, change, cursor);
-          const planned = await tellPlanned?.(happening, caller);
+          const event = subscriptionEventOf(domain, change, cursor);
+          const planned = await renderPlanned?.(event, caller);
           if (planned !== undefined)
             return eventMessage({ event: 'next', id: cursor, data: `{"data":${planned}}` });
-          const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happening);
-          if (errors) demandLasting(errors);
+          const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), event);
+          if (errors) rethrowTemporary(errors);
           const shown = errors && { errors: errors.map(createFormatError(log, namesOf(change))) };
           return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
         },
@@ -81,7 +81,7 @@ const factsOf = ({ id }: Change): RequestFacts => ({
 });
 
 /** A temporary failure must not replace a message: subscribers reconnect after the last one they have. */
-export const demandLasting = (errors: readonly GraphQLError[]): void => {
+export const rethrowTemporary = (errors: readonly GraphQLError[]): void => {
   for (const { originalError } of errors)
     if (originalError instanceof HttpProblem && originalError.code === 'unavailable') throw originalError;
 };

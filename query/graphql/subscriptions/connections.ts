@@ -6,11 +6,11 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import type { EventStream } from '../../sse/event-stream.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
-import { letGoOf } from '../../sse/let-go.ts';
-import { plainFarewell } from '../../sse/messages.ts';
+import { releaseRequest } from '../../sse/release.ts';
+import { plainClosingMessage } from '../../sse/messages.ts';
 import { resultIn } from './cohort.ts';
 import type { Subscription } from './follow.ts';
-import { completeOfOperation, isPassing, resultOfOperation, resultOfProblem } from './messages.ts';
+import { completeOfOperation, isTemporary, resultOfOperation, resultOfProblem } from './messages.ts';
 import type { Outlet } from './views.ts';
 
 /**
@@ -79,8 +79,8 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
       if (connections.has(token))
         throw new HttpProblem('stream_conflict', { detail: 'A stream is open by this token already.' });
       const operations: Connection['operations'] = new Map();
-      const farewell = (problem: Problem | undefined) => farewellOf(operations, problem);
-      const stream = streams.open(request, response, { farewell });
+      const closingMessage = (problem: Problem | undefined) => closingMessageOf(operations, problem);
+      const stream = streams.open(request, response, { closingMessage });
       connections.set(token, { stream, operations });
       stream.onClose(() => {
         connections.delete(token);
@@ -145,7 +145,7 @@ const reserve = (connection: Connection, { id, request, join }: Reservation): Pl
       taken.use(membership);
       operation.end = () => taken.dispose();
       // From now on, the request is needed only to re-check admission.
-      letGoOf(request);
+      releaseRequest(request);
     },
     [Symbol.dispose]() {
       if (!isFollowed && operations.get(id) === operation) operations.delete(id);
@@ -157,10 +157,10 @@ const reserve = (connection: Connection, { id, request, join }: Reservation): Pl
 const end = ({ stream, operations }: Connection, id: string, problem: Problem): void => {
   operations.get(id)?.end();
   operations.delete(id);
-  void stream.send(lastWordsOf(id, problem));
+  void stream.send(lastMessagesOf(id, problem));
 };
 
-const lastWordsOf = (id: string, problem: Problem): Buffer =>
+const lastMessagesOf = (id: string, problem: Problem): Buffer =>
   Buffer.concat([resultOfOperation(id, Buffer.from(resultOfProblem(problem))), completeOfOperation(id)]);
 
 const endRefused = (connection: Connection, refusalNow: LastingAccess['refusalNow']): void => {
@@ -171,10 +171,10 @@ const endRefused = (connection: Connection, refusalNow: LastingAccess['refusalNo
 };
 
 /** Every operation gets the problem; for a temporary one, none is completed, and the client reconnects. */
-const farewellOf = (
+const closingMessageOf = (
   operations: ReadonlyMap<string, Operation>,
   problem: Problem | undefined,
 ): Buffer | undefined =>
-  problem === undefined || isPassing(problem)
-    ? plainFarewell(undefined)
-    : Buffer.concat([...operations.keys()].map((id) => lastWordsOf(id, problem)));
+  problem === undefined || isTemporary(problem)
+    ? plainClosingMessage(undefined)
+    : Buffer.concat([...operations.keys()].map((id) => lastMessagesOf(id, problem)));

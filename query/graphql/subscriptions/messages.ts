@@ -1,7 +1,7 @@
 import { print } from 'graphql-sse';
 import type { Problem } from '#shared/http/problem.ts';
-import type { Farewell } from '../../sse/event-stream.ts';
-import { eventMessage, plainFarewell } from '../../sse/messages.ts';
+import type { ClosingMessage } from '../../sse/event-stream.ts';
+import { eventMessage, plainClosingMessage } from '../../sse/messages.ts';
 import { formatProblem } from '../errors.ts';
 
 /**
@@ -32,12 +32,12 @@ export const resultOfProblem = ({ body }: Problem): string =>
  * True for a temporary problem, such as a stopping server: the client should reconnect, so nothing is
  * completed.
  */
-export const isPassing = (problem: Problem): boolean => problem.body.code === 'unavailable';
+export const isTemporary = (problem: Problem): boolean => problem.body.code === 'unavailable';
 
 /**
  * Sends an error with the reason why the stream ends. A client reopens a stream that ends without `complete`.
  */
-export const farewell: Farewell = (problem) =>
-  problem === undefined || isPassing(problem)
-    ? plainFarewell(undefined)
+export const closingMessage: ClosingMessage = (problem) =>
+  problem === undefined || isTemporary(problem)
+    ? plainClosingMessage(undefined)
     : Buffer.concat([resultMessage(resultOfProblem(problem)), COMPLETE]);

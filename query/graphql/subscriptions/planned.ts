@@ -11,10 +11,10 @@ import type { Caller } from '#shared/policy.ts';
 import { sourcesOf } from '../../sources.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
-import type { Happening } from './happening.ts';
+import type { SubscriptionEvent } from './subscription-event.ts';
 
 /** The JSON text of `data`, without errors; undefined leaves the subscription to the resolvers. */
-export type TellPlanned = (happening: Happening, caller: Caller) => Promise<string | undefined>;
+export type RenderPlanned = (event: SubscriptionEvent, caller: Caller) => Promise<string | undefined>;
 
 type Options = { readonly domain: Domain; readonly planner: Pick<Planner, 'plan'> };
 
@@ -22,30 +22,30 @@ type Options = { readonly domain: Domain; readonly planner: Pick<Planner, 'plan'
  * Reads the changed aggregate with the planner, as a query by id: one statement instead of one per level.
  * Undefined for payloads that are not plain fields.
  */
-export const planTelling = (
+export const planPayload = (
   { domain, planner }: Options,
   { prepared, operation, variables }: Runnable,
-): TellPlanned | undefined => {
-  const known = tellings.get(operation.node);
-  const telling = known === undefined ? tellingOf(domain, prepared, operation.node) : known;
-  tellings.set(operation.node, telling);
-  if (telling === null) return undefined;
-  const { root, members } = telling;
-  const told = async (
+): RenderPlanned | undefined => {
+  const known = payloadPlans.get(operation.node);
+  const plan = known === undefined ? payloadPlanOf(domain, prepared, operation.node) : known;
+  payloadPlans.set(operation.node, plan);
+  if (plan === null) return undefined;
+  const { root, members } = plan;
+  const memberJson = async (
     { name, subject }: Member,
-    happening: Happening,
+    event: SubscriptionEvent,
     caller: Caller,
   ): Promise<string | undefined> => {
-    if (subject === undefined) return JSON.stringify(happening[name as keyof Happening] ?? null);
-    if (happening.kind !== name || happening.subjectId === null) return 'null';
+    if (subject === undefined) return JSON.stringify(event[name as keyof SubscriptionEvent] ?? null);
+    if (event.kind !== name || event.subjectId === null) return 'null';
     // The resolvers report the error.
     const data = await planner
-      .plan({ ...subject, variables: { ...variables, [ID]: happening.subjectId }, caller })
+      .plan({ ...subject, variables: { ...variables, [ID]: event.subjectId }, caller })
       .catch(() => undefined);
     return data?.slice(BEFORE.length, -AFTER.length);
   };
-  return async (happening, caller) => {
-    const values = await Promise.all(members.map((member) => told(member, happening, caller)));
+  return async (event, caller) => {
+    const values = await Promise.all(members.map((member) => memberJson(member, event, caller)));
     if (values.includes(undefined)) return undefined;
     const payload = members.map(({ key }, index) => `${JSON.stringify(key)}:${values[index]}`);
     return `{${JSON.stringify(root)}:{${payload.join()}}}`;
@@ -53,19 +53,19 @@ export const planTelling = (
 };
 
 /** The keys of the payload, and a query for each that the read model provides. */
-type Telling = { readonly root: string; readonly members: readonly Member[] };
+type PayloadPlan = { readonly root: string; readonly members: readonly Member[] };
 type Member = { readonly key: string; readonly name: string; readonly subject: Subject | undefined };
 
 /**
  * One per document, because each has plans and prepared statements of its own; null if it is not supported.
  */
-const tellings = new WeakMap<OperationDefinitionNode, Telling | null>();
+const payloadPlans = new WeakMap<OperationDefinitionNode, PayloadPlan | null>();
 
-const tellingOf = (
+const payloadPlanOf = (
   domain: Domain,
   { document }: Runnable['prepared'],
   operation: OperationDefinitionNode,
-): Telling | null => {
+): PayloadPlan | null => {
   const [root] = plainFieldsOf(operation.selectionSet) ?? [];
   const fields = plainFieldsOf(root?.selectionSet);
   const isTaken = operation.variableDefinitions?.some(({ variable }) => variable.name.value === ID);
@@ -74,7 +74,7 @@ const tellingOf = (
   for (const field of fields) {
     const { value: name } = field.name;
     const kind = sourcesOf(domain).all.find((source) => source.kind.name === name)?.kind;
-    if (kind === undefined && !OF_HAPPENING.has(name)) return null;
+    if (kind === undefined && !OF_EVENT.has(name)) return null;
     members.push({
       key: keyOf(field),
       name,
@@ -85,7 +85,7 @@ const tellingOf = (
 };
 
 /** Fields of a payload that are members of the event itself. */
-const OF_HAPPENING: ReadonlySet<string> = new Set(['cursor', 'type', 'at', 'subjectId']);
+const OF_EVENT: ReadonlySet<string> = new Set(['cursor', 'type', 'at', 'subjectId']);
 
 type Subject = { readonly document: DocumentNode; readonly operation: OperationDefinitionNode };
 

@@ -5,15 +5,15 @@ import { changedName, changeType, eventName, viewChangedName } from '../names.ts
 import type { Context, Resolver } from '../resolvers/context.ts';
 import { readById } from '../resolvers/reads.ts';
 import type { Row } from '../resolvers/rows.ts';
-import type { Happening } from './happening.ts';
+import type { SubscriptionEvent } from './subscription-event.ts';
 
 /** Each root field yields the event as its payload. */
-const happening: Resolver = (event: Happening) => event;
+const payload: Resolver = (event: SubscriptionEvent) => event;
 
 /** The current state of the changed aggregate. */
 const subject =
   (kind: string, type: string): Resolver =>
-  async (event: Happening, _args, context: Context): Promise<Row | null> =>
+  async (event: SubscriptionEvent, _args, context: Context): Promise<Row | null> =>
     event.kind === kind ? await readById(context, type, event.subjectId) : null;
 
 /** By type. Every other field of a payload is a member of the event. */
@@ -25,13 +25,13 @@ export const subscriptionOf = (
     changedName(kind),
     ...Object.values(kind.events).map((event) => eventName(kind, event)),
   ]);
-  const views = viewSourcesOf(domain).map(({ view }) => [viewChangedName(view), happening] as const);
+  const views = viewSourcesOf(domain).map(({ view }) => [viewChangedName(view), payload] as const);
   const subjects = kinds.map((kind) => [kind.name, subject(kind.name, kind.type)] as const);
   return {
     Subscription: {
-      ...Object.fromEntries(roots.map((root) => [root, happening])),
+      ...Object.fromEntries(roots.map((root) => [root, payload])),
       ...Object.fromEntries(views),
-      changes: happening,
+      changes: payload,
     },
     ...Object.fromEntries(
       kinds.map((kind, index) => [changeType(kind), Object.fromEntries(subjects.slice(index, index + 1))]),

@@ -19,8 +19,8 @@ import type { Runnable } from '../run.ts';
 import { createCohorts } from './cohort.ts';
 import { createToken, openConnections, type Place } from './connections.ts';
 import { createSubscribe, type Subscription } from './follow.ts';
-import { createKeptDocuments } from './kept-documents.ts';
-import { farewell } from './messages.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+import { closingMessage } from './messages.ts';
 import { createSubscribeToView, type Outlet } from './views.ts';
 
 export type SubscriptionDependencies = {
@@ -69,7 +69,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
         })
       : feed.join(new StreamReader(stream, { ...subscription, identity: eventLog.identity }));
   const connections = openConnections({ ...dependencies, join });
-  const keptDocuments = createKeptDocuments();
+  const memoryBudget = createMemoryBudget();
   return {
     routes: connectionRoutes(connections),
     reserve(request, operationId) {
@@ -83,9 +83,9 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
       if (!place) demandEventStream(request);
       await demandPresentRole(request);
       using taking = new DisposableStack();
-      const kept = taking.use(keptDocuments.take(ownerOf(request), runnable));
+      const kept = taking.use(memoryBudget.take(ownerOf(request), runnable));
       if (place) return place.follow(subscription, taking.move());
-      const stream = streams.open(request, response, { farewell });
+      const stream = streams.open(request, response, { closingMessage });
       const membership = joinAlone(subscription, stream);
       taking.move();
       stream.onClose(() => {

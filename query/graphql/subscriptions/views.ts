@@ -18,13 +18,13 @@ import { memberName, viewChangedName } from '../names.ts';
 import { equalIn } from '../resolvers/views.ts';
 import type { Runnable } from '../run.ts';
 import type { AskedRoot } from './asked-changes.ts';
-import { demandLasting } from './cohort.ts';
+import { rethrowTemporary } from './cohort.ts';
 
 /** The destination of a subscription’s messages. */
 export type Outlet = Pick<ViewReader, 'send' | 'moveOn' | 'fail'>;
 
 /** A message of a view, as the payload of a subscription. */
-type Told = {
+type ViewPayload = {
   readonly cursor: string;
   readonly type: string;
   readonly key: object | null;
@@ -69,15 +69,15 @@ export const createSubscribeToView =
       cursorAt,
       readerTo: (outlet) => ({
         ...{ source, caller, equal, joined: NO_JOINS, after, ...outlet },
-        async render(told, position) {
+        async render(message, position) {
           const cursor = cursorAt(position);
           const [row, key] =
-            told.type === 'reset'
+            message.type === 'reset'
               ? [null, null]
-              : [told.type === 'changed' ? told.row : null, keyIn(source, told.row)];
-          const event: Told = { cursor, type: told.type.toUpperCase(), key, row };
+              : [message.type === 'changed' ? message.row : null, keyIn(source, message.row)];
+          const event: ViewPayload = { cursor, type: message.type.toUpperCase(), key, row };
           const { data, errors } = await execute(runnable, factsOf(), event);
-          if (errors) demandLasting(errors);
+          if (errors) rethrowTemporary(errors);
           const shown = errors && { errors: errors.map(formatError) };
           return eventMessage({ event: 'next', id: cursor, data: JSON.stringify({ ...shown, data }) });
         },

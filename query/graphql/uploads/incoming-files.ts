@@ -24,7 +24,7 @@ export const createIncomingFiles = (): IncomingFiles => {
   let waiting: { readonly name: string; readonly reader: PromiseWithResolvers<IncomingFile> } | undefined;
   let ended: { readonly error: Error | undefined } | undefined;
 
-  const letGoBefore = (name: string): void => {
+  const discardBefore = (name: string): void => {
     // Its reader may have left it unread.
     handed?.resume();
     for (const [earlier, { stream }] of arrived) {
@@ -44,7 +44,7 @@ export const createIncomingFiles = (): IncomingFiles => {
 
   const open = async (name: string): Promise<IncomingFile> => {
     if (gone.has(name)) throw refuse(READ_TWICE);
-    letGoBefore(name);
+    discardBefore(name);
     const found = arrived.get(name);
     if (found) return hand(name, found);
     if (ended || waiting) throw absent();
@@ -60,7 +60,7 @@ export const createIncomingFiles = (): IncomingFiles => {
       if (gone.has(name) || arrived.has(name)) return void stream.resume();
       arrived.set(name, { type, stream });
       if (!waiting) return;
-      letGoBefore(waiting.name);
+      discardBefore(waiting.name);
       if (waiting.name !== name) return;
       waiting.reader.resolve(hand(name, { type, stream }));
       waiting = undefined;

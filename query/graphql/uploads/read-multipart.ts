@@ -30,7 +30,7 @@ export const readMultipart =
       });
     const parser = createParser(request, bodyBytesMax);
     const files = createIncomingFiles();
-    letGoAfter(response, { request, parser, files });
+    discardAfter(response, { request, parser, files });
     request.body = await readFields(parser, files, () => feed(request, parser, files));
     next();
   };
@@ -117,7 +117,7 @@ const feed = (request: Request, parser: BusboyInstance, files: IncomingFiles): v
 };
 
 /** Discards files still unread when the response is sent, so that the client gets to reading it. */
-const letGoAfter = (
+const discardAfter = (
   response: Response,
   {
     request,

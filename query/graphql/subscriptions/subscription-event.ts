@@ -4,7 +4,7 @@ import type { Cursor } from '#shared/cursor.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 
 /** A change, as payloads of subscriptions show it. */
-export type Happening = {
+export type SubscriptionEvent = {
   readonly cursor: Cursor;
   readonly type: string;
   readonly at: string;
@@ -13,7 +13,7 @@ export type Happening = {
   readonly subjectId: string | null;
 };
 
-export const happeningOf = (domain: Domain, { type, at, stream }: Change, cursor: Cursor): Happening => {
+export const subscriptionEventOf = (domain: Domain, { type, at, stream }: Change, cursor: Cursor): SubscriptionEvent => {
   const row = tablesOf(domain).rowOf(stream);
   return {
     cursor,

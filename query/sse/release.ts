@@ -6,7 +6,7 @@ import { forgetPresented } from '#shared/http/authenticate/credentials.ts';
  * Drops the parts of a request that nobody needs any more, but that would live as long as the stream: above
  * all, the token.
  */
-export const letGoOf = (request: Request): void => {
+export const releaseRequest = (request: Request): void => {
   request.rawHeaders = NO_RAW_HEADERS;
   request.headers = NO_HEADERS;
   request.headersDistinct = NO_HEADERS;
@@ -24,7 +24,7 @@ const NO_PARAMS = {};
 const NOT_PARSED = { _parsedUrl: undefined };
 
 /** Frees the sent headers: from here on, only whether they were sent matters. */
-export const letGoOfHeaders = (response: Response): void => {
+export const releaseHeaders = (response: Response): void => {
   if (!response.headersSent) return;
   response.locals = NO_LOCALS;
   Object.assign(response, SENT);

@@ -6,7 +6,7 @@ import type { Runnable } from '../run.ts';
  * Counts the memory that the subscriptions of each owner keep: documents, which are far larger than their
  * texts, and variables.
  */
-export type KeptDocuments = {
+export type MemoryBudget = {
   /** Throws if the owner, or all owners together, would exceed the limit. Disposal frees the memory. */
   take(owner: string, runnable: Runnable): Disposable;
 };
@@ -17,7 +17,7 @@ export type KeptDocuments = {
  */
 const MOST = { ofOwner: 64 * 1_048_576, inAll: 192 * 1_048_576 };
 
-export const createKeptDocuments = (most = MOST): KeptDocuments => {
+export const createMemoryBudget = (most = MOST): MemoryBudget => {
   const owners = new Map<string, number>();
   let inAll = 0;
   const add = (owner: string, bytes: number): void => {
