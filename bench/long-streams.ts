@@ -7,7 +7,7 @@ import { publishing } from '../domain/publishing.ts';
 import { deciderOf } from '../kernel/decide/decider.ts';
 import type { Kind } from '../kernel/registry/registry.ts';
 import { migrateProjector } from '../projector/migrate.ts';
-import { createPastOpener } from '../query/as-of/past.ts';
+import { createPastOpener } from '../query/time-travel/past.ts';
 import { createHistory } from '../query/history/history.ts';
 import type { EventId, Position, StreamName, UserId } from '../shared/brands.ts';
 import { openPool, type Pool } from '../shared/database/pool.ts';

@@ -20,8 +20,6 @@ import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import type { ReadWritten } from '#shared/rest/writes/write-routes.ts';
 import { createSnapshots, migrateSnapshots, unsavedTo } from '#shared/snapshots/snapshots.ts';
-import type { PastOptions } from './as-of/options.ts';
-import { readsAsOf } from './as-of/reads.ts';
 import { exportRoutes } from './audit/export.ts';
 import { auditReads } from './audit/reads.ts';
 import { consoleRoutes } from './console/routes.ts';
@@ -43,6 +41,8 @@ import { spreadKindReads } from './replicas/kinds.ts';
 import { openReplicas } from './replicas/replicas.ts';
 import { routeReads } from './routes/reads.ts';
 import { openSearches } from './searches.ts';
+import type { PastOptions } from './time-travel/options.ts';
+import { timeTravelReads } from './time-travel/reads.ts';
 import { uploadRoutes } from './uploads/routes.ts';
 import { uploadKey } from './uploads/signed-address.ts';
 import { createVisibility } from './uploads/visibility.ts';
@@ -203,7 +203,7 @@ const createReads = (
   return {
     ...readsOf(domain, kinds),
     ...webhooks,
-    ...readsAsOf({ kinds, webhooks }, past),
+    ...timeTravelReads({ kinds, webhooks }, past),
     ...historyReads({ kinds, webhooks }, past),
     ...eventTypeReads(domain),
     ...auditReads(past),

@@ -16,9 +16,9 @@ import { parametersOf } from '#shared/http/parameters.ts';
 import type { Log } from '#shared/process/log.ts';
 import { demandRight } from '#shared/rest/admission.ts';
 import { AUDIT_OPERATIONS, EXPORT_TYPE, ExportRange } from '#shared/rest/audit.ts';
-import type { Charge } from '../as-of/meter.ts';
-import { placeOf } from '../events/place.ts';
+import { positionOfCursor } from '../events/cursor-position.ts';
 import { createTimes } from '../events/times.ts';
+import type { Charge } from '../time-travel/meter.ts';
 
 export type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
@@ -99,7 +99,9 @@ const rangeOf = async (
   const { after, since, until } = parametersOf(ExportRange, request.query);
   const times = createTimes(dependencies);
   const place =
-    after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
+    after === undefined
+      ? START
+      : await positionOfCursor(after, { eventLog, known: START, parameter: 'after' });
   const start = await times.further(place, since, charge);
   const end = until === undefined ? await eventLog.head() : await times.end(until, charge);
   return { after: start, upTo: end > start ? end : start };

@@ -13,7 +13,7 @@ import {
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import type { createMeter } from '../as-of/meter.ts';
+import type { createMeter } from '../time-travel/meter.ts';
 import { earlier, later, type Order, type Walk } from './page.ts';
 
 export type IndexSources = {

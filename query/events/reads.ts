@@ -14,12 +14,12 @@ import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
-import { type Charge, createMeter } from '../as-of/meter.ts';
 import type { Reads } from '../read-routes.ts';
+import { type Charge, createMeter } from '../time-travel/meter.ts';
+import { positionOfCursor } from './cursor-position.ts';
 import { askedBy, indexed, saysText } from './filter.ts';
 import { walkIndexed } from './indexed.ts';
 import { type ChangesPage, earlier, type Order, readPage, type Walk } from './page.ts';
-import { placeOf } from './place.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 
@@ -53,17 +53,20 @@ export const eventReads = ({
     ) {
       const isLatestFirst = sort === '-cursor';
       if (before !== undefined && !isLatestFirst) throw beforeAlone();
-      const placeAt = (text: string | undefined, parameter: string) =>
-        text === undefined ? undefined : placeOf(text, { eventLog, known: START, parameter });
-      const [afterPlace, beforePlace] = [await placeAt(after, 'after'), await placeAt(before, 'before')];
-      const from = await times.further(afterPlace ?? START, since, charge);
+      const positionAt = (text: string | undefined, parameter: string) =>
+        text === undefined ? undefined : positionOfCursor(text, { eventLog, known: START, parameter });
+      const [afterPosition, beforePosition] = [
+        await positionAt(after, 'after'),
+        await positionAt(before, 'before'),
+      ];
+      const from = await times.further(afterPosition ?? START, since, charge);
       const head = await changes.head();
       const ends = until === undefined ? undefined : await times.end(until, charge);
-      const upTo = [ends, beforePlace && ((beforePlace - 1) as Position)].reduce<Position>(
+      const upTo = [ends, beforePosition && ((beforePosition - 1) as Position)].reduce<Position>(
         (end, each) => earlier(each ?? end, end),
         head,
       );
-      const order = isLatestFirst && afterPlace === undefined ? 'desc' : 'asc';
+      const order = isLatestFirst && afterPosition === undefined ? 'desc' : 'asc';
       const span: Span = { after: from, upTo, order };
       const page = await readPage(await walkFor(sources, filter, span, charge), {
         ...{ ...span, limit },
@@ -71,7 +74,7 @@ export const eventReads = ({
         isWanted: wantedBy({ catalogue, represent }, filter, caller),
       });
       const cursor = (position: Position) => formatCursor(eventLog.identity, position);
-      const hrefAt = (place: Place = { since }) =>
+      const hrefAt = (place: Bounds = { since }) =>
         hrefOf({ sort: isLatestFirst ? sort : undefined, ...filter, limit, until, ...place });
       const self = hrefAt(before ? { since, before } : after ? { after: cursor(from) } : undefined);
       const items = await Promise.all(page.changes.map((change) => represent(change, caller)));
@@ -154,10 +157,10 @@ const SEARCHED_MAX = 2_000;
  */
 const NEAR = 1_000;
 
-type Place = { readonly after?: string; readonly before?: string; readonly since?: string | undefined };
+type Bounds = { readonly after?: string; readonly before?: string; readonly since?: string | undefined };
 type Links = Omit<ListAnswer['links'], 'self'>;
 type LinkOptions = {
-  readonly hrefAt: (place?: Place) => string;
+  readonly hrefAt: (place?: Bounds) => string;
   readonly isOver: boolean;
   readonly isFirst: boolean;
 };

@@ -24,7 +24,6 @@ import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
-import type { Charge } from '../as-of/meter.ts';
 import { type Feed, openFeed } from '../changes/feed.ts';
 import type { Cohort } from '../changes/renderings.ts';
 import { createRoleWatch, type RoleWatch } from '../changes/role-watch.ts';
@@ -35,8 +34,9 @@ import { type EventStreams, openEventStreams } from '../sse/event-streams.ts';
 import { eventMessage } from '../sse/messages.ts';
 import { StreamReader } from '../sse/stream-reader.ts';
 import { runPrepared } from '../statement.ts';
+import type { Charge } from '../time-travel/meter.ts';
+import { positionOfCursor } from './cursor-position.ts';
 import { askedBy, saysText, topicsFor } from './filter.ts';
-import { placeOf } from './place.ts';
 import { eventReads } from './reads.ts';
 import { recordedEventReads } from './recorded.ts';
 import { createRepresentation, type RepresentEvent } from './representation.ts';
@@ -139,7 +139,7 @@ const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
     ...before,
     async (request, response) => {
       const { after, since, ...filter } = parametersOf(asked, request.query);
-      const place = await placeAskedFor(
+      const start = await startPosition(
         request,
         { after, since, charge: (units) => takeMore(request, response, units) },
         dependencies,
@@ -148,7 +148,7 @@ const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
       if (request.method === 'HEAD')
         return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
       await dependencies.demandPresentRole(request);
-      follow(dependencies.streams.open(request, response), { filter, after: place });
+      follow(dependencies.streams.open(request, response), { filter, after: start });
     },
   );
 };
@@ -168,7 +168,7 @@ const demandEvents: RequestHandler = (request, _response, next) => {
  * A client that reconnects repeats its first request, and sends its last position in the header
  * `Last-Event-ID`.
  */
-const placeAskedFor = async (
+const startPosition = async (
   request: Request,
   {
     after,
@@ -180,12 +180,12 @@ const placeAskedFor = async (
   const lastEventId = request.get('Last-Event-ID') || undefined;
   const text = lastEventId ?? after;
   if (text === undefined) return since === undefined ? 'now' : times.further(START, since, charge);
-  const place = await placeOf(text, {
+  const start = await positionOfCursor(text, {
     eventLog,
     known: feed.upTo,
     parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',
   });
-  return times.further(place, since, charge);
+  return times.further(start, since, charge);
 };
 
 type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };

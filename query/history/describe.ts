@@ -10,8 +10,8 @@ import type { JsonObject } from '#shared/json.ts';
 import type { ItemChange } from '#shared/read-model/change.ts';
 import type { RowFold } from '#shared/read-model/row-fold.ts';
 import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
-import { decodeEach } from '../as-of/decode-each.ts';
-import type { FoldOptions } from '../as-of/fold-stream.ts';
+import { decodeEach } from '../time-travel/decode-each.ts';
+import type { FoldOptions } from '../time-travel/fold-stream.ts';
 import { type ShownColumns, valuesIn } from './fields.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 

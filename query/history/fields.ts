@@ -5,7 +5,7 @@ import { labelOf } from '#kernel/rest/schemas.ts';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { diffLines } from '#shared/line-diff.ts';
 import type { FieldChange } from '#shared/rest/history.ts';
-import type { Kind } from '../as-of/aggregates.ts';
+import type { Kind } from '../time-travel/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
 
 /** How clients see a column of the read model; `isText` if it is compared by line. */

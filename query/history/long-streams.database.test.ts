@@ -11,7 +11,7 @@ import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../testing/until.ts';
-import { createPastOpener } from '../as-of/past.ts';
+import { createPastOpener } from '../time-travel/past.ts';
 import { createHistory } from './history.ts';
 
 const LENGTH = 3_000;

@@ -4,10 +4,10 @@ import { ofAggregates } from '#shared/rest/operations.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
-import { type Kind, pathOf, readingOf } from '../as-of/aggregates.ts';
-import { isAuditor, mayReadNow } from '../as-of/items.ts';
 import type { KindReads } from '../kinds/reads.ts';
 import type { Reader, Reads } from '../read-routes.ts';
+import { type Kind, pathOf, readingOf } from '../time-travel/aggregates.ts';
+import { isAuditor, mayReadNow } from '../time-travel/items.ts';
 import { createHistory, type HistoryOptions, type HistoryPage } from './history.ts';
 
 type Page = {

@@ -13,7 +13,7 @@ import type {
   ParkedItem,
   RunningTimer,
 } from '#shared/rest/operator.ts';
-import { pathOf } from '../as-of/aggregates.ts';
+import { pathOf } from '../time-travel/aggregates.ts';
 import type { OrderRow } from './lists.ts';
 
 type Shown = { readonly domain: Domain; readonly identity: LogIdentity; readonly mayOrder: boolean };

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import { freeParser } from './free-parser.ts';
-import { releaseRequest, releaseHeaders } from './release.ts';
+import { releaseHeaders, releaseRequest } from './release.ts';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 

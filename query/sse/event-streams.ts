@@ -6,7 +6,7 @@ import type { RevocationListener } from '#shared/http/authenticate/revocations.t
 import { clientAddress } from '#shared/http/client-address.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { countNoLonger } from '#shared/http/shed-load.ts';
-import { EventStream, type ClosingMessage, type Watch } from './event-stream.ts';
+import { type ClosingMessage, EventStream, type Watch } from './event-stream.ts';
 import { plainClosingMessage } from './messages.ts';
 
 /**
@@ -23,7 +23,11 @@ export type EventStreams = AsyncDisposable & {
    * anonymous caller’s address) has too many, and 503 if it cannot begin now. If the client has gone, the
    * stream is closed already.
    */
-  open(request: Request, response: Response, options?: { readonly closingMessage?: ClosingMessage }): EventStream;
+  open(
+    request: Request,
+    response: Response,
+    options?: { readonly closingMessage?: ClosingMessage },
+  ): EventStream;
   /** Ends all streams and refuses new ones. Clients reconnect, to another process or the next. */
   drain(): void;
 };

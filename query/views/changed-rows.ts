@@ -9,7 +9,7 @@ import type { Joins } from '../item-rows.ts';
 import { readableRows } from '../rights.ts';
 import type { Row } from '../sources.ts';
 import { Parameters, runPrepared, runShared } from '../statement.ts';
-import { placeOf } from './rows.ts';
+import { rowPositionOf } from './rows.ts';
 import type { ViewSource } from './source.ts';
 
 /** The position of a view, and the positions from which its streams can resume. */
@@ -97,8 +97,8 @@ export const readChangedRows = (
 
 type Ordered = readonly { readonly name: string; readonly type: string }[];
 
-const isBeyond = (order: Ordered, place: readonly string[], parameters: Parameters): string =>
-  `(${order.map(({ name }) => `t.${name}`).join(', ')}) > (${order.map(({ type }, at) => `${parameters.add(place[at])}::${type}`).join(', ')})`;
+const isBeyond = (order: Ordered, position: readonly string[], parameters: Parameters): string =>
+  `(${order.map(({ name }) => `t.${name}`).join(', ')}) > (${order.map(({ type }, at) => `${parameters.add(position[at])}::${type}`).join(', ')})`;
 
 const narrowing = ({ source, caller, equal }: WhoseRows, parameters: Parameters): readonly string[] => [
   ...readableRows(caller, { kind: source.view.asked, right: source.right, parent: undefined }, parameters),
@@ -138,7 +138,7 @@ const readPage = async (
     state: first && stateIn(first),
     rightsChanged: first?.['@rightsChanged'] ?? START,
     changes,
-    next: last && placeOf(last, order),
+    next: last && rowPositionOf(last, order),
   };
 };
 

@@ -12,20 +12,21 @@ export const cursorIdentity = ({ view }: ViewSource, sort: string): string =>
   listIdentity({ table: view.type, column: sort });
 
 /** Opaque to clients, and valid for one list only. */
-export const formatCursor = (identity: string, place: readonly string[]): string =>
-  Buffer.from(JSON.stringify([identity, ...place])).toString('base64url');
+export const formatCursor = (identity: string, position: readonly string[]): string =>
+  Buffer.from(JSON.stringify([identity, ...position])).toString('base64url');
 
 /** Undefined if it is no cursor of this list. */
-export const placeIn = (
+export const positionInCursor = (
   identity: string,
   text: string,
   order: readonly OrderColumn[],
 ): readonly string[] | undefined => {
   const result = z.tuple([z.literal(identity)], z.string()).safeParse(decodeCursor(text));
-  const place = result.success ? (result.data.slice(1) as readonly string[]) : [];
-  const isPlace =
-    place.length === order.length && place.every((each, index) => isOfType(order[index]?.type ?? '', each));
-  return isPlace ? place : undefined;
+  const position = result.success ? (result.data.slice(1) as readonly string[]) : [];
+  const isValid =
+    position.length === order.length &&
+    position.every((each, index) => isOfType(order[index]?.type ?? '', each));
+  return isValid ? position : undefined;
 };
 
 /** Ensures that PostgreSQL accepts the value, whatever a client sends. */

@@ -12,8 +12,8 @@ import type { Asked } from '../kinds/list.ts';
 import { listIdentity } from '../lists/cursor.ts';
 import type { Reader } from '../read-routes.ts';
 import type { Row } from '../sources.ts';
-import { formatCursor, placeIn } from './cursor.ts';
-import { type AskedRows, listViewRows, placeOf } from './rows.ts';
+import { formatCursor, positionInCursor } from './cursor.ts';
+import { type AskedRows, listViewRows, rowPositionOf } from './rows.ts';
 import { orderOfView, type ViewSource } from './source.ts';
 
 /** The reads of one view over REST. */
@@ -44,7 +44,7 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
       const path = `/${view.path}`;
       const identity = listIdentity({ path, sort, ...filters });
       const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
-      const gap = text === undefined ? undefined : placeIn(identity, text, order);
+      const gap = text === undefined ? undefined : positionInCursor(identity, text, order);
       if (text !== undefined && gap === undefined) throw new HttpProblem('unknown_cursor');
       const found = await listViewRows(pool, source, caller, {
         asked: {
@@ -61,7 +61,7 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
       const nearest = found.slice(0, limit);
       const rows = isBackward ? nearest.toReversed() : nearest;
       const cursorAt = (row: Row | undefined): string | undefined => {
-        const place = row === undefined ? gap : placeOf(row, order);
+        const place = row === undefined ? gap : rowPositionOf(row, order);
         return place && formatCursor(identity, place);
       };
       const links = linksOf(

@@ -11,7 +11,7 @@ import { demandRight } from '#shared/rest/admission.ts';
 import { ofViews } from '#shared/rest/operations.ts';
 import type { Feed } from '../changes/feed.ts';
 import type { RoleWatch } from '../changes/role-watch.ts';
-import { placeOf } from '../events/place.ts';
+import { positionOfCursor } from '../events/cursor-position.ts';
 import { referencesOf } from '../kinds/items.ts';
 import { EVENT_STREAM_TYPE } from '../sse/event-stream.ts';
 import type { EventStreams } from '../sse/event-streams.ts';
@@ -69,7 +69,7 @@ export const viewStreamRoutes = ({
         const caller = callerOf(request);
         const equal = equalIn(source, filters);
         const stamp = stampOf(source, caller, equal);
-        const after = await streamPlaceOf(request, given as string | undefined, { eventLog, feed, stamp });
+        const after = await streamPositionOf(request, given as string | undefined, { eventLog, feed, stamp });
         response.vary('Accept, Authorization');
         if (request.method === 'HEAD')
           return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
@@ -101,7 +101,7 @@ type Placing = {
 };
 
 /** The position to resume after; undefined for a client that has nothing of this stream yet. */
-export const streamPlaceOf = async (
+export const streamPositionOf = async (
   request: Pick<Request, 'get'>,
   given: string | undefined,
   { eventLog, feed, stamp }: Placing,
@@ -110,7 +110,7 @@ export const streamPlaceOf = async (
   const text = lastEventId ?? given;
   if (text === undefined) return undefined;
   const { cursor, isSame } = readStreamCursor(text, stamp);
-  const position = await placeOf(cursor, {
+  const position = await positionOfCursor(cursor, {
     eventLog,
     known: feed.upTo,
     parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',

@@ -51,11 +51,11 @@ export const listViewRows = (
   const { order, isDescending, isBackward, after, before, rowsMax } = asked;
   const parameters = new Parameters();
   const columns = order.map(({ name }) => `t.${name}`).join(', ');
-  const beyond = (place: readonly string[] | undefined, comparison: '<' | '>'): readonly string[] =>
-    place === undefined
+  const beyond = (position: readonly string[] | undefined, comparison: '<' | '>'): readonly string[] =>
+    position === undefined
       ? []
       : [
-          `(${columns}) ${comparison} (${order.map(({ type }, index) => `${parameters.add(place[index])}::${type}`).join(', ')})`,
+          `(${columns}) ${comparison} (${order.map(({ type }, index) => `${parameters.add(position[index])}::${type}`).join(', ')})`,
         ];
   const conditions = [
     ...narrowing(source, caller, asked, parameters),
@@ -84,5 +84,5 @@ export const countViewRows = async (
 };
 
 /** The position of a row in the order, as texts with the full precision of the database. */
-export const placeOf = (row: Row, { length }: readonly OrderColumn[]): readonly string[] =>
+export const rowPositionOf = (row: Row, { length }: readonly OrderColumn[]): readonly string[] =>
   Array.from({ length }, (_, index) => String(row[`place_${index}`]));

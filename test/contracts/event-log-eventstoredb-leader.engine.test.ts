@@ -6,7 +6,7 @@ import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstor
 import type { Checkpoint } from '#shared/follower/checkpoint.ts';
 import { demandCheckpoint, demandEvent } from '#shared/follower/demand-checkpoint.ts';
 import { positionOf } from '../../audit/at.ts';
-import { placeOf } from '../../query/events/place.ts';
+import { positionOfCursor } from '../../query/events/cursor-position.ts';
 import { until } from '../../testing/until.ts';
 import { type EventStoreCluster, startEventStoreCluster } from '../engines/eventstoredb/cluster.ts';
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
@@ -95,7 +95,11 @@ test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
   [
     'a cursor is refused',
     (log, { position }) =>
-      placeOf(formatCursor(log.identity, position), { eventLog: log, known: START, parameter: 'after' }),
+      positionOfCursor(formatCursor(log.identity, position), {
+        eventLog: log,
+        known: START,
+        parameter: 'after',
+      }),
   ],
   [
     'a position is refused',

@@ -7,7 +7,7 @@ import {
   parse,
 } from 'graphql';
 import { type Caller, may } from '#shared/policy.ts';
-import { cursorOf, placeOf } from '../../query/graphql/planner/cursors.ts';
+import { cursorOf, rowPositionOf } from '../../query/graphql/planner/cursors.ts';
 import type { ArticleRow, CommentRow, UserRow, World } from './world.ts';
 
 /**
@@ -158,10 +158,10 @@ const connection =
     const size = sizeOf(args.first ?? args.last);
     const isPast = (cursor: unknown, row: Row, side: 1 | -1): boolean => {
       if (cursor == null) return true;
-      const { at, id } = placeOf(type, order, cursor);
+      const { at, id } = rowPositionOf(type, order, cursor);
       return compare(order, { key: keyOf(row, order), id: row.id }, { key: Date.parse(at), id }) * side > 0;
     };
-    for (const cursor of [args.after, args.before]) if (cursor != null) placeOf(type, order, cursor);
+    for (const cursor of [args.after, args.before]) if (cursor != null) rowPositionOf(type, order, cursor);
     const between = rows.filter((row) => isPast(args.after, row, 1) && isPast(args.before, row, -1));
     const page =
       args.last == null ? between.slice(0, size) : between.slice(Math.max(0, between.length - size));

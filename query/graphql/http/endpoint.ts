@@ -14,7 +14,7 @@ import type { Execute, Executed, RequestFacts } from '../execute.ts';
 import type { Planner } from '../planner/planner.ts';
 import { addCommits } from '../resolvers/commits.ts';
 import type { Admit, Runnable } from '../run.ts';
-import type { Place } from '../subscriptions/connections.ts';
+import type { Slot } from '../subscriptions/connections.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import { type Answer, answerOf, type Outcome } from './answer.ts';
 import type { GraphqlParameters } from './parameters.ts';
@@ -36,7 +36,7 @@ export type Exchange = {
   /** The operation types that the method allows. */
   readonly types: ReadonlySet<OperationTypeNode>;
   /** A slot on the stream that carries the result, if this response does not. */
-  readonly place: Place | undefined;
+  readonly slot: Slot | undefined;
 };
 
 /** An admitted operation with its request. */
@@ -57,7 +57,7 @@ export const createEndpoint = (options: EndpointOptions): ((exchange: Exchange) 
     async onSubscribe({ raw: exchange }) {
       const runnable = await admit(options, exchange);
       if (typeOf(runnable) === OperationTypeNode.SUBSCRIPTION) {
-        await options.subscriptions.begin(runnable, exchange, exchange.place);
+        await options.subscriptions.begin(runnable, exchange, exchange.slot);
         return BEGUN;
       }
       const running = { runnable, exchange };

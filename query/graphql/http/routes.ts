@@ -75,10 +75,10 @@ const serve = async (
   parameters: GraphqlParameters,
 ): Promise<void> => {
   const { request, response } = exchange;
-  using place = subscriptions.reserve(request, parameters.operationId);
-  const answer = await endpoint({ ...exchange, parameters, place });
-  if (!place) return sendAnswer(request, response, answer);
+  using slot = subscriptions.reserve(request, parameters.operationId);
+  const answer = await endpoint({ ...exchange, parameters, slot });
+  if (!slot) return sendAnswer(request, response, answer);
   const [text] = answer;
-  if (text !== null) place.answer(text);
+  if (text !== null) slot.answer(text);
   response.status(202).end();
 };

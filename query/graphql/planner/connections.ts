@@ -61,13 +61,13 @@ const pageOf = (rows: Rows): Page => {
 /** Only rows beyond a cursor’s position, whether its row still exists or not. */
 const boundOf = (
   { args }: Rows,
-  { columns, descending, placeOf }: Order,
+  { columns, descending, positionOf }: Order,
   row: Row,
   side: 'after' | 'before',
 ): readonly Sql[] => {
   if (!args.has(side)) return [];
   const place = columns.map(({ type }, index) =>
-    args.value(type, (values) => placeOf(values[side])[index] ?? null),
+    args.value(type, (values) => positionOf(values[side])[index] ?? null),
   );
   const comparison = descending === (side === 'after') ? sql`<` : sql`>`;
   const there = columns.map(({ name }) => sql`${row}.${Sql.identifier(name)}`);

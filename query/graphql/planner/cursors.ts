@@ -24,7 +24,7 @@ export const cursorOf = (
   row: { readonly atMs: number; readonly id: number },
 ): string => formatListCursor(identityOf(table, order), { ...row, side: 'after' });
 
-export const placeOf = (
+export const rowPositionOf = (
   table: string,
   order: Ordered,
   cursor: unknown,
@@ -33,7 +33,7 @@ export const placeOf = (
   return { at: new Date(atMs).toISOString(), id };
 };
 
-const orOutOfPlan = <Place>(read: () => Place): Place => {
+const orOutOfPlan = <Value>(read: () => Value): Value => {
   try {
     return read();
   } catch (error) {
@@ -48,8 +48,8 @@ export const instantOrder = (table: string, column: string, descending: boolean)
     { name: column, type: 'timestamptz' },
     { name: 'id', type: 'bigint' },
   ],
-  placeOf(cursor) {
-    const { at, id } = placeOf(table, { column }, cursor);
+  positionOf(cursor) {
+    const { at, id } = rowPositionOf(table, { column }, cursor);
     return [at, id];
   },
   cursorJson(row) {
@@ -64,14 +64,14 @@ const identityOfItems = ({ kind, list, order: [first] }: ItemSource): string =>
 export const itemCursorOf = (items: ItemSource, gap: ItemGap): string =>
   formatItemCursor(identityOfItems(items), gap);
 
-export const itemPlaceOf = (items: ItemSource, cursor: unknown): ItemGap =>
+export const itemPositionOf = (items: ItemSource, cursor: unknown): ItemGap =>
   orOutOfPlan(() => parseItemCursor(identityOfItems(items), String(cursor), items));
 
 /** The order of the items of a list. */
 export const itemOrder = (items: ItemSource): Order => ({
   descending: false,
   columns: items.order,
-  placeOf: (cursor) => valuesOf(itemPlaceOf(items, cursor)),
+  positionOf: (cursor) => valuesOf(itemPositionOf(items, cursor)),
   cursorJson(row) {
     const members = items.order.flatMap(({ name, type }): readonly Piece[] => {
       const value = sql`${row}.${Sql.identifier(name)}`;

@@ -17,7 +17,7 @@ export type Order = {
   readonly columns: readonly { readonly name: string; readonly type: Parameter['type'] }[];
   readonly descending: boolean;
   /** The columns of a cursor’s position; throws `OutOfPlan` if the cursor is of something else. */
-  placeOf(cursor: unknown): readonly Value[];
+  positionOf(cursor: unknown): readonly Value[];
   /** The cursor of a row, as JSON. */
   cursorJson(row: Row): Sql;
 };

@@ -1,5 +1,5 @@
 import { isReadableWithItems } from '../../rights.ts';
-import { cursorIdentity, placeIn } from '../../views/cursor.ts';
+import { cursorIdentity, positionInCursor } from '../../views/cursor.ts';
 import { keyValue, type OrderColumn, orderOfView, type ViewSource } from '../../views/source.ts';
 import { memberName, orderName } from '../names.ts';
 import { type Arguments, at } from './arguments.ts';
@@ -62,10 +62,10 @@ const orderOf = (source: ViewSource, sort: string, descending: boolean): Order =
   return {
     descending,
     columns: columns.map(({ name, type }) => ({ name, type: type as Parameter['type'] })),
-    placeOf(cursor) {
-      const place = placeIn(identity, String(cursor), columns);
-      if (place === undefined) throw new OutOfPlan('a cursor of something else');
-      return place;
+    positionOf(cursor) {
+      const position = positionInCursor(identity, String(cursor), columns);
+      if (position === undefined) throw new OutOfPlan('a cursor of something else');
+      return position;
     },
     cursorJson: (row) =>
       opaque([

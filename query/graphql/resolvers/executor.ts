@@ -4,10 +4,10 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import type { PastOptions } from '../../as-of/options.ts';
 import { createHistory, type HistoryOptions } from '../../history/history.ts';
 import type { Searches } from '../../searches.ts';
 import { sourcesOf } from '../../sources.ts';
+import type { PastOptions } from '../../time-travel/options.ts';
 import { viewSourcesOf } from '../../views/source.ts';
 import { separateErrors } from '../composition/separate-errors.ts';
 import type { Execute } from '../execute.ts';
@@ -20,11 +20,11 @@ import { itemMutations } from './item-mutations.ts';
 import { itemResolversOf } from './items.ts';
 import { resolversOf } from './kinds.ts';
 import { createLoaders } from './loaders.ts';
-import { createMoments } from './moments.ts';
 import { mutationOf } from './mutations.ts';
 import { queryOf } from './reads.ts';
 import type { Row } from './rows.ts';
 import { type CommandsOptions, createCheckCommand, createSendCommand } from './send-command.ts';
+import { createTimeTravel } from './time-travel.ts';
 import { viewQueries, viewResolversOf } from './views.ts';
 import { webhookMutations } from './webhook-mutations.ts';
 import { WEBHOOKS_OF_USER, webhookResolvers } from './webhooks.ts';
@@ -74,7 +74,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
   const resolvers = resolversFor(domain);
   const fieldResolver = fieldResolverOf(resolvers);
-  const momentsOf = createMoments({ ...options, ...folding });
+  const timeTravelOf = createTimeTravel({ ...options, ...folding });
   const readHistory = createHistory({ ...options, ...folding });
   return async (runnable, facts, event) => {
     const { prepared, operation, variables, caller } = runnable;
@@ -102,7 +102,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       isSubscription: event !== undefined,
       ...commands,
     };
-    const contextValue: Context = { ...shared, past: undefined, at: momentsOf(shared) };
+    const contextValue: Context = { ...shared, past: undefined, at: timeTravelOf(shared) };
     const { data, errors } = await execute({
       schema,
       document: prepared.document,

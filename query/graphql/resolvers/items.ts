@@ -7,9 +7,9 @@ import { refuseParked } from '../../parked.ts';
 import { isAlwaysThere, isReadableWithItems } from '../../rights.ts';
 import type { ItemSource, Member, Source } from '../../sources.ts';
 import { memberName } from '../names.ts';
-import { itemCursorOf, itemPlaceOf } from '../planner/cursors.ts';
+import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
 import type { Context, Resolver } from './context.ts';
-import { connectionOf, pageSize, placesIn } from './lists.ts';
+import { boundsIn, connectionOf, pageSize } from './lists.ts';
 import { demandRow, told } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
 import { addressOf } from './uploads.ts';
@@ -28,7 +28,7 @@ export const listsIn = ({ items }: Source): Resolvers =>
         });
       const pages: Resolver = (row: Row, args, context) =>
         connectionOf<ItemRow, ItemGap>(
-          placesIn(args, (cursor) => itemPlaceOf(each, cursor)),
+          boundsIn(args, (cursor) => itemPositionOf(each, cursor)),
           {
             read: async (asked) =>
               context.loaders.items(each, row.id, { ...asked, isWhole: await isWholeTo(each, row, context) }),

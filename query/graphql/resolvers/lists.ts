@@ -6,11 +6,11 @@ import { UNANSWERABLE } from '../../searches.ts';
 import type { Filter } from '../../sources.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
 import { orderName } from '../names.ts';
-import { cursorOf, placeOf } from '../planner/cursors.ts';
+import { cursorOf, rowPositionOf } from '../planner/cursors.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import { searchText, storableText, storableValue } from '../planner/values.ts';
 import type { Context } from './context.ts';
-import { type Asked, type Listing, listingsOf, type Place, type Row, type RowFilter } from './rows.ts';
+import { type Asked, type Listing, listingsOf, type Row, type RowFilter, type RowPosition } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -53,9 +53,9 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   const { type, parent, parentId } = listed;
   const listing = listingsOf(context.domain).of(type);
   const order = orderOf(context, listing, args.sort);
-  const placed = placesIn(args, (cursor): Place => placeOf(type, orderFor(order), cursor));
+  const bounds = boundsIn(args, (cursor): RowPosition => rowPositionOf(type, orderFor(order), cursor));
   const filter = await filterOf(context, listing, args.filter);
-  return connectionOf<Row>(placed, {
+  return connectionOf<Row>(bounds, {
     read: (asked) => loaders.list({ type, parent, asked: { ...order, filter, ...asked } }, parentId),
     cursorAt: (row) => cursorOf(type, orderFor(order), { atMs: timeOf(row, order), id: row.id }),
     count: () =>
@@ -64,7 +64,7 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
 };
 
 /** The exclusive bounds of a connection, and the maximal number of rows. */
-type Placed<At> = {
+type Bounds<At> = {
   readonly after: At | undefined;
   readonly before: At | undefined;
   /** True reads from the end. */
@@ -72,7 +72,7 @@ type Placed<At> = {
   readonly size: number;
 };
 
-export const placesIn = <At>(args: Arguments, read: (cursor: unknown) => At): Placed<At> => {
+export const boundsIn = <At>(args: Arguments, read: (cursor: unknown) => At): Bounds<At> => {
   if (isGiven(args.first) && isGiven(args.last))
     throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
   const size = pageSize(args.first ?? args.last);
@@ -83,14 +83,14 @@ export const placesIn = <At>(args: Arguments, read: (cursor: unknown) => At): Pl
 
 type Paged<Item, At> = {
   /** Nearest first, with one more than the page has if others follow. */
-  read(asked: Omit<Placed<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
+  read(asked: Omit<Bounds<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
   cursorAt(item: Item): string;
   count(): Promise<number>;
 };
 
 /** A connection (GraphQL Cursor Connections Specification); each member is read only if it is asked for. */
-export const connectionOf = <Item, At = Place>(
-  { size, ...places }: Placed<At>,
+export const connectionOf = <Item, At = RowPosition>(
+  { size, ...places }: Bounds<At>,
   { read, cursorAt, count }: Paged<Item, At>,
 ) => {
   const { after, before, isBackward } = places;

@@ -3,11 +3,11 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Caller, may, mayAlways } from '#shared/policy.ts';
-import { findThen, type Stretch } from '../../as-of/candidates.ts';
-import { isAuditor } from '../../as-of/items.ts';
-import { listedThen } from '../../as-of/listed.ts';
-import { allThen, itemsThen } from '../../as-of/lists-of-items.ts';
-import type { Past } from '../../as-of/past.ts';
+import { findPast, type Stretch } from '../../time-travel/candidates.ts';
+import { isAuditor } from '../../time-travel/items.ts';
+import { pastListing } from '../../time-travel/listed.ts';
+import { allPastItems, pastItems } from '../../time-travel/lists-of-items.ts';
+import type { Past } from '../../time-travel/past.ts';
 import { ANSWER_BYTES_MAX, beyondLimit } from '../documents/limits.ts';
 import type { Context, PastRow } from './context.ts';
 import { type Loaders, resourceOfRow } from './loaders.ts';
@@ -45,7 +45,7 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
       throw refused('Words are looked for in what is there now.');
     const under = parent === undefined ? undefined : { column: parent, id: parentId };
-    return listedThen(past, caller, { source, under, filter: asked.filter });
+    return pastListing(past, caller, { source, under, filter: asked.filter });
   };
   return {
     find,
@@ -58,7 +58,7 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     async list(of, parentId) {
       const { asked, type } = of;
       const { parts, look } = listed(of, parentId);
-      const { found, stoppedAt } = await findThen<object>({
+      const { found, stoppedAt } = await findPast<object>({
         pool,
         past,
         parts,
@@ -71,8 +71,8 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     },
     count: () => Promise.reject(refused('How many there were is not told as of then.')),
     items: async (source, of, asked) =>
-      (await itemsThen(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
-    countItems: async (source, of, isWhole) => (await allThen(past, source, { of, isWhole })).length,
+      (await pastItems(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
+    countItems: async (source, of, isWhole) => (await allPastItems(past, source, { of, isWhole })).length,
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
     resourceOf: readResource,
     async mayRead(row, rights) {

@@ -136,14 +136,14 @@ export type Asked = {
   readonly column: string;
   readonly descending: boolean;
   /** Exclusive bounds. */
-  readonly after: Place | undefined;
-  readonly before: Place | undefined;
+  readonly after: RowPosition | undefined;
+  readonly before: RowPosition | undefined;
   /** True reads from the end. */
   readonly isBackward: boolean;
   readonly rowsMax: number;
 };
 
-export type Place = { readonly at: string; readonly id: number };
+export type RowPosition = { readonly at: string; readonly id: number };
 export type RowFilter = Readonly<Record<string, string | number | boolean>>;
 
 /** Without a parent, all rows belong to the query itself, under the id 0. */

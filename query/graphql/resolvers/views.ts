@@ -1,12 +1,12 @@
 import type { Domain } from '#kernel/registry/registry.ts';
-import { cursorIdentity, formatCursor, placeIn } from '../../views/cursor.ts';
-import { type AskedRows, countViewRows, listViewRows, NO_JOINS, placeOf } from '../../views/rows.ts';
+import { cursorIdentity, formatCursor, positionInCursor } from '../../views/cursor.ts';
+import { type AskedRows, countViewRows, listViewRows, NO_JOINS, rowPositionOf } from '../../views/rows.ts';
 import { keyValue, orderOfView, type ViewSource, viewSourcesOf } from '../../views/source.ts';
 import { memberName, orderName } from '../names.ts';
 import { OutOfPlan } from '../planner/out-of-plan.ts';
 import type { Resolver } from './context.ts';
 import { memberOf } from './items.ts';
-import { connectionOf, placesIn } from './lists.ts';
+import { boundsIn, connectionOf } from './lists.ts';
 import { told } from './reads.ts';
 import type { ItemRow } from './rows.ts';
 
@@ -71,17 +71,17 @@ const pagesOf =
       ...{ equal: equalIn(source, (args.filter ?? {}) as Given), order, isDescending: descending },
       present: by?.isOptional ? by.name : undefined,
     };
-    const placed = placesIn(args, (cursor) => {
-      const place = placeIn(identity, String(cursor), order);
-      if (place === undefined) throw new OutOfPlan('a cursor of something else');
-      return place;
+    const bounds = boundsIn(args, (cursor) => {
+      const position = positionInCursor(identity, String(cursor), order);
+      if (position === undefined) throw new OutOfPlan('a cursor of something else');
+      return position;
     });
-    return connectionOf<ItemRow, readonly string[]>(placed, {
+    return connectionOf<ItemRow, readonly string[]>(bounds, {
       read: (asked) =>
         listViewRows(pool, source, caller, { asked: { ...which, ...asked }, joined: NO_JOINS }) as Promise<
           readonly ItemRow[]
         >,
-      cursorAt: (row) => formatCursor(identity, placeOf(row, order)),
+      cursorAt: (row) => formatCursor(identity, rowPositionOf(row, order)),
       count: () => countViewRows(pool, source, caller, which),
     });
   };

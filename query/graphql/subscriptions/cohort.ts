@@ -17,8 +17,8 @@ import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import type { AskedChanges } from './asked-changes.ts';
 import { dependsOnViewer } from './depends-on-viewer.ts';
-import { subscriptionEventOf } from './subscription-event.ts';
 import { planPayload } from './planned.ts';
+import { subscriptionEventOf } from './subscription-event.ts';
 
 type Options = {
   readonly domain: Domain;

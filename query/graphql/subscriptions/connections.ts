@@ -6,8 +6,8 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import type { EventStream } from '../../sse/event-stream.ts';
 import type { EventStreams } from '../../sse/event-streams.ts';
-import { releaseRequest } from '../../sse/release.ts';
 import { plainClosingMessage } from '../../sse/messages.ts';
+import { releaseRequest } from '../../sse/release.ts';
 import { resultIn } from './cohort.ts';
 import type { Subscription } from './follow.ts';
 import { completeOfOperation, isTemporary, resultOfOperation, resultOfProblem } from './messages.ts';
@@ -20,12 +20,12 @@ import type { Outlet } from './views.ts';
 export type Connections = Disposable & {
   open(token: string, request: Request, response: Response): void;
   /** Reserves a slot for an operation on the stream of a token; disposal frees it unless it is used. */
-  reserve(token: string, id: string | undefined, request: Request): Place;
+  reserve(token: string, id: string | undefined, request: Request): Slot;
   /** Ends an operation, if it still runs. */
   stop(token: string, id: string, request: Request): void;
 };
 
-export type Place = Disposable & {
+export type Slot = Disposable & {
   /** Sends the result of the operation. */
   answer(result: string): void;
   /** Disposes `taken` when the subscription ends. */
@@ -109,7 +109,7 @@ const isOwn = ({ stream }: Connection, request: Request): boolean => {
 
 type Reservation = { readonly id: string | undefined; readonly request: Request; readonly join: Join };
 
-const reserve = (connection: Connection, { id, request, join }: Reservation): Place => {
+const reserve = (connection: Connection, { id, request, join }: Reservation): Slot => {
   const { stream, operations } = connection;
   if (id === undefined)
     throw new HttpProblem('malformed_request', {

@@ -7,7 +7,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { Feed } from '../../changes/feed.ts';
 import type { Reader } from '../../changes/lane.ts';
 import type { Cohort } from '../../changes/renderings.ts';
-import { placeOf } from '../../events/place.ts';
+import { positionOfCursor } from '../../events/cursor-position.ts';
 import { Refused, type Runnable } from '../run.ts';
 import { askedChangesOf, askedRootOf } from './asked-changes.ts';
 import type { CohortOf } from './cohort.ts';
@@ -51,7 +51,7 @@ export const createSubscribe =
     const after =
       text === undefined
         ? 'now'
-        : await placeOf(text, { eventLog, known: feed.upTo, parameter }).catch((error: unknown) =>
+        : await positionOfCursor(text, { eventLog, known: feed.upTo, parameter }).catch((error: unknown) =>
             refuse(error),
           );
     return { cohort: cohortOf(runnable, asked), caller: runnable.caller, after };

@@ -17,7 +17,7 @@ import { prefersEvents, tokenOf } from '../http/answer.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import { createCohorts } from './cohort.ts';
-import { createToken, openConnections, type Place } from './connections.ts';
+import { createToken, openConnections, type Slot } from './connections.ts';
 import { createSubscribe, type Subscription } from './follow.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { closingMessage } from './messages.ts';
@@ -42,9 +42,9 @@ export type Subscriptions = Disposable & {
   /** The routes to reserve such a stream, open it, and stop its operations. */
   readonly routes: Router;
   /** A slot on the stream that a request names; undefined if its own response carries the result. */
-  reserve(request: Request, operationId: string | undefined): Place | undefined;
+  reserve(request: Request, operationId: string | undefined): Slot | undefined;
   /** Begins a subscription: on the stream with the reserved slot, or as the response. */
-  begin(runnable: Runnable, exchange: Exchange, place: Place | undefined): Promise<void>;
+  begin(runnable: Runnable, exchange: Exchange, slot: Slot | undefined): Promise<void>;
 };
 
 type Exchange = { readonly request: Request; readonly response: Response };
@@ -78,13 +78,13 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
         ? undefined
         : connections.reserve(token, operationId, request);
     },
-    async begin(runnable, { request, response }, place) {
+    async begin(runnable, { request, response }, slot) {
       const subscription = await subscribe(runnable, request);
-      if (!place) demandEventStream(request);
+      if (!slot) demandEventStream(request);
       await demandPresentRole(request);
       using taking = new DisposableStack();
       const kept = taking.use(memoryBudget.take(ownerOf(request), runnable));
-      if (place) return place.follow(subscription, taking.move());
+      if (slot) return slot.follow(subscription, taking.move());
       const stream = streams.open(request, response, { closingMessage });
       const membership = joinAlone(subscription, stream);
       taking.move();

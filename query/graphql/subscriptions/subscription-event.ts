@@ -13,7 +13,11 @@ export type SubscriptionEvent = {
   readonly subjectId: string | null;
 };
 
-export const subscriptionEventOf = (domain: Domain, { type, at, stream }: Change, cursor: Cursor): SubscriptionEvent => {
+export const subscriptionEventOf = (
+  domain: Domain,
+  { type, at, stream }: Change,
+  cursor: Cursor,
+): SubscriptionEvent => {
   const row = tablesOf(domain).rowOf(stream);
   return {
     cursor,

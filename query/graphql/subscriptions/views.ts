@@ -8,7 +8,7 @@ import type { Feed } from '../../changes/feed.ts';
 import type { Row } from '../../sources.ts';
 import { eventMessage } from '../../sse/messages.ts';
 import type { ViewReader } from '../../views/feed.ts';
-import { streamPlaceOf } from '../../views/routes.ts';
+import { streamPositionOf } from '../../views/routes.ts';
 import { NO_JOINS } from '../../views/rows.ts';
 import { type ViewSource, viewSourcesOf } from '../../views/source.ts';
 import { formatStreamCursor, stampOf } from '../../views/stream-cursor.ts';
@@ -61,7 +61,7 @@ export const createSubscribeToView =
     const equal = equalIn(source, args);
     const stamp = stampOf(source, caller, equal);
     const given = (args.after ?? null) === null ? undefined : String(args.after);
-    const after = await streamPlaceOf(request, given, { eventLog, feed, stamp });
+    const after = await streamPositionOf(request, given, { eventLog, feed, stamp });
     const cursorAt = (position: Position) =>
       formatStreamCursor(eventLog.identity as LogIdentity, position, stamp);
     const formatError = createFormatError(log, { requestId: 'view', traceId: undefined });

@@ -226,7 +226,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'time travel is one version too late',
     domain: 'helpdesk',
     by: 'histories show',
-    file: 'query/as-of/fold-stream.ts',
+    file: 'query/time-travel/fold-stream.ts',
     from: 'page.filter(({ position }) => position <= upTo)',
     to: 'page.filter(({ position }) => position <= upTo + 1)',
   },

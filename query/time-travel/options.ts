@@ -3,9 +3,9 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';
-import type { MomentOptions } from './moment.ts';
+import type { PositionOptions } from './find-position.ts';
 
-export type PastOptions = MomentOptions & {
+export type PastOptions = PositionOptions & {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly codec: Pick<Codec, 'decodeAll'>;

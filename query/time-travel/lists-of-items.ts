@@ -13,18 +13,18 @@ import type { Reader } from '../read-routes.ts';
 import { demandSource, type ItemSource, type Row, sourcesOf } from '../sources.ts';
 import { pathOf } from './aggregates.ts';
 import type { createItemOpener } from './items.ts';
-import { linksThen } from './links.ts';
+import { pastLinks } from './links.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
 /** The items of a list in the past, nearest first. */
-export const itemsThen = async (
+export const pastItems = async (
   past: Past,
   source: ItemSource,
   { of, asked }: { readonly of: number; readonly asked: AskedItems },
 ): Promise<readonly Row[]> => {
   const { after, before, isBackward, rowsMax, isWhole } = asked;
-  const within = (await allThen(past, source, { of, isWhole })).filter((row) => {
+  const within = (await allPastItems(past, source, { of, isWhole })).filter((row) => {
     const gap = gapOf(source, row);
     return (
       (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0)
@@ -35,7 +35,7 @@ export const itemsThen = async (
 
 type All = { readonly of: number; readonly isWhole: boolean };
 
-export const allThen = async (
+export const allPastItems = async (
   past: Past,
   source: ItemSource,
   { of, isWhole }: All,
@@ -78,7 +78,7 @@ type Opened = {
 };
 
 /** The reads of a list’s items in the past, for callers who may read their aggregate at that time. */
-export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
+export const pastItemReads = ({ domain, items, open, now }: Opened) => {
   const { kind, list } = items;
   const source = demandSource(sourcesOf(domain), kind.name);
   const present = presentItems(domain, source, items);
@@ -92,7 +92,7 @@ export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
           find: (target, other) => past.row<Row>(target.name, other),
         }),
       );
-      return { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest }) };
+      return { ...item, _links: pastLinks(domain, item._links, { at: past.cursor, latest }) };
     };
     const withheld = await withheldNow(past, source, { caller: reader.caller, id });
     const isWhole =
@@ -110,7 +110,7 @@ export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
   return {
     async list(reader: Reader, asked: Asked & { readonly at: string }): Promise<ListAnswer> {
       const { id, past, path, show, isWhole } = await opened(reader, asked.at);
-      const read = (stretch: Stretch) => itemsThen(past, items, { of: id, asked: { ...stretch, isWhole } });
+      const read = (stretch: Stretch) => pastItems(past, items, { of: id, asked: { ...stretch, isWhole } });
       const { rows, links } = await pageOf({ items, path, read }, { ...asked, at: past.cursor });
       return {
         kind: 'list',
@@ -122,7 +122,7 @@ export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
     async item(reader: Reader, { at }: { readonly at: string }): Promise<ItemAnswer> {
       const { id, past, path, show, isThereNow, isWhole, version } = await opened(reader, at);
       const known = itemIdIn(list, reader.item ?? '');
-      const row = (await allThen(past, items, { of: id, isWhole })).find(
+      const row = (await allPastItems(past, items, { of: id, isWhole })).find(
         (each) => each[list.id.column] === known,
       );
       if (row === undefined) throw new Rejection(items.absent);

@@ -1,20 +1,20 @@
 import { streamName } from '#shared/events/streams.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { createMomentFinder } from '../../as-of/moment.ts';
-import type { PastOptions } from '../../as-of/options.ts';
-import { createPastOpener } from '../../as-of/past.ts';
+import { createPositionFinder } from '../../time-travel/find-position.ts';
+import type { PastOptions } from '../../time-travel/options.ts';
+import { createPastOpener } from '../../time-travel/past.ts';
 import type { Context } from './context.ts';
 import { createPastLoaders } from './past-loaders.ts';
 import { listingsOf } from './rows.ts';
 
-type Moments = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
+type TimeTravel = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
 
 /**
  * Makes contexts for points in time. Fields that name the same one share a context, and the data that it has
  * read.
  */
-export const createMoments = (options: PastOptions): Moments => {
-  const findMoment = createMomentFinder(options);
+export const createTimeTravel = (options: PastOptions): TimeTravel => {
+  const findPosition = createPositionFinder(options);
   const openPast = createPastOpener(options);
   return (context) => {
     const known = new Map<string, Promise<Context>>();
@@ -22,7 +22,7 @@ export const createMoments = (options: PastOptions): Moments => {
       // An invalid id matches no aggregate, and has no versions.
       const id = item && (pathId(String(item.id)) ?? 0);
       const { charge } = context.facts;
-      const position = await findMoment(
+      const position = await findPosition(
         moment,
         charge,
         item && streamName(listingsOf(context.domain).of(item.type).kind, id ?? 0),

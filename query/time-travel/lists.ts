@@ -12,10 +12,10 @@ import { beginningOf, type Order, type Walk } from '../lists/walk.ts';
 import type { Reader } from '../read-routes.ts';
 import { demandSource, isPresent, type Row, type Source, sourcesOf } from '../sources.ts';
 import { type Kind, pathOf } from './aggregates.ts';
-import { type Candidate, findThen, type Part } from './candidates.ts';
+import { type Candidate, findPast, type Part } from './candidates.ts';
+import { refused } from './find-position.ts';
 import { isAuditor } from './items.ts';
-import { linksThen } from './links.ts';
-import { refused } from './moment.ts';
+import { pastLinks } from './links.ts';
 import type { Past } from './past.ts';
 import { presentOf } from './present.ts';
 
@@ -41,7 +41,7 @@ type Found = { readonly id: number; readonly created_at: Date; readonly item: ob
  * A page of a list in the past. Its links name the position, so that all pages are of the same time, however
  * the client named it.
  */
-export const readListThen = async <Row extends { readonly id: number; readonly created_at: Date }>(
+export const readPastList = async <Row extends { readonly id: number; readonly created_at: Date }>(
   {
     domain,
     pool,
@@ -59,11 +59,11 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
     return {
       id: row.id,
       created_at: row.created_at,
-      item: { ...shown.item, _links: linksThen(domain, shown.item._links, { at: past.cursor, latest }) },
+      item: { ...shown.item, _links: pastLinks(domain, shown.item._links, { at: past.cursor, latest }) },
     };
   };
   const read = async (walk: Walk<'created_at'>): Promise<Picked<Found>> => {
-    const { found, stoppedAt } = await findThen({
+    const { found, stoppedAt } = await findPast({
       pool,
       past,
       parts,

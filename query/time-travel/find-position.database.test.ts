@@ -9,7 +9,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { createMomentFinder, type FindMoment } from './moment.ts';
+import { createPositionFinder, type FindPosition } from './find-position.ts';
 
 const second = (n: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
 const STREAM = 'article-1' as StreamName;
@@ -19,7 +19,7 @@ const LATE = second(COUNT + 1);
 const resources = new AsyncDisposableStack();
 let pool: Pool;
 let eventLog: EventLog;
-let findMoment: FindMoment;
+let findPosition: FindPosition;
 let charged = 0;
 const charge = async (units: number) => {
   charged += units;
@@ -40,7 +40,7 @@ beforeAll(async () => {
     }));
     await eventLog.append(STREAM, 'any', events);
   }
-  findMoment = createMomentFinder({
+  findPosition = createPositionFinder({
     pool,
     eventLog,
     readPosition: { reaches: async () => true },
@@ -51,17 +51,17 @@ afterAll(() => resources.disposeAsync());
 
 test('finding a version reads one event only', async () => {
   charged = 0;
-  expect(await findMoment('v7', charge, STREAM)).toBe(7);
+  expect(await findPosition('v7', charge, STREAM)).toBe(7);
   expect(charged).toBe(0);
 });
 
 test('while the chain lags far behind, no time travel reads the log instead, and reading is charged', async () => {
   charged = 0;
-  expect(await findMoment(second(7), charge)).toBe(7);
+  expect(await findPosition(second(7), charge)).toBe(7);
   expect(charged).toBe(2);
   charged = 0;
   const refusal = { code: 'unavailable', headers: { 'Retry-After': '5' } };
-  await expect(findMoment(LATE, charge)).rejects.toMatchObject(refusal);
+  await expect(findPosition(LATE, charge)).rejects.toMatchObject(refusal);
   expect(charged).toBe(4);
   expect(await positionAt({ pool, eventLog }, new Date(LATE))).toBe(COUNT);
 });
@@ -78,5 +78,5 @@ test('once the chain covers most of the log, every time is found', async () => {
   }
   connection.release();
   for (const n of [7, 1_500, COUNT, COUNT + 1])
-    expect(await findMoment(second(n), charge), `second ${n}`).toBe(Math.min(n, COUNT));
+    expect(await findPosition(second(n), charge), `second ${n}`).toBe(Math.min(n, COUNT));
 });

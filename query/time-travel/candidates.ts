@@ -9,13 +9,13 @@ import type { Past } from './past.ts';
  */
 export type Candidate = { readonly id: number; readonly created_at: Date; readonly is_removed: boolean };
 
-type Place = { readonly at: string; readonly id: number };
+type RowPosition = { readonly at: string; readonly id: number };
 
 /** The direction of the search, and its exclusive bounds. */
 export type Stretch = {
   readonly isDownward: boolean;
-  readonly beyond: Place | undefined;
-  readonly before?: Place | undefined;
+  readonly beyond: RowPosition | undefined;
+  readonly before?: RowPosition | undefined;
 };
 
 /** A subset of the candidates that one index holds: a table and the conditions on its rows, aliased t. */
@@ -41,7 +41,7 @@ type Search<Found> = {
 };
 
 /** Finds the first matches, and returns the last candidate examined if there may be more. */
-export const findThen = async <Found>(search: Search<Found>) => {
+export const findPast = async <Found>(search: Search<Found>) => {
   const { pool, past, wanted, look } = search;
   const latest = await latestAt(pool, past.position);
   const found: Found[] = [];
@@ -55,7 +55,7 @@ export const findThen = async <Found>(search: Search<Found>) => {
         if (one !== undefined && found.length < wanted) found.push(one);
       if (found.length === wanted) return { found, stoppedAt: undefined };
       lookedAt += some.length;
-      if (lookedAt >= LOOKED_AT_MAX || past.isTired()) return { found, stoppedAt: some.at(-1) };
+      if (lookedAt >= LOOKED_AT_MAX || past.isExhausted()) return { found, stoppedAt: some.at(-1) };
     }
     const last = candidates.at(-1);
     if (last === undefined || candidates.length < READ_AT_ONCE) return { found, stoppedAt: undefined };
@@ -77,10 +77,10 @@ const readCandidates = async (
   const parameters = new Parameters();
   const { isDownward, beyond, before } = stretch;
   const direction = isDownward ? 'desc' : 'asc';
-  const compare = (place: Place | undefined, comparison: '<' | '>'): readonly string[] =>
-    place
+  const compare = (position: RowPosition | undefined, comparison: '<' | '>'): readonly string[] =>
+    position
       ? [
-          `(t.created_at, t.id) ${comparison} (${parameters.add(place.at)}::timestamptz, ${parameters.add(place.id)}::bigint)`,
+          `(t.created_at, t.id) ${comparison} (${parameters.add(position.at)}::timestamptz, ${parameters.add(position.id)}::bigint)`,
         ]
       : [];
   const common = [

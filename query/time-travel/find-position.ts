@@ -4,17 +4,17 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { isMoment } from '#shared/rest/at.ts';
-import { placeOf } from '../events/place.ts';
+import { positionOfCursor } from '../events/cursor-position.ts';
 import { findTime } from './find-time.ts';
 import { type Charge, createMeter } from './meter.ts';
 
 /**
- * The position that a moment means. `stream` is of the item whose version the moment may name. Reading for it
- * is charged.
+ * The position of a point in time, which is a time, a cursor or a version. A version is of the item of
+ * `stream`. Reading for it is charged.
  */
-export type FindMoment = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
+export type FindPosition = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
 
-export type MomentOptions = AuditedLog & {
+export type PositionOptions = AuditedLog & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly visibleWithinMs: number;
@@ -23,8 +23,8 @@ export type MomentOptions = AuditedLog & {
 /**
  * Current rights come from the read model, so no answer is at a position that the read model has not reached.
  */
-export const createMomentFinder =
-  (options: MomentOptions): FindMoment =>
+export const createPositionFinder =
+  (options: PositionOptions): FindPosition =>
   async (at, charge, stream) => {
     const position = await positionOf(options, at, { charge, stream });
     if (await options.readPosition.reaches(position, options.visibleWithinMs)) return position;
@@ -36,7 +36,7 @@ const RETRY_AFTER_SECONDS = '1';
 type Asked = { readonly charge: Charge; readonly stream: StreamName | undefined };
 
 const positionOf = async (
-  { pool, eventLog }: MomentOptions,
+  { pool, eventLog }: PositionOptions,
   at: string,
   { charge, stream }: Asked,
 ): Promise<Position> => {
@@ -46,7 +46,7 @@ const positionOf = async (
     if (stream === undefined) throw refused('A list has no versions: give a time or a cursor.');
     return positionOfVersion(createMeter(charge).metered(eventLog), stream, Number(at.slice(1)) as Version);
   }
-  if (!at.includes(':')) return placeOf(at, { eventLog, known: START, parameter: 'at' });
+  if (!at.includes(':')) return positionOfCursor(at, { eventLog, known: START, parameter: 'at' });
   const time = new Date(at.toUpperCase());
   if (time.getTime() > Date.now()) throw refused('Must not be in the future: what will be is not known.');
   return findTime({ pool, eventLog }, time, charge);

@@ -8,11 +8,11 @@ import type { KindRead, KindReads } from '../kinds/reads.ts';
 import type { AnyReads, Reader, Reads } from '../read-routes.ts';
 import { demandItems, demandSource, type Source, sourcesOf } from '../sources.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
+import { createPositionFinder } from './find-position.ts';
 import { createItemOpener, createItemReader, isAuditor, mayReadNow } from './items.ts';
-import { listedThen } from './listed.ts';
-import { demandCreationOrder, demandParent, readListThen } from './lists.ts';
-import { itemReadsThen } from './lists-of-items.ts';
-import { createMomentFinder } from './moment.ts';
+import { pastListing } from './listed.ts';
+import { demandCreationOrder, demandParent, readPastList } from './lists.ts';
+import { pastItemReads } from './lists-of-items.ts';
 import type { PastOptions } from './options.ts';
 import { createPastOpener } from './past.ts';
 
@@ -20,7 +20,7 @@ type WebhookReads = Pick<Reads, 'getWebhook' | 'listWebhooks'>;
 type UserReads = Pick<Reads, 'getUser' | 'listUsers'>;
 
 /** The reads of aggregates and webhooks, with time travel if `at` is given. */
-export const readsAsOf = (
+export const timeTravelReads = (
   now: { readonly kinds: KindReads; readonly webhooks: WebhookReads },
   options: PastOptions,
 ): WebhookReads & UserReads & AnyReads => {
@@ -57,23 +57,23 @@ export const readsAsOf = (
   };
 };
 
-type Then = { readonly at: string };
+type At = { readonly at: string };
 
 const either =
   <Given extends { readonly at?: string | undefined }, Answer extends ReadAnswer>(
     readNow: (reader: Reader, asked: Given) => Promise<Answer>,
-    readThen: (reader: Reader, asked: Given & Then) => Promise<Answer>,
+    readPast: (reader: Reader, asked: Given & At) => Promise<Answer>,
   ) =>
   (reader: Reader, asked: Given): Promise<Answer> =>
-    asked.at === undefined ? readNow(reader, asked) : readThen(reader, { ...asked, at: asked.at });
+    asked.at === undefined ? readNow(reader, asked) : readPast(reader, { ...asked, at: asked.at });
 
 const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options: PastOptions) => {
   const { domain, pool } = options;
-  const findMoment = createMomentFinder(options);
+  const findPosition = createPositionFinder(options);
   const openPast = createPastOpener(options);
-  const readItem = createItemReader({ domain, findMoment, openPast });
-  const openItem = createItemOpener({ domain, findMoment, openPast });
-  const open = async ({ charge }: Reader, at: string) => openPast(await findMoment(at, charge), charge);
+  const readItem = createItemReader({ domain, findPosition, openPast });
+  const openItem = createItemOpener({ domain, findPosition, openPast });
+  const open = async ({ charge }: Reader, at: string) => openPast(await findPosition(at, charge), charge);
   const listUnder = async (
     source: Source,
     reader: Reader,
@@ -81,18 +81,18 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
   ): Promise<ListAnswer> => {
     const past = await open(reader, asked.at);
     const id = await demandParent({ domain, source, kind, past, reader });
-    const listed = listedThen(past, reader.caller, { source, under: { column, id }, filter: asked });
+    const listed = pastListing(past, reader.caller, { source, under: { column, id }, filter: asked });
     const path = `${pathOf(domain, kind, id)}/${source.kind.path}`;
-    return readListThen({ domain, pool, past, reader }, { kind: source.kind.name, path, asked, ...listed });
+    return readPastList({ domain, pool, past, reader }, { kind: source.kind.name, path, asked, ...listed });
   };
   return {
     item:
       (kind: Kind, read: (reader: Reader) => Promise<unknown>) =>
-      (reader: Reader, { at }: Then): Promise<ItemAnswer> =>
+      (reader: Reader, { at }: At): Promise<ItemAnswer> =>
         readItem({ kind, now: read }, reader, at),
     items(kind: Kind, list: ListInfo) {
       const items = demandItems(demandSource(sourcesOf(domain), kind), list);
-      return itemReadsThen({
+      return pastItemReads({
         domain,
         items,
         open: openItem,
@@ -101,7 +101,7 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
     },
     list:
       (kind: Kind) =>
-      async (reader: Reader, asked: Asked & Then): Promise<ListAnswer> => {
+      async (reader: Reader, asked: Asked & At): Promise<ListAnswer> => {
         const source = demandSource(sourcesOf(domain), kind);
         const { parent } = source;
         demandCreationOrder(asked);
@@ -112,15 +112,15 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
           return listUnder(source, reader, { asked, kind: parent.target.name, column: parent.column });
         }
         const past = await open(reader, asked.at);
-        const listed = listedThen(past, reader.caller, { source, under: undefined, filter: asked });
-        return readListThen(
+        const listed = pastListing(past, reader.caller, { source, under: undefined, filter: asked });
+        return readPastList(
           { domain, pool, past, reader },
           { kind, path: `/${source.kind.path}`, asked, ...listed },
         );
       },
     listOfUser:
       (kind: Kind) =>
-      async (reader: Reader, asked: Asked & Then): Promise<ListAnswer> => {
+      async (reader: Reader, asked: Asked & At): Promise<ListAnswer> => {
         const source = demandSource(sourcesOf(domain), kind);
         demandCreationOrder(asked);
         await demandNow({ domain, above: 'user', reader }, () => now.listOfUser(kind)(reader, { limit: 1 }));
@@ -129,7 +129,7 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
   };
 };
 
-type Under = { readonly asked: Asked & Then; readonly kind: Kind; readonly column: string };
+type Under = { readonly asked: Asked & At; readonly kind: Kind; readonly column: string };
 
 /** The parent of a list. If it does not exist now, only auditors may read the list in the past. */
 type Above = { readonly domain: Domain; readonly above: Kind; readonly reader: Reader };

@@ -8,12 +8,12 @@ import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Reader } from '../read-routes.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
-import { linksThen } from './links.ts';
-import type { FindMoment } from './moment.ts';
+import type { FindPosition } from './find-position.ts';
+import { pastLinks } from './links.ts';
 import type { OpenPast, Past } from './past.ts';
 import { presentOf } from './present.ts';
 
-export type ItemThen = {
+export type PastItem = {
   readonly kind: Kind;
   /** Reads the item as it is now; throws if the caller may not. */
   now(reader: Reader): Promise<unknown>;
@@ -26,18 +26,18 @@ export type ItemThen = {
 export const isAuditor = (caller: Caller, right: Operation): boolean =>
   admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
-type Opening = { readonly domain: Domain; readonly findMoment: FindMoment; readonly openPast: OpenPast };
+type Opening = { readonly domain: Domain; readonly findPosition: FindPosition; readonly openPast: OpenPast };
 
 /** An aggregate in the past: for callers who may read it now and could have then, and for auditors. */
 export const createItemOpener =
-  ({ domain, findMoment, openPast }: Opening) =>
-  async ({ kind, now }: ItemThen, reader: Reader, at: string) => {
+  ({ domain, findPosition, openPast }: Opening) =>
+  async ({ kind, now }: PastItem, reader: Reader, at: string) => {
     const { caller, charge } = reader;
     const isAuditing = isAuditor(caller, readingOf(domain, kind));
     const isThereNow = await mayReadNow(() => now(reader), isAuditing);
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
-    const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
+    const past = openPast(await findPosition(at, charge, streamName(kind, id)), charge);
     return {
       id,
       past,
@@ -48,7 +48,7 @@ export const createItemOpener =
 
 export const createItemReader = ({ domain, ...opening }: Opening) => {
   const open = createItemOpener({ domain, ...opening });
-  return async (then: ItemThen, reader: Reader, at: string): Promise<ItemAnswer> => {
+  return async (then: PastItem, reader: Reader, at: string): Promise<ItemAnswer> => {
     const { kind } = then;
     const { id, past, isThereNow, shown, changedAt } = await open(then, reader, at);
     const { version, item } = shown;
@@ -58,7 +58,7 @@ export const createItemReader = ({ domain, ...opening }: Opening) => {
       version,
       item: {
         ...item,
-        _links: linksThen(domain, item._links, { at: past.cursor, latest: isThereNow ? self : undefined }),
+        _links: pastLinks(domain, item._links, { at: past.cursor, latest: isThereNow ? self : undefined }),
       },
       headers: {
         'As-Of': past.cursor,

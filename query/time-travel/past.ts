@@ -12,7 +12,7 @@ import { createPresentRights, type IsReadable } from '#shared/visibility/present
 import { runPrepared } from '../statement.ts';
 import type { Kind } from './aggregates.ts';
 import { createExceptionsFinder } from './exceptions.ts';
-import { type FoldOptions, foldStream, type Standing } from './fold-stream.ts';
+import { type FoldOptions, foldStream, type PastState } from './fold-stream.ts';
 import { type Charge, createMeter } from './meter.ts';
 import type { PastOptions } from './options.ts';
 
@@ -22,13 +22,13 @@ export type Past = {
   readonly cursor: Cursor;
   readonly identity: LogIdentity;
   /** The state of an aggregate at that time. It omits personal data of users who are deleted by now. */
-  find(kind: Kind, id: number): Promise<Standing>;
+  find(kind: Kind, id: number): Promise<PastState>;
   /** Its row; undefined if it was not present. Throws if it was parked. */
   row<Row>(kind: Kind, id: number): Promise<(Row & { readonly id: number }) | undefined>;
   /** Current rights: what the caller may no longer read is not shown of the past either. */
   readonly isReadable: IsReadable;
   /** True if one answer has read so much that it should end. */
-  isTired(): boolean;
+  isExhausted(): boolean;
 };
 
 /** After reading this many events, a page of a list ends, however short it is. */
@@ -71,7 +71,7 @@ const openPast = (
   const fold = (kind: Kind, stream: StreamName) =>
     foldStream({ ...options, onRead }, { kind, stream, upTo: position });
   const findUser = keepFound(USERS_KEPT_MAX, (id) =>
-    fold('user', streamName('user', id)).then((standing) => withoutDeparted(tables, standing)),
+    fold('user', streamName('user', id)).then((pastState) => withoutDeparted(tables, pastState)),
   );
   const finders = new Map(
     [...readTwiceIn(domain)].map((kind) => [
@@ -81,24 +81,24 @@ const openPast = (
   );
   const askedOf = askedIn(domain);
   const find: Past['find'] = async (kind, id) => {
-    const standing = await findWhole(kind, id);
-    return standing.row === undefined
-      ? standing
-      : { ...standing, row: { ...standing.row, ...askedOf(kind, standing.items) } };
+    const pastState = await findWhole(kind, id);
+    return pastState.row === undefined
+      ? pastState
+      : { ...pastState, row: { ...pastState.row, ...askedOf(kind, pastState.items) } };
   };
   const findWhole: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
-    const standing = await (finders.get(kind)?.(id) ?? fold(kind, streamName(kind, id)));
-    const { row } = standing;
-    if (row === undefined) return standing;
+    const pastState = await (finders.get(kind)?.(id) ?? fold(kind, streamName(kind, id)));
+    const { row } = pastState;
+    if (row === undefined) return pastState;
     const table = demandTable(tables, kind);
     const isGone = async ({ person }: Pick<Table, 'person'>): Promise<boolean> =>
       person !== null && (await findUser(Number(row[person]))).departedAt !== undefined;
-    const items = await withoutPersonalItems(standing.items, table, isGone);
-    if (!(await isGone(table))) return { ...standing, items };
+    const items = await withoutPersonalItems(pastState.items, table, isGone);
+    if (!(await isGone(table))) return { ...pastState, items };
     return table.afterDeparture === 'emptied'
-      ? { ...standing, row: { ...row, ...withoutPersonal(table) }, items }
-      : { ...standing, state: 'gone', row: undefined };
+      ? { ...pastState, row: { ...row, ...withoutPersonal(table) }, items }
+      : { ...pastState, state: 'gone', row: undefined };
   };
   return {
     position,
@@ -112,14 +112,14 @@ const openPast = (
       // The fold sets exactly the columns of the read model.
       return row as (Row & { readonly id: number }) | undefined;
     },
-    isTired: () => read() >= EVENTS_MAX,
+    isExhausted: () => read() >= EVENTS_MAX,
   };
 };
 
 /** The items that rights ask about, by the names of fields in rows. */
 const askedIn =
   (domain: Domain) =>
-  (kind: Kind, items: Standing['items']): Readonly<Record<string, unknown>> => {
+  (kind: Kind, items: PastState['items']): Readonly<Record<string, unknown>> => {
     const of = domain.kinds[kind];
     const lists = of === undefined ? [] : askedListsOf(domain, of);
     return Object.fromEntries(
@@ -138,11 +138,11 @@ const readTwiceIn = ({ kinds }: Domain): ReadonlySet<string> =>
     ]),
   );
 
-type FindById = (id: number) => Promise<Standing>;
+type FindById = (id: number) => Promise<PastState>;
 
 /** Caches the latest results. */
 const keepFound = (max: number, find: FindById): FindById => {
-  const kept = new LRUCache<number, Promise<Standing>>({ max });
+  const kept = new LRUCache<number, Promise<PastState>>({ max });
   return (id) => {
     const found = kept.get(id) ?? find(id);
     kept.set(id, found);
@@ -155,10 +155,10 @@ const withoutPersonal = ({ personal }: Table): Readonly<Record<string, null>> =>
 
 /** Personal data in items belongs to the person that their aggregate names; both tables have that column. */
 const withoutPersonalItems = async (
-  items: Standing['items'],
+  items: PastState['items'],
   { items: tables }: ProjectedTable,
   isGone: (table: Pick<Table, 'person'>) => Promise<boolean>,
-): Promise<Standing['items']> => {
+): Promise<PastState['items']> => {
   const emptied = await Promise.all(
     tables.map(async (table) => {
       const rows = items.get(table.name) ?? [];
@@ -171,7 +171,7 @@ const withoutPersonalItems = async (
   return new Map(emptied);
 };
 
-const withoutDeparted = (tables: Tables, standing: Standing): Standing =>
-  standing.row === undefined || standing.departedAt === undefined
-    ? standing
-    : { ...standing, row: { ...standing.row, ...withoutPersonal(demandTable(tables, 'user')) } };
+const withoutDeparted = (tables: Tables, pastState: PastState): PastState =>
+  pastState.row === undefined || pastState.departedAt === undefined
+    ? pastState
+    : { ...pastState, row: { ...pastState.row, ...withoutPersonal(demandTable(tables, 'user')) } };

@@ -8,7 +8,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
  * The position of a client’s cursor. It refuses a cursor of another log or beyond the end. `known` is a
  * position that the log is known to have.
  */
-export const placeOf = async (
+export const positionOfCursor = async (
   text: string,
   {
     eventLog,

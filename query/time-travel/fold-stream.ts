@@ -24,7 +24,7 @@ import { type Exceptions, type FindExceptions, NO_EXCEPTIONS } from './exception
 type Row = Readonly<Record<string, unknown>>;
 
 /** The state of an aggregate at a position. */
-export type Standing = {
+export type PastState = {
   /** `parked`: a poison event had removed it from the read model. */
   readonly state: 'absent' | 'present' | 'gone' | 'parked';
   /** The row of the read model; undefined if the aggregate was not present. */
@@ -59,13 +59,13 @@ type Reached = {
 };
 
 /** Reads a stream up to a position, page by page, and computes the row that the projector wrote. */
-export const foldStream = async (options: FoldOptions, folded: Folded): Promise<Standing> => {
+export const foldStream = async (options: FoldOptions, folded: Folded): Promise<PastState> => {
   const { fold, isParked, departedAt } = await foldRow(options, folded);
-  const standing = standingOf(demandTable(options.tables, folded.kind), fold, isParked);
+  const pastState = pastStateOf(demandTable(options.tables, folded.kind), fold, isParked);
   return {
-    ...standing,
-    row: standing.row && { ...standing.row, ...derivedIn(fold.items) },
-    items: standing.row ? rowsIn(fold.items) : new Map(),
+    ...pastState,
+    row: pastState.row && { ...pastState.row, ...derivedIn(fold.items) },
+    items: pastState.row ? rowsIn(fold.items) : new Map(),
     departedAt,
   };
 };
@@ -196,7 +196,7 @@ const derivedIn = (items: RowFold['items']): Readonly<Record<string, number>> =>
     ),
   );
 
-const rowsIn = (items: RowFold['items']): Standing['items'] =>
+const rowsIn = (items: RowFold['items']): PastState['items'] =>
   new Map([...items].map(([table, ofOne]) => [table.name, present(ofOne).map((row) => rowOf(table, row))]));
 
 /** A skipped event still counts as a version. */
@@ -205,11 +205,11 @@ const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
   row: { id: Number(stream.slice(stream.indexOf('-') + 1)), version },
 });
 
-const standingOf = (
+const pastStateOf = (
   table: ProjectedTable,
   { change, changedAt }: RowFold,
   isParked: boolean,
-): Omit<Standing, 'departedAt' | 'items'> => {
+): Omit<PastState, 'departedAt' | 'items'> => {
   if (isParked) return { state: 'parked', row: undefined, changedAt };
   if (change?.kind === 'put') return { state: 'present', row: rowOf(table, change.row), changedAt };
   return { state: change ? 'gone' : 'absent', row: undefined, changedAt };

@@ -23,9 +23,13 @@ type Wanted = {
   readonly filter: Readonly<Record<string, unknown>>;
 };
 
-type Then = Row & { readonly id: number; readonly created_at: Date };
+type PastRow = Row & { readonly id: number; readonly created_at: Date };
 
-export const listedThen = (past: Past, caller: Caller, { source, under, filter }: Wanted): Listed<Then> => {
+export const pastListing = (
+  past: Past,
+  caller: Caller,
+  { source, under, filter }: Wanted,
+): Listed<PastRow> => {
   const { kind, right, owner, filters } = source;
   const isAuditing = isAuditor(caller, right);
   const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
@@ -40,7 +44,7 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
         : row[column] === filter[name];
     });
   // A value that the caller could not read then, or cannot read now, counts as absent.
-  const mayLookBy = async (rights: readonly Operation[], row: Then): Promise<boolean> => {
+  const mayLookBy = async (rights: readonly Operation[], row: PastRow): Promise<boolean> => {
     if (rights.every((each) => mayAlways(caller, each))) return true;
     const resource = await resourceOf(
       source,
@@ -58,7 +62,7 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
         ? []
         : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
     async look({ id }) {
-      const row = (await past.find(kind.name, id)).row as Then | undefined;
+      const row = (await past.find(kind.name, id)).row as PastRow | undefined;
       // An aggregate that was parked then was in no list.
       if (!row || !isPresent(source, row) || !fits(row)) return undefined;
       if (!isAuditing && !isReadAsParent(source)) {

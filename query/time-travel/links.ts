@@ -30,7 +30,7 @@ const keptOf = (domain: Domain): RegExp => {
  * The links of an aggregate in the past: to its neighbours at the same time, and to its current state. They
  * offer no actions.
  */
-export const linksThen = (
+export const pastLinks = (
   domain: Domain,
   links: Links,
   { at, latest }: { readonly at: Cursor; readonly latest: string | undefined },
