@@ -40,6 +40,33 @@ const SIZES = [
   ],
 ] as const;
 
+/** Lets the clock of the page run, which stands otherwise, until something is so. */
+const runUntil = (page: Page, read: () => Promise<number>, isSo: (count: number) => boolean) =>
+  until(async () => {
+    await page.clock.runFor(1_000);
+    return read();
+  }, isSo);
+
+/** How often the page asks for something in so much time of its clock. */
+const asksWithin = async (page: Page, ms: number, isMeant: (path: string) => boolean): Promise<number> => {
+  let asks = 0;
+  const count = (request: { url(): string }) => {
+    if (isMeant(new URL(request.url()).pathname)) asks += 1;
+  };
+  page.on('request', count);
+  for (let passed = 0; passed < ms; passed += STEP_MS) await page.clock.runFor(STEP_MS);
+  page.off('request', count);
+  return asks;
+};
+const STEP_MS = 5_000;
+
+/** As if another tab were in front. */
+const lookAway = (page: Page, isAway: boolean): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: ${JSON.stringify(isAway ? 'hidden' : 'visible')} });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+
 /** Whoever has never seen it finds why a webhook did not arrive, and sends again what failed yesterday. */
 describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
   const open = new AsyncDisposableStack();
@@ -90,12 +117,13 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     let context: BrowserContext;
     let page: Page;
     let complaints: string[];
+    let opened: number;
     let closed: number;
     const closedUrl = () => `${sink.url}/closed-${size}`;
 
     beforeAll(async () => {
       refused.isRefusing = true;
-      await make('/webhooks', {
+      opened = await make('/webhooks', {
         url: `${sink.url}/open-${size}`,
         description: `The archive (${size})`,
         eventTypes: ['article.*'],
@@ -159,6 +187,39 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await page.getByText('webhook-signature: v1,').first().waitFor();
       await page.getByText('"type": "article.drafted"').waitFor();
       await look('3-delivery');
+    });
+
+    test('pages follow deliveries, and ask little while nothing happens, and nothing while nobody looks', {
+      timeout: TEST_MS,
+    }, async () => {
+      const isMeant = (path: string) => /^\/(webhooks|deliveries)\b/.test(path);
+      const rows = page.getByRole('link', { name: 'article.drafted' });
+      await page.clock.install();
+      await page.goto(`${installation.url}/console/webhooks/${opened}`);
+      await rows.first().waitFor();
+      await page.clock.pauseAt(Date.now() + 60_000);
+      const before = await rows.count();
+      await draft('While we look at deliveries');
+      await runUntil(
+        page,
+        () => rows.count(),
+        (count) => count > before,
+      );
+      await runUntil(
+        page,
+        () => asksWithin(page, 50_000, isMeant),
+        (asks) => asks <= 3,
+      );
+      await lookAway(page, true);
+      await draft('While nobody looks');
+      expect(await asksWithin(page, 300_000, isMeant)).toBe(0);
+      await lookAway(page, false);
+      await runUntil(
+        page,
+        () => rows.count(),
+        (count) => count > before + 1,
+      );
+      await page.clock.resume();
     });
 
     test('what failed yesterday is sent again, once it is said how many', { timeout: TEST_MS }, async () => {

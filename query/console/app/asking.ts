@@ -67,7 +67,11 @@ export const useEvery = (everyMs: number | undefined, act: () => void): void => 
   }, [everyMs, act]);
 };
 
-export type Pages<Item> = Asked<readonly Item[]> & { readonly more: (() => void) | undefined };
+export type Pages<Item> = Asked<readonly Item[]> & {
+  readonly more: (() => void) | undefined;
+  /** Asks again, as long as there is one page: nobody loses those that they have opened. */
+  readonly refresh: () => void;
+};
 
 type PagesState<Item> = {
   readonly path: string;
@@ -124,6 +128,7 @@ export const usePages = <Item>(path: string, everyMs?: number): Pages<Item> => {
     body: isHere ? state.items : undefined,
     problem: isHere ? state.problem : undefined,
     reload,
+    refresh: () => pages === 1 && reload(),
     more: isHere && next !== undefined ? more : undefined,
   };
 };

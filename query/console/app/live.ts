@@ -17,9 +17,14 @@ const POLL_EVERY_MS = 10_000;
 export const useChanges = (query: string | undefined, onChange: (event?: Event) => void): void =>
   useStream(query && `/events?${query}`, onChange);
 
-/** Calls back for what a stream tells; as long as it is cut off, every so often. */
-export const useStream = (path: string | undefined, onChange: (event?: Event) => void): void => {
+/**
+ * Calls back for what a stream tells; as long as it is cut off, every so often. It is closed while nobody
+ * looks, and calls back when somebody does again.
+ */
+export const useStream = (asked: string | undefined, onChange: (event?: Event) => void): void => {
   const api = useApi();
+  const isSeen = useIsSeen();
+  const path = isSeen ? asked : undefined;
   const latest = useRef(onChange);
   latest.current = onChange;
   const [isCutOff, setCutOff] = useState(false);
@@ -64,6 +69,17 @@ export const useStream = (path: string | undefined, onChange: (event?: Event) =>
     cutOff.dispatchEvent(new CustomEvent('change', { detail: 1 }));
     return () => void cutOff.dispatchEvent(new CustomEvent('change', { detail: -1 }));
   }, [isCutOff]);
+};
+
+/** Whether the tab is in front. */
+export const useIsSeen = (): boolean => {
+  const [isSeen, setSeen] = useState(document.visibilityState === 'visible');
+  useEffect(() => {
+    const look = () => setSeen(document.visibilityState === 'visible');
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+  return isSeen;
 };
 
 /** How many streams of the page are cut off. */

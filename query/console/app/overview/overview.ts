@@ -1,9 +1,10 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { bytesText, countText, plural, rateText, spanText } from '#shared/format.ts';
 import { CHECK_NAMES, findingsOf, type Seen } from '#shared/installation-health.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsSamples, OperationsStatus } from '#shared/rest/operator.ts';
-import { useApi, useAsked, useEvery } from '../asking.ts';
+import { useApi, useAsked } from '../asking.ts';
+import { useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
@@ -12,8 +13,10 @@ import { Time } from '../time.ts';
 import { Plot } from './plot.ts';
 import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
 
-const STATUS_EVERY_MS = 5_000;
-const AUDIT_EVERY_MS = 15_000;
+/** While nothing happens, and while something needs an operator. */
+const SLOW_MS = 30_000;
+const FINDING_MS = 10_000;
+/** As often as one is taken. */
 const SAMPLES_EVERY_MS = 10_000;
 const MS_PER_SECOND = 1_000;
 const SPANS = [
@@ -33,9 +36,20 @@ const spanIn = (search: URLSearchParams): number =>
 export const Overview = ({ place: { search } }: { readonly place: Place }) => {
   const spanSeconds = spanIn(search);
   const [isPaused, setPaused] = useState(false);
-  const status = useAsked<OperationsStatus>('/operations', isPaused ? undefined : STATUS_EVERY_MS);
-  const audit = useAsked<AuditStatus>('/audit/status', isPaused ? undefined : AUDIT_EVERY_MS);
-  const { samples, problem } = useSamples(spanSeconds, isPaused);
+  const status = useAsked<OperationsStatus>('/operations');
+  const audit = useAsked<AuditStatus>('/audit/status', isPaused ? undefined : SLOW_MS);
+  const { samples, problem, ask } = useSamples(spanSeconds);
+  const refresh = () => {
+    status.reload();
+    ask();
+  };
+  const isFinding =
+    status.body && audit.body && findingsOf({ status: status.body, audit: audit.body }).length > 0;
+  useFresh(refresh, {
+    query: isPaused ? undefined : 'types=*',
+    sign: status.body && signOf(status.body),
+    slowMs: isFinding ? FINDING_MS : SLOW_MS,
+  });
   return html`
     <${Heading} title="Overview">
       <button type="button" aria-pressed=${isPaused} onClick=${() => setPaused(!isPaused)}>${isPaused ? 'Resume' : 'Pause'}</button>
@@ -53,6 +67,18 @@ export const Overview = ({ place: { search } }: { readonly place: Place }) => {
     ${status.body && html`<${Followers} followers=${status.body.followers} />`}
   `;
 };
+
+/** Without times, which are others at each request. */
+const signOf = ({
+  log,
+  readModel: { behindSeconds, ...readModel },
+  consequences,
+  webhooks,
+  followers,
+}: OperationsStatus) => ({
+  ...{ log, readModel, webhooks, parked: consequences.parked },
+  followers: followers.map(({ name, cursor, isRunning }) => ({ name, cursor, isRunning })),
+});
 
 const Health = (seen: Seen) => {
   const findings = findingsOf(seen);
@@ -83,16 +109,21 @@ const Tiles = ({ status: { readModel, webhooks, at } }: { readonly status: Opera
 
 type Samples = OperationsSamples['samples'];
 
-/** Those of a span, and from then on what has come since. */
-const useSamples = (
-  spanSeconds: number,
-  isPaused: boolean,
-): { readonly samples: Samples | undefined; readonly problem: ProblemFacts | undefined } => {
+type Sampled = {
+  readonly samples: Samples | undefined;
+  readonly problem: ProblemFacts | undefined;
+  readonly ask: () => void;
+};
+
+/** Those of a span, and what has come since whenever it is asked for. */
+const useSamples = (spanSeconds: number): Sampled => {
   const api = useApi();
   const [known, setKnown] = useState<{ readonly spanSeconds: number; readonly samples: Samples }>();
   const [problem, setProblem] = useState<ProblemFacts>();
   const samples = known?.spanSeconds === spanSeconds ? known.samples : undefined;
+  const askedMs = useRef(0);
   const ask = useCallback(() => {
+    askedMs.current = Date.now();
     const since = samples?.at(-1)?.at ?? new Date(Date.now() - spanSeconds * MS_PER_SECOND).toISOString();
     api.get<OperationsSamples>(`/operations/samples?since=${encodeURIComponent(since)}`).then(
       ({ body }) => {
@@ -109,8 +140,10 @@ const useSamples = (
   }, [api, spanSeconds, samples]);
   // Another span asks at once, other samples do not.
   useEffect(ask, [spanSeconds]);
-  useEvery(isPaused ? undefined : SAMPLES_EVERY_MS, ask);
-  return { samples, problem };
+  const askIfDue = () => {
+    if (Date.now() - askedMs.current >= SAMPLES_EVERY_MS) ask();
+  };
+  return { samples, problem, ask: askIfDue };
 };
 
 const SAMPLES_MIN = 2;

@@ -1,5 +1,7 @@
 import type { FoundDelivery } from '#shared/rest/deliveries.ts';
+import type { Webhook } from '#shared/rest/webhook.ts';
 import { usePages } from '../asking.ts';
+import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Heading, Listing } from '../parts.ts';
@@ -7,11 +9,10 @@ import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { DeliveryFilters } from './filters.ts';
 import { home, pageOfDelivery, shortUrl } from './home.ts';
+import { nextOf } from './next.ts';
 import { Resend } from './resend.ts';
 import { queryOf } from './search.ts';
 import { DeliveryState } from './state.ts';
-
-const EVERY_MS = 5_000;
 
 /** What was sent to all endpoints, or is to be: whatever did not arrive is found here. */
 export const DeliveriesPage = ({ place: { search } }: { readonly place: Place }) => html`
@@ -25,11 +26,19 @@ type DeliveriesOptions = {
   readonly search: URLSearchParams;
   /** Of the one endpoint that the page is about. */
   readonly webhookId?: string | undefined;
+  /** How it does, by which the page knows when to ask again. */
+  readonly sign?: Webhook['health'];
 };
 
-export const Deliveries = ({ at, search, webhookId }: DeliveriesOptions) => {
+export const Deliveries = ({ at, search, webhookId, sign }: DeliveriesOptions) => {
   const query = queryOf(search, webhookId === undefined ? {} : { webhookId });
-  const pages = usePages<FoundDelivery>(`/deliveries${query.size === 0 ? '' : `?${query}`}`, EVERY_MS);
+  const pages = usePages<FoundDelivery>(`/deliveries${query.size === 0 ? '' : `?${query}`}`);
+  useChanged(sign, pages.refresh);
+  useFresh(pages.refresh, {
+    query: webhookId === undefined ? 'types=*' : undefined,
+    sign: pages.body,
+    dueAt: nextOf((pages.body ?? []).map(({ nextAt }) => nextAt)),
+  });
   const isNarrowed = [...search].length > 0;
   return html`
     <${DeliveryFilters} at=${at} search=${search} webhookId=${webhookId} />

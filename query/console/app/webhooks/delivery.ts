@@ -1,8 +1,10 @@
 import { plural } from '#shared/format.ts';
 import type { Attempt, Delivery, DeliveryBody } from '#shared/rest/deliveries.ts';
+import type { Event } from '#shared/rest/events.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi, useAsked, usePages } from '../asking.ts';
 import { Copy } from '../copy.ts';
+import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Badge, Heading, Whole } from '../parts.ts';
@@ -12,15 +14,23 @@ import { isSuccess, remedyOf } from './condition.ts';
 import { home, shortUrl } from './home.ts';
 import { wordOf } from './state.ts';
 
-const EVERY_MS = 3_000;
-
 /** One delivery: why it did not arrive, what is sent, and each attempt. */
 export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}/deliveries/${parameters.delivery}`;
-  const asked = useAsked<Delivery>(path, EVERY_MS);
-  const attempts = usePages<Attempt>(`${path}/attempts`, EVERY_MS);
-  const { body: webhook } = useAsked<Webhook>(`/webhooks/${parameters.id}`);
+  const asked = useAsked<Delivery>(path);
+  const attempts = usePages<Attempt>(`${path}/attempts`);
+  const { body: webhook, reload: askWebhook } = useAsked<Webhook>(`/webhooks/${parameters.id}`);
+  const refresh = (event?: Event) => {
+    asked.reload();
+    if (event !== undefined) askWebhook();
+  };
+  useFresh(refresh, {
+    query: `subject=webhook-${parameters.id}`,
+    sign: asked.body,
+    dueAt: asked.body?.nextAt,
+  });
+  useChanged(asked.body, attempts.refresh);
   const redeliver = async () => {
     await api.send('POST', `${path}/redeliver`);
     asked.reload();

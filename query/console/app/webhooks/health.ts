@@ -3,6 +3,7 @@ import { countText, spanText } from '#shared/format.ts';
 import type { WebhookStatistics } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useAsked } from '../asking.ts';
+import { useChanged } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Plot } from '../overview/plot.ts';
 import type { Series } from '../overview/series.ts';
@@ -11,7 +12,6 @@ import { Time } from '../time.ts';
 import { conditionOf } from './condition.ts';
 import { rateOf } from './webhooks.ts';
 
-const EVERY_MS = 15_000;
 const MS_PER_SECOND = 1_000;
 
 /** How an endpoint does, why, and since when. */
@@ -51,10 +51,13 @@ const SPANS = [
   ['7 days', 168],
 ] as const;
 
+type ChartOptions = { readonly webhookId: string; readonly sign: Webhook['health'] };
+
 /** The attempts of each stretch of time, as they arrived and as they failed. */
-export const Chart = ({ webhookId }: { readonly webhookId: string }) => {
+export const Chart = ({ webhookId, sign }: ChartOptions) => {
   const [hours, setHours] = useState<number>(SPANS[0][1]);
-  const { body } = useAsked<WebhookStatistics>(`/webhooks/${webhookId}/statistics?hours=${hours}`, EVERY_MS);
+  const { body, reload } = useAsked<WebhookStatistics>(`/webhooks/${webhookId}/statistics?hours=${hours}`);
+  useChanged(sign, reload);
   const series = useMemo(() => body && seriesOf(body), [body]);
   return html`
     <div class="bar" role="group" aria-label="Span of the chart">

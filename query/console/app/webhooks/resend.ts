@@ -3,14 +3,13 @@ import { plural } from '#shared/format.ts';
 import type { FailedDeliveries, FoundDelivery } from '#shared/rest/deliveries.ts';
 import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
+import { useChanged } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 import { Time } from '../time.ts';
 import { shortUrl } from './home.ts';
 import { wordOf } from './state.ts';
-
-const EVERY_MS = 10_000;
 
 type ResendOptions = {
   /** By what the deliveries were found. */
@@ -53,14 +52,15 @@ const withEach = async <Item>(
   return { sent, problem };
 };
 
-const ResendFailed = ({ query, done }: ResendOptions) => {
+const ResendFailed = ({ query, found, done }: ResendOptions) => {
   const api = useApi();
   const [outcome, setOutcome] = useState<Outcome>();
   const which = new URLSearchParams(
     [...query].filter(([name]) => ['webhookId', 'since', 'until'].includes(name)),
   );
   which.set('limit', '100');
-  const counts = usePages<FailedDeliveries>(`/deliveries/failed?${which}`, EVERY_MS);
+  const counts = usePages<FailedDeliveries>(`/deliveries/failed?${which}`);
+  useChanged(found, counts.refresh);
   const failed = counts.body ?? [];
   const many = failed.reduce((sum, { dead, retrying }) => sum + dead + retrying, 0);
   const [since, until] = [query.get('since'), query.get('until')];

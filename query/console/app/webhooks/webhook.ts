@@ -1,7 +1,8 @@
 import { countText } from '#shared/format.ts';
 import type { Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { useAsked, usePages } from '../asking.ts';
+import { useAsked, useEvery, usePages } from '../asking.ts';
+import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Listing, Whole } from '../parts.ts';
@@ -12,13 +13,17 @@ import { Chart, Health } from './health.ts';
 import { home, shortUrl } from './home.ts';
 import { Ways } from './ways.ts';
 
-const EVERY_MS = 10_000;
-
 /** One endpoint: how it does, what can be done about it, and what was sent to it. */
 export const WebhookPage = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const { id = '' } = parameters;
   const path = `/webhooks/${id}`;
-  const asked = useAsked<Webhook>(path, EVERY_MS);
+  const asked = useAsked<Webhook>(path);
+  const { enabled, health } = asked.body ?? {};
+  useFresh(asked.reload, {
+    query: 'types=*',
+    sign: asked.body,
+    dueAt: enabled ? health?.nextAttemptAt : null,
+  });
   return html`
     <p class="back"><a href=${home()}>All webhooks</a></p>
     <${Heading} title=${asked.body ? shortUrl(asked.body.url) : `Webhook ${id}`}>
@@ -26,12 +31,12 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
     <//>
     ${asked.body?.description && html`<p>${asked.body.description}</p>`}
     <${Whole} asked=${asked} show=${(webhook: Webhook) => html`<${Health} webhook=${webhook} /><${Ways} webhook=${webhook} reload=${asked.reload} />`} />
-    <${Chart} webhookId=${id} />
+    <${Chart} webhookId=${id} sign=${health} />
     <section>
       <h2>Deliveries</h2>
-      <${Deliveries} at=${`${home()}/${id}`} search=${search} webhookId=${id} />
+      <${Deliveries} at=${`${home()}/${id}`} search=${search} webhookId=${id} sign=${health} />
     </section>
-    <${Replays} webhookPath=${path} />
+    <${Replays} webhookPath=${path} sign=${health} />
     ${asked.body && html`<${Settings} webhook=${asked.body} />`}`;
 };
 
@@ -74,8 +79,13 @@ const Settings = ({ webhook }: { readonly webhook: Webhook }) => {
 
 const REPLAYS_EVERY_MS = 5_000;
 
-const Replays = ({ webhookPath }: { readonly webhookPath: string }) => {
-  const pages = usePages<Replay>(`${webhookPath}/replays`, REPLAYS_EVERY_MS);
+type ReplaysOptions = { readonly webhookPath: string; readonly sign: Webhook['health'] };
+
+const Replays = ({ webhookPath, sign }: ReplaysOptions) => {
+  const pages = usePages<Replay>(`${webhookPath}/replays`);
+  const isUnderWay = pages.body?.some(({ state }) => state !== 'finished');
+  useChanged(sign, pages.refresh);
+  useEvery(isUnderWay ? REPLAYS_EVERY_MS : undefined, pages.reload);
   if (pages.body?.length === 0) return null;
   return html`<section>
     <h2>Replays</h2>

@@ -2,6 +2,7 @@ import { countText, plural } from '#shared/format.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { usePages } from '../asking.ts';
 import { useMe } from '../data/domain.ts';
+import { useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';
@@ -9,8 +10,8 @@ import { type Place, put } from '../router.ts';
 import { Time } from '../time.ts';
 import { type Condition, conditionOf } from './condition.ts';
 import { home, shortUrl } from './home.ts';
+import { nextOf } from './next.ts';
 
-const EVERY_MS = 10_000;
 const SHOWN = { all: 'All', attention: 'Needs attention', enabled: 'Enabled', disabled: 'Disabled' } as const;
 type Shown = keyof typeof SHOWN;
 
@@ -23,7 +24,12 @@ const isShown = ({ webhook: { enabled }, condition: { tone } }: Seen, shown: Sho
 
 /** Where events are sent to: what fails comes first. */
 export const Webhooks = ({ place: { search } }: { readonly place: Place }) => {
-  const pages = usePages<Webhook>('/webhooks?limit=100', EVERY_MS);
+  const pages = usePages<Webhook>('/webhooks?limit=100');
+  useFresh(pages.refresh, {
+    query: 'types=*',
+    sign: pages.body,
+    dueAt: nextOf((pages.body ?? []).map(({ enabled, health }) => enabled && health?.nextAttemptAt)),
+  });
   const shown = (Object.keys(SHOWN) as Shown[]).find((each) => each === search.get('show')) ?? 'all';
   return html`
     <${Heading} title="Webhooks">

@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Event } from '#shared/rest/events.ts';
+import { useEvery } from './asking.ts';
+import { useIsSeen, useStream } from './live.ts';
+
+/** Deliveries and counts follow an event within seconds: the pauses before each further request. */
+const PAUSES_MS = [2_000, 4_000, 8_000, 16_000] as const;
+const CALM = PAUSES_MS.length;
+/** For changes that no event announces. */
+const SLOW_MS = 60_000;
+const AFTER_DUE_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+type Options = {
+  /** The events that are followed; if undefined, nothing is asked. */
+  readonly query: string | undefined;
+  /** What was read, without what changes at each request: after a change, more may follow. */
+  readonly sign: unknown;
+  /** When the next change is planned, such as the retry of a delivery. */
+  readonly dueAt?: string | null | undefined;
+  readonly slowMs?: number;
+};
+
+/**
+ * Asks again for what changes after events, but is no event itself, such as deliveries. After an event, at
+ * `dueAt`, and after each change that it finds, it asks several times, with longer and longer pauses. The
+ * stream is closed meanwhile, so that a page does not receive all events of a busy installation.
+ */
+export const useFresh = (
+  ask: (event?: Event) => void,
+  { query, sign, dueAt, slowMs = SLOW_MS }: Options,
+): void => {
+  const isSeen = useIsSeen();
+  const [step, setStep] = useState<number>(CALM);
+  const latest = useRef(ask);
+  latest.current = ask;
+  const again = useCallback((event?: Event) => latest.current(event), []);
+  const isOn = query !== undefined && isSeen;
+  useTimer(isOn ? PAUSES_MS[step] : undefined, step, () => {
+    again();
+    setStep(step + 1);
+  });
+  useChanged(isOn ? sign : undefined, () => setStep(0));
+  useTimer(isOn ? untilDue(dueAt) : undefined, dueAt, () => {
+    again();
+    setStep(0);
+  });
+  useStream(isOn && step === CALM ? `/events?${query}` : undefined, (event) => {
+    again(event);
+    if (event !== undefined) setStep(0);
+  });
+  useEvery(query !== undefined && step === CALM ? slowMs : undefined, again);
+};
+
+const untilDue = (dueAt: string | null | undefined): number | undefined => {
+  if (!dueAt) return undefined;
+  const ms = Math.max(0, Date.parse(dueAt) - Date.now()) + AFTER_DUE_MS;
+  return ms > DAY_MS ? undefined : ms;
+};
+
+/** Acts once after a time; another key begins again, another time does not. */
+const useTimer = (ms: number | undefined, key: unknown, act: () => void): void => {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    if (ms === undefined) return undefined;
+    const timer = setTimeout(() => latest.current(), ms);
+    return () => clearTimeout(timer);
+  }, [ms === undefined, key]);
+};
+
+/** Acts when something has changed that was known before. */
+export const useChanged = (sign: unknown, act: () => void): void => {
+  const text = JSON.stringify(sign);
+  const before = useRef(text);
+  useEffect(() => {
+    const isChange = before.current !== undefined && text !== undefined && before.current !== text;
+    if (text !== undefined) before.current = text;
+    if (isChange) act();
+  }, [text]);
+};
