@@ -12,6 +12,7 @@ import { UsageError } from './usage-error.ts';
 
 const PAGE = 100;
 const PAGES_MAX = 10_000;
+const MINUTE_CHARACTERS = '2026-11-21T15:04'.length;
 
 export const clientList: Command = {
   name: 'client list',
@@ -22,20 +23,29 @@ export const clientList: Command = {
   run: (given, terminal) =>
     withClients(terminal, async (clients) => {
       const print = given.flags.has('json')
-        ? (client: StoredClient) => JSON.stringify(representationOf({ client }))
+        ? (client: StoredClient, usedAt: Date | undefined) =>
+            JSON.stringify(representationOf({ client, usedAt }))
         : clientLine;
       let after = '';
       for (let page = 0; page < PAGES_MAX && !terminal.signal.aborted; page += 1) {
         const found = await clients.list(after, PAGE);
-        for (const client of found) await terminal.write(print(client));
+        const uses = await clients.usesOf(found.map(({ clientId }) => clientId));
+        for (const client of found) await terminal.write(print(client, uses.get(client.clientId)));
         if (found.length < PAGE) return;
         after = found.at(-1)?.clientId ?? after;
       }
     }),
 };
 
-const clientLine = ({ clientId, name, disabled, selfRegistered, scopes }: StoredClient): string => {
-  const remarks = [...(disabled ? ['disabled'] : []), ...(selfRegistered ? ['registered itself'] : [])];
+const clientLine = (
+  { clientId, name, disabled, selfRegistered, scopes }: StoredClient,
+  usedAt: Date | undefined,
+): string => {
+  const remarks = [
+    ...(disabled ? ['disabled'] : []),
+    ...(selfRegistered ? ['registered itself'] : []),
+    usedAt === undefined ? 'never used' : `last used ${usedAt.toISOString().slice(0, MINUTE_CHARACTERS)}Z`,
+  ];
   return [clientId, JSON.stringify(name), scopes.join(' ') || 'no scopes', ...remarks].join('  ');
 };
 
@@ -49,7 +59,8 @@ export const clientShow: Command = {
     withClients(terminal, async (clients) => {
       const client = await clients.find(id);
       if (client === undefined) throw new StartRefused(`There is no client ${id}.`);
-      await terminal.write(JSON.stringify(representationOf({ client }), undefined, 2));
+      const usedAt = (await clients.usesOf([id])).get(id);
+      await terminal.write(JSON.stringify(representationOf({ client, usedAt }), undefined, 2));
     }),
 };
 
@@ -159,7 +170,7 @@ export const clientCreate: Command = {
     const made = await withClients(terminal, (clients, by) =>
       clients.register({ clientId: id, settings }, by),
     );
-    await terminal.write(JSON.stringify(representationOf(made), undefined, 2));
+    await terminal.write(JSON.stringify(representationOf({ ...made, usedAt: undefined }), undefined, 2));
     if (made.secret !== undefined) terminal.complain('Keep the secret: it is not shown again.');
   },
 };

@@ -51,7 +51,7 @@ test('a client can be created, listed, shown, given a new secret, and deleted', 
   // The console exists from the start.
   expect(listed.output.split('\n')).toEqual([
     expect.stringMatching(/^console /),
-    'importer  "Importer"  read:articles write:articles',
+    'importer  "Importer"  read:articles write:articles  never used',
   ]);
   expect(JSON.parse((await annals.call('show', 'importer')).output)).toEqual(shown);
   const rotated = await annals.call('rotate-secret', 'importer');

@@ -12,6 +12,7 @@ const refuse = async () => {
 const clients: Clients = {
   find: refuse,
   verifySecret: refuse,
+  usesOf: refuse,
   list: async (after, limit) => registered.filter(({ clientId }) => clientId > after).slice(0, limit),
   register: refuse,
   change: refuse,

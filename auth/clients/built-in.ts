@@ -30,6 +30,7 @@ export const withConsole = (clients: Clients, domain: Domain, publicUrl: string)
       const others = (await clients.list(after, limit)).filter(({ clientId }) => clientId !== CONSOLE);
       return [...others, ...(after < CONSOLE ? [client] : [])].toSorted(byId).slice(0, limit);
     },
+    usesOf: clients.usesOf,
     async register(wanted, by) {
       if (wanted.clientId === CONSOLE) throw new Rejection('client_id_taken');
       return clients.register(wanted, by);

@@ -101,7 +101,10 @@ export const updateClient = async (
 };
 
 export const deleteClient = async (database: Queryable, clientId: string): Promise<void> => {
-  await database.query('delete from auth.client where client_id = $1', [clientId]);
+  await database.query(
+    'with use as (delete from auth.client_use where client_id = $1) delete from auth.client where client_id = $1',
+    [clientId],
+  );
 };
 
 const settingsValues = (settings: ClientSettings): unknown[] => [

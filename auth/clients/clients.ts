@@ -15,6 +15,7 @@ import {
   selectClients,
   updateClient,
 } from './client-table.ts';
+import { selectUses } from './client-uses.ts';
 import { demandScopes } from './demand-rights.ts';
 import { CACHE_MS, endAgain, endFor } from './end.ts';
 import { type ClientDependencies, type NewClient, registerClient } from './register-client.ts';
@@ -28,6 +29,8 @@ export type Clients = {
   verifySecret(clientId: string, secret: string): Promise<boolean>;
   /** In the order of ids, starting after `after`. */
   list(after: string, limit: number): Promise<readonly StoredClient[]>;
+  /** When each last got a token, to within an hour. */
+  usesOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   register(wanted: NewClient, by: By): Promise<ClientAndSecret>;
   change(clientId: string, edit: Edit, by: By): Promise<ClientAndSecret>;
   rotateSecret(clientId: string, by: By): Promise<ClientAndSecret>;
@@ -64,6 +67,7 @@ export const createClients = (dependencies: ClientDependencies): Clients => {
       return client?.secretHash !== undefined && !client.disabled && isSecret(secret, client.secretHash);
     },
     list: (after, limit) => selectClients(pool, after, limit),
+    usesOf: (clientIds) => selectUses(pool, clientIds),
     register: (wanted, by) => registerClient(dependencies, wanted, by),
     change: (clientId, edit, by) =>
       forgetting(clientId, changeClient(dependencies, { clientId, ...edit }, by)),

@@ -4,9 +4,11 @@ import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from '
 export const representationOf = ({
   client,
   secret,
+  usedAt,
 }: {
   client: StoredClient;
   secret?: ClientAndSecret['secret'];
+  usedAt: Date | undefined;
 }) => {
   const {
     clientId,
@@ -23,6 +25,7 @@ export const representationOf = ({
     ...settingsOf(client),
     serviceAccount,
     selfRegistered,
+    lastUsedAt: usedAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
     _links: {

@@ -68,12 +68,14 @@ type Forms = ReturnType<typeof clientForms> & Pick<ReturnType<typeof clientSetti
 const handlersFor = (
   { NewClient, ClientReplacement, ClientPatch, ClientSettings }: Forms,
   clients: Clients,
+  answerClient = createAnswer(clients),
 ) => ({
   list: (async (request, response) => {
     const { limit, after } = parseInput(ClientPage, request.query);
     const found = await clients.list(after, limit + 1);
     const items = found.slice(0, limit);
     const last = items.at(-1);
+    const uses = await clients.usesOf(items.map(({ clientId }) => clientId));
     if (found.length > limit && last !== undefined) {
       response.set(
         'Link',
@@ -81,7 +83,9 @@ const handlersFor = (
       );
     }
     answerJson(request, response, {
-      text: JSON.stringify(items.map((client) => representationOf({ client }))),
+      text: JSON.stringify(
+        items.map((client) => representationOf({ client, usedAt: uses.get(client.clientId) })),
+      ),
       version: 0,
     });
   }) satisfies Handler,
@@ -90,26 +94,26 @@ const handlersFor = (
     const { clientId, ...settings } = parseInput(NewClient, request.body);
     const made = await clients.register({ clientId, settings }, byOf(request));
     response.status(201).location(`/clients/${made.client.clientId}`);
-    answerClient(request, response, made);
+    await answerClient(request, response, made);
   }) satisfies Handler,
 
   show: (async (request, response) => {
     const client = await clients.find(request.params.clientId);
     if (client === undefined) throw new Rejection('client_not_found');
-    answerClient(request, response, { client, secret: undefined });
+    await answerClient(request, response, { client, secret: undefined });
   }) satisfies Handler,
 
   put: (async (request, response) => {
     const settings = parseInput(ClientReplacement, request.body);
     const edit = { ifVersions: versionsDemandedBy(request), apply: () => settings };
-    answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
+    await answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
 
   patch: (async (request, response) => {
     const sent = parseInput(ClientPatch, request.body);
     const apply = (settings: ClientSettings) => parseInput(ClientSettings, patched(settings, sent));
     const edit = { ifVersions: versionsDemandedBy(request), apply };
-    answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
+    await answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
   }) satisfies Handler,
 
   remove: (async (request, response) => {
@@ -118,7 +122,7 @@ const handlersFor = (
   }) satisfies Handler,
 
   rotate: (async (request, response) => {
-    answerClient(request, response, await clients.rotateSecret(request.params.clientId, byOf(request)));
+    await answerClient(request, response, await clients.rotateSecret(request.params.clientId, byOf(request)));
   }) satisfies Handler,
 });
 
@@ -136,17 +140,21 @@ const byOf = (request: Request<{ clientId: string }>): By => ({
   requestId: requestIdOf(request),
 });
 
-const answerClient = (
-  request: Request<{ clientId: string }>,
-  response: Response,
-  made: ClientAndSecret,
-): void => {
-  // The tag equals that of a later GET.
-  const shown = JSON.stringify(representationOf({ client: made.client }));
-  const text = made.secret === undefined ? shown : JSON.stringify(representationOf(made));
-  response.set('ETag', entityTagOf(made.client.version, shown));
-  answerJson(request, response, { text, version: made.client.version });
-};
+const createAnswer =
+  (clients: Pick<Clients, 'usesOf'>) =>
+  async (
+    request: Request<{ clientId: string }>,
+    response: Response,
+    made: ClientAndSecret,
+  ): Promise<void> => {
+    const { clientId } = made.client;
+    const usedAt = (await clients.usesOf([clientId])).get(clientId);
+    // The tag equals that of a later GET.
+    const shown = JSON.stringify(representationOf({ client: made.client, usedAt }));
+    const text = made.secret === undefined ? shown : JSON.stringify(representationOf({ ...made, usedAt }));
+    response.set('ETag', entityTagOf(made.client.version, shown));
+    answerJson(request, response, { text, version: made.client.version });
+  };
 
 /** Applies a JSON merge patch (RFC 7396): null removes, an object is merged, anything else replaces. */
 const mergePatch = (target: unknown, patch: unknown): unknown => {

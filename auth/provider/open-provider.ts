@@ -12,6 +12,7 @@ import { createReadAttributes } from '#shared/read-attributes.ts';
 import { providerPages } from '../accounts/provider-pages.ts';
 import { equipProvider } from '../accounts/routes.ts';
 import type { StoredClient } from '../clients/client.ts';
+import { createNoteUse } from '../clients/client-uses.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { RecordSecurityEvent } from '../security-log.ts';
 import { followSigningKeys, type SigningKeys } from '../signing-keys/signing-keys.ts';
@@ -56,6 +57,7 @@ export type OpenProvider = AsyncDisposable & {
 export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
   const { config, pool, masterKey, log, clients, endGrant, record, keysPollMs } = dependencies;
   const seal = createRecordSeal(masterKey);
+  const noteUse = createNoteUse({ pool, log });
   const current = createCurrentProvider({
     settings: settingsOf(dependencies),
     adapter: createAdapterFactory({ pool, seal, endGrant, findClient: createFindClient(clients) }),
@@ -63,7 +65,10 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
       createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
-    equip: (provider) => equipProvider(provider, { record, log }),
+    equip: (provider) => {
+      equipProvider(provider, { record, log });
+      noteUses(provider, noteUse);
+    },
     endGrant,
     log,
   });
@@ -76,6 +81,11 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
   });
   const { provider, handle, keys } = current;
   return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
+};
+
+/** Whatever the grant is, and also for a refresh. */
+const noteUses = (provider: Provider, noteUse: (clientId: string) => void): void => {
+  provider.on('grant.success', ({ oidc: { client } }) => void (client && noteUse(client.clientId)));
 };
 
 /** Returns the same object until the client changes: `rememberClients` uses it as a cache key. */

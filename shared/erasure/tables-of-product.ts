@@ -132,6 +132,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'auth.invitation': sealed('addresses of those who were invited, encrypted until the invitation is over'),
   'auth.attempt': sealed('how often something was guessed, by a keyed hash'),
   'auth.client': nothing('applications'),
+  'auth.client_use': nothing('when applications last got a token'),
   'auth.known_scope': nothing('scopes of the domain'),
   'auth.first_minute': nothing('the number of the author of the demo'),
   'auth.signing_key': nothing('keys of tokens'),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { token } from '#kernel/declare/values.ts';
+import { timestamp, token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { checkTogether, clientId, clientSettingsOf, withDefaultScopes } from '#shared/clients/settings.ts';
 import { createdAt, id, Links, unheeded, updatedAt } from './fields.ts';
@@ -11,6 +11,7 @@ const UNHEEDED = {
   secret: unheeded,
   serviceAccount: unheeded,
   selfRegistered: unheeded,
+  lastUsedAt: unheeded,
   createdAt: unheeded,
   updatedAt: unheeded,
   _links: unheeded,
@@ -18,8 +19,17 @@ const UNHEEDED = {
 type Unheeded = { readonly [Name in keyof typeof UNHEEDED]?: unknown };
 
 const withoutUnheeded = <Sent extends Unheeded>(sent: Sent): Omit<Sent, keyof Unheeded> => {
-  const { clientId, secret, serviceAccount, selfRegistered, createdAt, updatedAt, _links, ...settings } =
-    sent;
+  const {
+    clientId,
+    secret,
+    serviceAccount,
+    selfRegistered,
+    lastUsedAt,
+    createdAt,
+    updatedAt,
+    _links,
+    ...settings
+  } = sent;
   return settings;
 };
 
@@ -59,6 +69,10 @@ export const clientForms = (domain: Domain) => {
       selfRegistered: z
         .boolean()
         .meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),
+      lastUsedAt: timestamp.nullable().meta({
+        readOnly: true,
+        description: 'When it last got a token, to within an hour; null if never.',
+      }),
       createdAt,
       updatedAt,
       _links: Links,

@@ -5,7 +5,7 @@ import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Listing, Whole } from '../parts.ts';
 import { go, type Place } from '../router.ts';
-import { Time } from '../time.ts';
+import { BriefTime, Time } from '../time.ts';
 import { Secret } from './secret.ts';
 
 /** A client as `GET /clients` shows it. */
@@ -21,6 +21,8 @@ export type Client = {
   readonly disabled: boolean;
   readonly selfRegistered: boolean;
   readonly serviceAccount: number | null;
+  /** To within an hour. */
+  readonly lastUsedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly _links: Readonly<Record<string, { readonly href: string }>>;
@@ -33,6 +35,9 @@ const ClientState = ({ client: { clientId, disabled, selfRegistered } }: { reado
   if (disabled) return html`<${Badge} tone="bad">disabled<//>`;
   return html`<${Badge} tone="good">active<//>${selfRegistered && html` <${Badge} tone="plain">self-registered<//>`}`;
 };
+
+const LastUse = ({ at }: { readonly at: string | null }) =>
+  at === null ? html`<span class="soft">never</span>` : html`<${BriefTime} at=${at} />`;
 
 /** Programs that may ask for tokens. */
 export const Clients = () => {
@@ -56,6 +61,7 @@ export const Clients = () => {
           cell: ({ grantTypes }: Client) =>
             grantTypes.includes('client_credentials') ? 'for itself' : 'for its users',
         },
+        { label: 'Last used', cell: ({ lastUsedAt }: Client) => html`<${LastUse} at=${lastUsedAt} />` },
         {
           label: 'Scopes',
           cell: ({ scopes }: Client) => html`<span class="scopes">${scopes.join(' ') || '–'}</span>`,
@@ -81,6 +87,7 @@ const Facts = ({ client }: { readonly client: Client }) => {
     redirectUris,
     scopes,
     serviceAccount,
+    lastUsedAt,
     createdAt,
     updatedAt,
     firstParty,
@@ -94,6 +101,7 @@ const Facts = ({ client }: { readonly client: Client }) => {
     <div><dt>Scopes</dt><dd>${scopes.join(' ') || '–'}</dd></div>
     ${redirectUris.length > 0 && html`<div><dt>Asks its users</dt><dd>${firstParty ? 'no, it is ours' : 'yes'}</dd></div>`}
     ${serviceAccount !== null && html`<div><dt>Acts as</dt><dd><${Subject} subject=${`user-${serviceAccount}`} /></dd></div>`}
+    <div><dt>Last used</dt><dd>${lastUsedAt === null ? 'never' : html`<${Time} at=${lastUsedAt} short />, to within an hour`}</dd></div>
     <div><dt>Made</dt><dd><${Time} at=${createdAt} /></dd></div>
     <div><dt>Changed</dt><dd><${Time} at=${updatedAt} /></dd></div>
   </dl>`;

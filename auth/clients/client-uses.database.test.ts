@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
+import {
+  type AuthWorld,
+  createAuthWorld,
+  registerClient,
+  serviceClient,
+} from '../../test/engines/auth-world.ts';
+import { basic, post } from '../../test/engines/oauth.ts';
+import { until } from '../../testing/until.ts';
+
+let world: AuthWorld;
+let site: AuthProcess;
+let other: AuthProcess;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  site = await openAuthProcess(world);
+  other = await openAuthProcess(world);
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await site?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+type Made = Awaited<ReturnType<typeof registerClient>>;
+
+const askToken = async ({ clientId, secret }: Made, at = site, given = secret): Promise<number> => {
+  const form = { grant_type: 'client_credentials', scope: 'read:articles' };
+  return (await post(at.auth, '/token', form, basic({ clientId, secret: given }))).status;
+};
+const useOf = async ({ clientId }: Made): Promise<Date | undefined> =>
+  (await site.auth.service.clients.usesOf([clientId])).get(clientId);
+const used = (client: Made) =>
+  until(
+    () => useOf(client),
+    (at) => at !== undefined,
+  );
+const setUse = ({ clientId }: Made, before: string) =>
+  site.auth.pool.query(`update auth.client_use set used_at = now() - $2::interval where client_id = $1`, [
+    clientId,
+    before,
+  ]);
+
+test('a client is used once it gets a token, not by one that it is refused', async () => {
+  const client = await registerClient(site.auth, serviceClient);
+  expect(await askToken(client, site, 'annals_secret_wrong')).toBe(401);
+  expect(await useOf(client)).toBeUndefined();
+  const before = Date.now();
+  expect(await askToken(client)).toBe(200);
+  expect(Math.abs(Number(await used(client)) - before)).toBeLessThan(60_000);
+});
+
+test('within an hour nothing is written again, by any process; after it, it is', async () => {
+  const client = await registerClient(site.auth, serviceClient);
+  await askToken(client);
+  await used(client);
+  await setUse(client, '59 minutes');
+  const known = await useOf(client);
+  for (const at of [site, other]) expect(await askToken(client, at)).toBe(200);
+  // A use that is written later than those would have been.
+  const witness = await registerClient(site.auth, serviceClient);
+  await askToken(witness, other);
+  await used(witness);
+  expect(await useOf(client)).toEqual(known);
+  await setUse(client, '61 minutes');
+  const third = await openAuthProcess(world);
+  expect(await askToken(client, third)).toBe(200);
+  await until(
+    () => useOf(client),
+    (at) => Number(at) > Number(known),
+  );
+  await third[Symbol.asyncDispose]();
+});
+
+test('a client that is deleted leaves nothing', async () => {
+  const client = await registerClient(site.auth, serviceClient);
+  await askToken(client);
+  await used(client);
+  await site.auth.service.clients.remove(client.clientId, undefined, {
+    caller: { kind: 'system', name: 'test' },
+    requestId: 'test',
+  });
+  expect(await useOf(client)).toBeUndefined();
+});

@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+import type { Pool } from '#shared/database/pool.ts';
+import type { Log } from '#shared/process/log.ts';
+
+const NOTED_MAX = 10_000;
+/** So a client that gets thousands of tokens costs one statement an hour in each process. */
+const NOTED_EVERY_MS = 3_600_000;
+
+type Dependencies = { readonly pool: Pool; readonly log: Pick<Log, 'warn'> };
+
+/**
+ * Notes that a client got a token. It never waits and never fails: a token is issued whether that is noted or
+ * not.
+ */
+export const createNoteUse = ({ pool, log }: Dependencies): ((clientId: string) => void) => {
+  const noted = new LRUCache<string, true>({ max: NOTED_MAX, ttl: NOTED_EVERY_MS });
+  return (clientId) => {
+    if (noted.has(clientId)) return;
+    noted.set(clientId, true);
+    upsertUse(pool, clientId).catch((err: unknown) => {
+      noted.delete(clientId);
+      log.warn({ err, clientId }, 'The use of a client could not be noted.');
+    });
+  };
+};
+
+/** Another process may have noted it just now. */
+const upsertUse = async (pool: Pool, clientId: string): Promise<void> => {
+  await pool.query(
+    `insert into auth.client_use as known (client_id, used_at) values ($1, now())
+     on conflict (client_id) do update set used_at = excluded.used_at
+     where known.used_at <= excluded.used_at - $2 * interval '1 millisecond'`,
+    [clientId, NOTED_EVERY_MS],
+  );
+};
+
+/** When clients last got a token; of those that never did, nothing. */
+export const selectUses = async (
+  pool: Pick<Pool, 'query'>,
+  clientIds: readonly string[],
+): Promise<ReadonlyMap<string, Date>> => {
+  const { rows } = await pool.query<{ clientId: string; usedAt: Date }>(
+    'select client_id as "clientId", used_at as "usedAt" from auth.client_use where client_id = any ($1)',
+    [clientIds],
+  );
+  return new Map(rows.map(({ clientId, usedAt }) => [clientId, usedAt]));
+};
