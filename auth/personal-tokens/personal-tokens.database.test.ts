@@ -1,7 +1,8 @@
 // Over 200 lines, because each case asks the two processes that are set up here.
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
   type AuthWorld,
@@ -16,6 +17,9 @@ import { system } from '../../test/engines/command-side.ts';
 import { basic, obtainCode, post } from '../../test/engines/oauth.ts';
 import { minutesLater } from '../../test/engines/own-account.ts';
 import { until } from '../../testing/until.ts';
+import { createSecondFactors } from '../second-factor/second-factors.ts';
+import { codeOf, SECRET_BYTES, stepAt } from '../second-factor/totp.ts';
+import { createRecordSeal } from '../storage/seal-record.ts';
 import { TOKENS_MAX } from './token-table.ts';
 
 type Answer = { readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers };
@@ -61,8 +65,13 @@ const ask = async (token: string, path: string, init: RequestInit = {}, at = sit
 const tokensOf = async (
   person: TestPerson,
   scope = SCOPES.join(' '),
+  recoveryCode?: string,
 ): Promise<Readonly<Record<string, unknown>>> => {
-  const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope });
+  const { code, verifier } = await obtainCode(
+    site.auth,
+    { ...person, recoveryCode },
+    { client_id: clientId, scope },
+  );
   const form = {
     grant_type: 'authorization_code',
     code,
@@ -72,8 +81,23 @@ const tokensOf = async (
   };
   return (await post(site.auth, '/token', form)).body;
 };
-const accessTokenOf = async (person: TestPerson, scope?: string): Promise<string> =>
-  String((await tokensOf(person, scope)).access_token);
+const accessTokenOf = async (person: TestPerson, scope?: string, code?: string): Promise<string> =>
+  String((await tokensOf(person, scope, code)).access_token);
+
+/** Answers a recovery code. */
+const turnOnCodes = async ({ userId }: TestPerson): Promise<string> => {
+  const { pool, service } = site.auth;
+  const { masterKey } = world;
+  await using keys = await openPostgresKeyStore({ pool, masterKey });
+  const factors = createSecondFactors({
+    ...{ pool, keys, record: service.record },
+    seal: createRecordSeal(masterKey),
+  });
+  const secret = randomBytes(SECRET_BYTES);
+  const by = { actor: `user:${userId}`, client: null, requestId: randomUUID() } as const;
+  const codes = await factors.turnOn(userId, { secret, code: codeOf(secret, stepAt(Date.now())) }, by);
+  return codes[0] ?? '';
+};
 
 const create = (token: string, body: object = wanted) =>
   ask(token, '/account/tokens', { method: 'POST', body: JSON.stringify(body) });
@@ -158,6 +182,15 @@ describe('a new token', () => {
     expect(headers.get('www-authenticate')).toMatch(
       /^Bearer error="insufficient_user_authentication", .*max_age="600"/,
     );
+  });
+
+  test('needs a sign-in with a code from who has codes, also just after they turned them on', async () => {
+    const person = await registerPerson(site.auth);
+    const byPassword = await accessTokenOf(person);
+    const code = await turnOnCodes(person);
+    const refused = await create(byPassword);
+    expect([refused.status, refused.body.code]).toEqual([401, 'sign_in_too_old']);
+    expect(await create(await accessTokenOf(person, SCOPES.join(' '), code))).toMatchObject({ status: 201 });
   });
 
   test('is refused to services, which never sign in', async () => {

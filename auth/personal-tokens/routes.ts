@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import { callerOf, signedInAtOf } from '#shared/http/authenticate/authenticate.ts';
+import { callerOf, signInOf } from '#shared/http/authenticate/authenticate.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
@@ -21,7 +21,10 @@ import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { daysFromNow, LIFETIME_DAYS_MAX, type OwnTokens, type PersonalToken } from './personal-tokens.ts';
 
 type Dependencies = TellDependencies &
-  Pick<OwnAccountDependencies, 'pool'> & { readonly domain: Domain; readonly ownTokens: OwnTokens };
+  Pick<OwnAccountDependencies, 'pool' | 'secondFactors'> & {
+    readonly domain: Domain;
+    readonly ownTokens: OwnTokens;
+  };
 
 const BODY_BYTES_MAX = 16_384;
 /** The same as for the account pages. */
@@ -74,8 +77,8 @@ const create =
   async (request, response) => {
     const caller = ownerIn(request);
     const wanted = parseInput(formIn(dependencies.domain), request.body);
-    const sinceS = Date.now() / MS_PER_SECOND - (signedInAtOf(request) ?? 0);
-    if (sinceS > SIGN_IN_MAX_S) throw new Rejection('sign_in_too_old', { maxAge: SIGN_IN_MAX_S });
+    if (!(await isFresh(dependencies, request, caller.userId)))
+      throw new Rejection('sign_in_too_old', { maxAge: SIGN_IN_MAX_S });
     demandScopes(caller, wanted.scopes);
     if (await mustConfirm(dependencies, caller.userId)) throw new Rejection('address_not_confirmed');
     const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
@@ -88,6 +91,20 @@ const create =
       version: 0,
     });
   };
+
+/**
+ * The same as for the page: a sign-in by the password alone does not count for a user who has codes, even if
+ * it was before they turned them on.
+ */
+const isFresh = async (
+  { secondFactors }: Pick<Dependencies, 'secondFactors'>,
+  request: IncomingMessage,
+  userId: UserId,
+): Promise<boolean> => {
+  const { atS = 0, isMultiFactor = false } = signInOf(request) ?? {};
+  if (Date.now() / MS_PER_SECOND - atS > SIGN_IN_MAX_S) return false;
+  return isMultiFactor || (await secondFactors.of(userId)) === undefined;
+};
 
 /** A token cannot create tokens, and lives for a year at most. */
 const formIn = (domain: Domain) =>

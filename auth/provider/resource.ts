@@ -62,8 +62,8 @@ type Customize = NonNullable<NonNullable<NonNullable<Configuration['formats']>['
  * works at `/userinfo` (OpenID Connect Core, section 5.3); `role` is the user's current role; `attributes`
  * are the user's values that rights compare; `grant_id` is the grant that the token ends with;
  * `revocations_seen` lists the earlier revocations; `user_version` is the version of the user's stream at
- * which the role was read; `auth_time` is the time of the sign-in (RFC 9068, section 2.2.1). A client that
- * acts for itself is the user of its service account.
+ * which the role was read; `auth_time` and `amr` are the time and the methods of the sign-in (RFC 9068,
+ * section 2.2.1). A client that acts for itself is the user of its service account.
  */
 export const createTokenClaims =
   ({ readAttributes, readSubject }: Dependencies): Customize =>
@@ -79,7 +79,9 @@ export const createTokenClaims =
       if (person === undefined) throw new errors.InvalidGrant('the user does not exist any more');
       token.scope = scopeOf(ctx, token.scope);
       payload.scope = token.scope;
-      payload.auth_time = signedInAtS(ctx);
+      const signIn = signInOf(ctx);
+      payload.auth_time = signIn?.authTime;
+      payload.amr = signIn?.amr;
       payload.role = person.role;
       payload.user_version = person.version;
       payload.grant_id = token.grantId;
@@ -100,9 +102,11 @@ const scopeOf = ({ oidc }: KoaContextWithOIDC, apiScope: string | undefined): st
   return [grant?.getOIDCScopeFiltered(asked), apiScope].filter(Boolean).join(' ');
 };
 
-const signedInAtS = ({ oidc }: KoaContextWithOIDC): number | undefined => {
+type SignIn = { readonly authTime?: number | undefined; readonly amr?: readonly string[] | undefined };
+
+const signInOf = ({ oidc }: KoaContextWithOIDC): SignIn | undefined => {
   const { RefreshToken, AuthorizationCode, DeviceCode } = oidc.entities;
-  return (RefreshToken ?? AuthorizationCode ?? DeviceCode)?.authTime;
+  return RefreshToken ?? AuthorizationCode ?? DeviceCode;
 };
 
 const serviceAccountOfClient = ({ oidc }: KoaContextWithOIDC): number => {

@@ -162,7 +162,12 @@ export const serviceClient = {
   serviceAccountRole: 'author',
 } as const;
 
-export type TestPerson = { readonly userId: UserId; readonly email: string };
+export type TestPerson = {
+  readonly userId: UserId;
+  readonly email: string;
+  /** Of who is asked for a code. */
+  readonly recoveryCode?: string | undefined;
+};
 
 export const registerPerson = async (instance: AuthInstance, role: Role = 'author'): Promise<TestPerson> => {
   const email = `${randomUUID()}@example.com`;

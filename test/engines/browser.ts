@@ -90,11 +90,12 @@ export const signInAndAllow = async (browser: Browser, url: string, person: Test
 export const continueSignIn = async (
   browser: Browser,
   start: Visited,
-  { email }: TestPerson,
+  { email, recoveryCode }: TestPerson,
 ): Promise<Visited> => {
   let page = start;
   if (page.url.pathname.startsWith('/sign-in/'))
     page = await browser.submit(page, { email, password: PASSWORD });
+  if (recoveryCode !== undefined) page = await browser.submit(page, { recovery: recoveryCode });
   if (page.url.pathname.startsWith('/consent/')) page = await browser.submit(page, { decision: 'allow' });
   return page;
 };

@@ -61,6 +61,7 @@ describe('/introspect (RFC 7662)', () => {
       client_id: web.clientId,
       scope: 'read:articles',
       auth_time: expect.any(Number),
+      amr: ['pwd'],
       role: 'author',
       token_type: 'Bearer',
       jti: expect.any(String),

@@ -248,8 +248,8 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   sign_in_too_old: {
     cause:
-      'The user of the token signed in more than ten minutes ago, or the token does not say when. A personal access token never does.',
-    remedy: 'Send the user to `/authorize` with `max_age=600` or `prompt=login`, and use the new token.',
+      'The user of the token signed in more than ten minutes ago, or without a code although they have codes now, or the token does not say when. A personal access token never does.',
+    remedy: 'Send the user to `/authorize` with `prompt=login`, and use the new token.',
   },
   address_not_confirmed: {
     cause: 'Nobody has shown that the e-mail address of the account belongs to its owner.',

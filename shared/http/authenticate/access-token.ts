@@ -19,6 +19,8 @@ export type AccessToken = Revocable & {
   readonly expiresAtS: number;
   /** When its user signed in; absent from tokens of services and of a former release. */
   readonly signedInAtS: number | undefined;
+  /** Whether they showed more than their password alone (RFC 8176, `mfa`). */
+  readonly isMultiFactor: boolean;
   readonly kid: string;
   /** The key or certificate that the caller must prove to hold, beside the token. */
   readonly bound: { readonly jkt?: string | undefined; readonly 'x5t#S256'?: string | undefined };
@@ -54,6 +56,7 @@ const Claims = z.object({
     .transform((text) => text.split(' ').filter(Boolean))
     .pipe(z.array(z.string()).max(SCOPES_MAX)),
   auth_time: z.number().optional(),
+  amr: z.array(z.string()).optional(),
   role: roleName,
   attributes: attributes.optional(),
   grant_id: token.optional(),
@@ -151,6 +154,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   notBeforeS: claims.nbf,
   expiresAtS: claims.exp,
   signedInAtS: claims.auth_time,
+  isMultiFactor: claims.amr?.includes('mfa') === true,
   kid,
   bound: claims.cnf,
 });

@@ -44,11 +44,15 @@ export const callerOf = (request: IncomingMessage): Caller =>
   accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
 
 /**
- * When the user of a request that has passed `authenticate` signed in, in seconds; undefined if its token
- * does not state it.
+ * How the user of a request that has passed `authenticate` signed in, and when; undefined if its token does
+ * not state it.
  */
-export const signedInAtOf = (request: IncomingMessage): number | undefined =>
-  accessTokens.of(request)?.signedInAtS;
+export const signInOf = (
+  request: IncomingMessage,
+): { readonly atS: number; readonly isMultiFactor: boolean } | undefined => {
+  const { signedInAtS, isMultiFactor = false } = accessTokens.of(request) ?? {};
+  return signedInAtS === undefined ? undefined : { atS: signedInAtS, isMultiFactor };
+};
 
 /**
  * The reason why an authenticated request would be refused now; long responses check this while they last.

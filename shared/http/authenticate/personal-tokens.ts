@@ -125,6 +125,7 @@ const accessTokenOf = (
     notBeforeS: 0,
     expiresAtS: row.expiresAtS,
     signedInAtS: undefined,
+    isMultiFactor: false,
     kid: '',
     bound: {},
   };
