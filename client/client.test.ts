@@ -431,6 +431,20 @@ test('a stream ends at once when the loop ends or its signal is aborted', async 
   await expect(next).rejects.toThrow('left the page');
 });
 
+test('a stream has the signal and the headers that `with` gives it', async () => {
+  const leaving = new AbortController();
+  answers = [stream()];
+  const client = clientOf().with({ signal: leaving.signal, headers: { 'X-Trace': 'mine' } });
+  const next = client.follow({ after: 'c-0' }).next();
+  await until(
+    () => asked.length,
+    (count) => count === 1,
+  );
+  expect(asked[0]?.headers).toMatchObject({ 'x-trace': 'mine', accept: 'text/event-stream' });
+  leaving.abort(new Error('left the page'));
+  await expect(next).rejects.toThrow('left the page');
+});
+
 test('a write to another path is sent once, and retried only with the caller’s own key', async () => {
   answers = [cut];
   await expect(clientOf().request('POST', '/token', {})).rejects.toThrow(NoAnswer);

@@ -20,6 +20,8 @@ export type Requester = {
   /** One attempt, without retries. */
   readonly once: Send;
   readonly with: (options: Overrides) => Requester;
+  /** What `with` has given, for requests that belong to one call. */
+  readonly defaults: Overrides;
   readonly written: () => string | undefined;
 };
 
@@ -45,6 +47,7 @@ const requesterBy = (shared: Shared, defaults: Overrides): Requester => {
     send: sender({}),
     once: sender({ attemptsMax: 1 }),
     with: (options) => requesterBy(shared, { ...defaults, ...options }),
+    defaults,
     written: () => shared.written,
   };
 };
