@@ -17,9 +17,9 @@ type Dependencies = {
 };
 
 /**
- * Erases again whoever is on the list and has a key here: it came back with a backup. After this nothing of
- * them can be read, by whatever way; what else follows from their deletion follows once the command role has
- * recorded that again. Answers with who they are.
+ * Erases again every person on the list who has a key here: the key came back with a backup. After this none
+ * of their data can be read; the other consequences of their deletion follow once the command role has
+ * recorded it again. Returns those persons.
  */
 export const applyErasures = async ({
   domain,

@@ -32,12 +32,12 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const leftIn = async (schema: string, userId: UserId) =>
   (await countInReadModels(world.side, userId)).get(schema);
 
-test('every version of the read model is one, whatever its name', async () => {
+test('every version of the read model is a copy, whatever its name', async () => {
   await world.side.pool.query('create schema "not one"; create table "not one".users (name text)');
   expect(await readModels(world.side)).toEqual(['read_model', 'read_model_previous']);
 });
 
-test('what is written just now is left to whoever writes it, and not waited for', async () => {
+test('rows that are being written are left to their writer, and not waited for', async () => {
   const { pool } = world.side;
   const writer = await pool.connect();
   try {
@@ -52,7 +52,7 @@ test('what is written just now is left to whoever writes it, and not waited for'
   expect(await leftIn('read_model_previous', one)).toBe(0);
 });
 
-test('what is left is what a replay comes to without their keys, and others keep what is theirs', async () => {
+test('the remaining data equals a replay without the erased keys, and others keep theirs', async () => {
   const { pool, keys } = world.side;
   await keys.destroy(one);
   await eraseInReadModels({ pool, tables }, [one]);
@@ -75,7 +75,7 @@ test('PostgreSQL keeps no samples of it for its planner', async () => {
   ]);
 });
 
-test('what a verification that was killed has left goes at the next erasure and at the next start, and is counted until then', async () => {
+test('leftovers of a killed verification are removed at the next erasure and the next start, and counted until then', async () => {
   const { pool, eventLog } = world.side;
   const leave = async () => {
     const mark: Mark = {
@@ -125,10 +125,10 @@ test('what a verification that was killed has left goes at the next erasure and 
   expect(await isThere()).toBe(false);
 });
 
-test('a read model of another release is erased table by table, under whatever name, and those of others are left alone', async () => {
+test('a read model of another release is erased table by table, under any name, and foreign schemas are left alone', async () => {
   const { pool } = world.side;
-  // One had fewer tables and columns, one is kept by an operator for themselves, and one belongs to somebody
-  // else.
+  // One had fewer tables and columns, one is an operator’s private copy, and one belongs to another
+  // application.
   await pool.query(`
     create schema "Kept by hand"; create table "Kept by hand".users as select id, name, seal, version, created_at, updated_at from read_model.users;
     create schema half; create table half.comments as select * from read_model.comments;
@@ -148,7 +148,7 @@ test('a read model of another release is erased table by table, under whatever n
   await pool.query('drop schema half cascade');
 });
 
-test('a schema that gets another name in the meantime is erased under that one', async () => {
+test('a schema that is renamed in the meantime is erased under its new name', async () => {
   const { pool } = world.side;
   await pool.query(`update "Kept by hand".users set name = 'Ada' where id = $1`, [other]);
   const [table] = (await findTables(pool, ['users'])).filter(({ schema }) => schema === '"Kept by hand"');
@@ -166,7 +166,7 @@ test('a schema that gets another name in the meantime is erased under that one',
   expect(await leftIn('renamed', other)).toBe(0);
 });
 
-test('one that cannot be erased is named, is left in the report, and holds up no other', async () => {
+test('a copy that cannot be erased is named, stays in the report, and delays no other', async () => {
   const { pool } = world.side;
   await pool.query(`
     create schema a_refusing; create table a_refusing.users as select * from read_model_previous.users;
@@ -184,7 +184,7 @@ test('one that cannot be erased is named, is left in the report, and holds up no
   await pool.query('drop schema a_refusing cascade; drop schema renamed cascade');
 });
 
-test('what this release does not know in a former read model is erased too: another name of a field, and what is declared no more', async () => {
+test('unknown parts of a former read model are erased too: renamed fields, and those no longer declared', async () => {
   const { pool, databaseUrl } = world.side;
   await pool.query(`
     alter table read_model_previous.comments rename column text to remark;
@@ -206,7 +206,7 @@ test('what this release does not know in a former read model is erased too: anot
   expect(await searchDatabase(databaseUrl, ['Of somebody else'])).toHaveLength(1);
 });
 
-test('a column of the read model in use is not personal because an operator has it left out of the statistics', async () => {
+test('a column of the live read model is not personal only because an operator excludes it from the statistics', async () => {
   const { pool } = world.side;
   await pool.query(`alter table read_model.users alter column role set statistics 0`);
   await eraseInReadModels({ pool, tables }, [other]);

@@ -5,8 +5,8 @@ import type { EventLog } from './event-log.ts';
 const ASK_AGAIN_MS = 200;
 
 /**
- * Asks again until the answer is good enough or the time is over: a server that lags may soon know what it
- * does not know now.
+ * Repeats a question until the answer is accepted or the time is over: a server that lags may know the answer
+ * soon.
  */
 export const askAgain = async <Answer>(
   ask: () => Promise<Answer>,
@@ -21,7 +21,7 @@ export const askAgain = async <Answer>(
   return answer;
 };
 
-/** The head, for whoever would call a position wrong that is beyond it. */
+/** The head; for callers that would otherwise report a position beyond it as wrong. */
 export const headReaching = (
   eventLog: Pick<EventLog, 'head' | 'lateMs'>,
   position: Position,

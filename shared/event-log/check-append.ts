@@ -8,7 +8,7 @@ import {
   type NewEvent,
 } from './event-log.ts';
 
-/** An event as it goes to an engine: checked, and turned into JSON once. */
+/** An event as it goes to an engine: checked, and converted to JSON once. */
 export type CheckedEvent = {
   readonly id: EventId;
   readonly type: string;
@@ -24,8 +24,8 @@ const STREAM = /^[a-z][A-Za-z0-9-]*-[A-Za-z0-9_.-]{1,200}$/;
 const TYPE = /^[a-z][A-Za-z0-9_.]{0,99}$/;
 
 /**
- * Refuses what an engine could not store, before anything is sent: EventStoreDB answers a malformed append in
- * a way that kills its client's process, and the engines' limits differ.
+ * Refuses events that an engine could not store before anything is sent: EventStoreDB answers a malformed
+ * append in a way that kills its client’s process, and the engines’ limits differ.
  */
 export const checkAppend = (
   stream: StreamName,

@@ -1,7 +1,7 @@
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { ExpectedVersion } from './event-log.ts';
 
-/** The stream is not at the version that the append expected. Read it again, decide again. */
+/** The stream is not at the version that the append expected: read it again and decide again. */
 export class StaleVersion extends Error {
   readonly code = 'stale_version';
   readonly stream: StreamName;
@@ -25,7 +25,7 @@ export class InvalidAppend extends Error {
   }
 }
 
-/** The data or metadata of an append is over the limit. */
+/** The data or metadata of an append exceeds the limit. */
 export class AppendTooLarge extends Error {
   readonly code = 'append_too_large';
   readonly bytes: number;
@@ -40,7 +40,8 @@ export class AppendTooLarge extends Error {
 }
 
 /**
- * The log did not answer in time. Whether an append was stored is unknown: repeat it with the same event ids.
+ * The log did not respond in time. Whether an append was stored is unknown: repeat it with the same event
+ * ids.
  */
 export class LogUnavailable extends Error {
   readonly code = 'log_unavailable';
@@ -52,14 +53,14 @@ export class LogUnavailable extends Error {
 }
 
 /**
- * An event is missing in the middle of the log, or stands there twice: it was damaged, and going on would
- * skip something in silence.
+ * An event is missing in the middle of the log, or occurs twice: the log was damaged, and continuing would
+ * silently skip an event.
  */
 export class LogHole extends Error {
   readonly code = 'log_hole';
-  /** The last position that is whole. */
+  /** The last position before the damage. */
   readonly after: Position;
-  /** What comes instead of the next. */
+  /** The position found instead of the next one. */
   readonly found: Position;
 
   constructor({ after, found }: { after: Position; found: Position }) {
@@ -72,13 +73,13 @@ export class LogHole extends Error {
 
 /**
  * The log has lost events that were seen before: a standby without them was promoted, or an older backup was
- * restored. Whoever goes on would miss what came instead, in silence.
+ * restored. A follower that continued would silently miss the events in their place.
  */
 export class LogWentBack extends Error {
   readonly code = 'log_went_back';
   readonly position: Position | undefined;
 
-  /** Without what was seen, another process has noticed it. */
+  /** Without `seen`, another process has noticed it. */
   constructor(seen?: { position: Position; id: EventId }, found?: EventId) {
     super(
       `the event log went back: ${seen ? lossOf(seen, found) : 'another process has noticed that events are gone'}`,

@@ -4,35 +4,34 @@ import type { JsonObject } from '#shared/json.ts';
 /**
  * The event log: every change is appended to it once, and everything else follows from it.
  *
- * Versions count the events of a stream from 1; `NO_STREAM` (0) expects that there are none yet.
- * Positions rise over the whole log in the order of commits, and a follower never sees a gap close behind it.
+ * Versions count the events of a stream from 1; `NO_STREAM` (0) expects that there are none yet. Positions
+ * rise over the whole log in the order of commits, and no event ever appears before a position that a
+ * follower has passed.
  */
 export type EventLog = AsyncDisposable & {
-  /**
-   * Says which log this is. It is part of every cursor, so that a checkpoint is never used on another log.
-   */
+  /** Identifies the log. It is part of every cursor, so that a checkpoint is never used on another log. */
   readonly identity: LogIdentity;
 
   /**
-   * What it was called while it had events that it has lost. Its own identity is among them until the
-   * operator has decided how it goes on.
+   * The identities under which the log had events that it has lost. Its present identity is among them until
+   * the operator has decided how to continue.
    */
   readonly lost?: readonly LogIdentity[];
 
   /**
-   * From now on no process starts on it until it has another identity, where the engine can remember that. It
-   * does so only if the event is missing where it writes.
+   * From now on no process starts on it until it has another identity, if the engine can remember that. Marks
+   * it only if the primary lacks the event.
    */
   markLost?(seen: Seen): Promise<void>;
   /** Whether a process has marked it, or the operator has given it another identity. */
   isMarkedLost?(): Promise<boolean>;
 
   /**
-   * Appends all events or none, durably, and answers with the version and position of the last one. Repeating
-   * an append with the same event ids and the same expectation answers as the first time did. Throws
-   * `LogWentBack` where the log has lost `seen`, and then has stored nothing where the engine can tell in the
-   * same transaction. Stores nothing either, and throws `StaleVersion`, if one of the streams of `reads` is
-   * at another version; only an engine that `fencesReads` takes any.
+   * Appends all events or none, durably, and returns the version and position of the last one. Repeating an
+   * append with the same event ids and the same expectation returns the first result. Throws `LogWentBack` if
+   * the log has lost `seen`; it then has stored nothing if the engine can check that in the same transaction.
+   * Also stores nothing, and throws `StaleVersion`, if one of the streams of `reads` is at another version;
+   * only an engine that `fencesReads` accepts any.
    */
   append(
     stream: StreamName,
@@ -45,21 +44,21 @@ export type EventLog = AsyncDisposable & {
   readonly fencesReads?: true;
 
   /**
-   * Reads a stream from version `from` (1 unless told) to version `to`, or to its present end, in pages; a
+   * Reads a stream from version `from` (default 1) to version `to`, or to its present end, in pages; a
    * missing stream has no events.
    */
   read(stream: StreamName, from?: Version, to?: Version): AsyncIterable<readonly RecordedEvent[]>;
 
   /**
-   * Finds an event of a stream by its id, if it stands after a position. An engine without an index of ids
-   * reads the stream from its end back to that position.
+   * Finds an event of a stream by its id after a position. An engine without an index of ids reads the stream
+   * from its end back to that position.
    */
   find(stream: StreamName, id: EventId, after: Position): Promise<Appended | undefined>;
 
   /**
-   * Follows the whole log after a position, in order, without end; it survives a restart of the server and
-   * returns once aborted. Throws `LogWentBack` where the event at `after` is not `id`, and where the last
-   * event that it has handed over is gone.
+   * Follows the whole log after a position, in order, without end; survives a restart of the server and
+   * returns once aborted. Throws `LogWentBack` if the event at `after` is not `id`, or if the last event that
+   * it has yielded is gone.
    */
   follow(after: Position, signal: AbortSignal, id?: EventId): AsyncIterable<readonly RecordedEvent[]>;
 
@@ -67,25 +66,25 @@ export type EventLog = AsyncDisposable & {
   eventAt(position: Position): Promise<EventId | undefined>;
 
   /**
-   * The position of the last event appended so far, `START` where there is none; whatever an engine writes
-   * for itself does not count.
+   * The position of the last event appended so far, `START` if there is none; records that an engine writes
+   * for itself do not count.
    */
   head(): Promise<Position>;
 
-  /** How long a server may answer what is not the latest any more, of an engine that has several. */
+  /** For how long a server may return stale results, if the engine has several. */
   readonly lateMs?: number;
 
-  /** Resolves where the log can be read, and takes appends as far as is known without one; for `/readyz`. */
+  /** Resolves if the log is readable, and accepts appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;
 };
 
-/** What an append depends on beside the version of its own stream. */
+/** The conditions of an append beside the version of its own stream. */
 type AppendWhen = { readonly seen?: Seen | undefined; readonly reads?: readonly ReadAt[] | undefined };
 
-/** A stream at the version at which it was read; `NO_STREAM` if there was none. */
+/** A stream at the version at which it was read; `NO_STREAM` if it did not exist. */
 export type ReadAt = { readonly stream: StreamName; readonly version: Version };
 
-/** An event whose place in the log is known. */
+/** An event with its position in the log. */
 export type Seen = { readonly position: Position; readonly id: EventId };
 
 export type NewEvent = {
@@ -99,7 +98,7 @@ export type RecordedEvent = NewEvent & {
   readonly stream: StreamName;
   readonly version: Version;
   readonly position: Position;
-  /** When the server stored it, by the server's clock; the time of the change itself is in the metadata. */
+  /** When the server stored it, by the server’s clock; the time of the change itself is in the metadata. */
   readonly recordedAt: Date;
 };
 
@@ -110,20 +109,17 @@ export type ExpectedVersion = Version | 'any';
 /** Expects that the stream has no events yet. */
 export const NO_STREAM = 0 as Version;
 
-/** The version of a stream's first event. */
+/** The version of a stream’s first event. */
 export const FIRST = 1 as Version;
 
 /** The position before the first event. */
 export const START = 0 as Position;
 
-/**
- * The most that the data of one append may hold, in bytes of JSON; EventStoreDB's own limit, kept alike
- * everywhere.
- */
+/** The maximum data of one append, in bytes of JSON: EventStoreDB’s own limit, enforced for all engines. */
 export const APPEND_BYTES_MAX = 1_048_576;
 
-/** The most that the metadata of one event may hold. */
+/** The maximum metadata of one event. */
 export const METADATA_BYTES_MAX = 65_536;
 
-/** The most events of one append. */
+/** The maximum number of events in one append. */
 export const APPEND_EVENTS_MAX = 1_000;

@@ -9,8 +9,8 @@ const BACKOFF_MAX_MS = 1_000;
 export type TailFollower = {
   readonly tail: Tail;
   /**
-   * Waits for something stored after a position, for a ring after `heard`, for the time to run out, or for
-   * the signal.
+   * Waits for an event after a position, for a notification after `heard`, for the timeout, or for the
+   * signal.
    */
   wait(
     after: Position,
@@ -26,7 +26,7 @@ export type TailFollower = {
 type Place = { readonly after: Position; readonly id?: EventId | undefined; readonly signal: AbortSignal };
 
 /**
- * Pages through the log from a position, waits at its end for the bell, and retries while the server is
+ * Pages through the log from a position, waits at its end for notifications, and retries while the server is
  * unavailable.
  */
 export async function* followTail(
@@ -55,7 +55,7 @@ export async function* followTail(
       await delay(backoffMs, undefined, { signal }).catch(() => {});
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     } else if (!page.isCut) {
-      // Events stored since the read have rung the bell, or will.
+      // Events stored since the read have sent a notification, or will.
       const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - performance.now());
       await wait(last, page.heard, { timeoutMs, signal });
     }

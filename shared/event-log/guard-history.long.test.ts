@@ -21,7 +21,7 @@ const append = async (eventLog: EventLog, count = 1) => {
   return { ...appended, ids };
 };
 
-/** Two processes with a log, of which one tells what it logs. */
+/** Two processes with one log; one of them records its log lines. */
 const openWorld = async () => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
@@ -37,12 +37,12 @@ const openWorld = async () => {
   return { pool, open, eventLog, other, told, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-test('an append is refused, and stores nothing, once the log has lost what its process has seen', async () => {
+test('an append is refused, and stores nothing, once the log has lost an event that its process has seen', async () => {
   await using world = await openWorld();
   const kept = await append(world.eventLog);
   await append(world.eventLog, 2);
   await cutLog(world.pool, kept.position);
-  // Others have written since, so that the position that was seen is there again.
+  // Others have written since, so the seen position exists again.
   await append(world.other, 5);
   const head = await world.other.head();
   await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
@@ -52,7 +52,7 @@ test('an append is refused, and stores nothing, once the log has lost what its p
   expect(world.told[0]).toContain('docs/runbooks.md');
 });
 
-test('a follower hears nothing of another history, and whoever begins to follow neither', async () => {
+test('neither a running nor a new follower receives events of another history', async () => {
   await using world = await openWorld();
   const kept = await append(world.eventLog);
   const heard: EventId[] = [];
@@ -75,7 +75,7 @@ test('a follower hears nothing of another history, and whoever begins to follow 
   });
 });
 
-test('a process that only waits notices within seconds, also where nothing has come instead', async () => {
+test('a process that only waits notices within seconds, even if no other event took the place', async () => {
   await using world = await openWorld();
   const kept = await append(world.other);
   await append(world.other, 2);
@@ -94,7 +94,7 @@ test('a process that only waits notices within seconds, also where nothing has c
   );
 });
 
-test('a follower is told where the event that it goes on after is another', async () => {
+test('a follower is stopped if the event at its checkpoint is another one', async () => {
   await using world = await openWorld();
   const { position } = await append(world.other, 2);
   await append(world.other);
@@ -109,7 +109,7 @@ test('a follower is told where the event that it goes on after is another', asyn
 const writtenDown = async ({ pool }: Pick<Awaited<ReturnType<typeof openWorld>>, 'pool'>) =>
   (await pool.query<{ log: string }>('select log from event_log.lost_history')).rows.map(({ log }) => log);
 
-test('a loss is written down in the log, and from then on every process knows of it', async () => {
+test('a loss is recorded in the log, and then every process learns of it', async () => {
   await using world = await openWorld();
   const kept = await append(world.eventLog);
   await append(world.eventLog, 2);
@@ -121,7 +121,7 @@ test('a loss is written down in the log, and from then on every process knows of
   );
 });
 
-test('a process that has seen nothing of what is lost stops as well, once another has noticed', async () => {
+test('a process that has seen none of the lost events stops as well, once another has noticed', async () => {
   await using world = await openWorld();
   const kept = await append(world.eventLog);
   await append(world.eventLog, 2);
@@ -136,7 +136,7 @@ test('a process that has seen nothing of what is lost stops as well, once anothe
   await expect(append(newcomer)).rejects.toMatchObject({ code: 'log_went_back' });
 });
 
-test('a checkpoint of another history stops its process, and is written down nowhere while the log has all that the process has seen', async () => {
+test('a checkpoint of another history stops its process, but marks nothing while the log has all that the process has seen', async () => {
   await using world = await openWorld();
   {
     await using doubted = await world.open();

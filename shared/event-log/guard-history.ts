@@ -6,21 +6,21 @@ import { LogWentBack } from './errors.ts';
 import { type EventLog, type Seen, START } from './event-log.ts';
 
 export type GuardedLog = EventLog & {
-  /** Throws `LogWentBack` where the log has lost an event that this process has seen. */
+  /** Throws `LogWentBack` if the log has lost an event that this process has seen. */
   demandHistory(): Promise<void>;
   /** The last event that it remembers. */
   readonly seen: Seen | undefined;
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** An event that nothing comes after may be missing only on a server that is late. */
+/** The newest event may be missing only because a server lags. */
 const LATE_MS = 2_000;
 
 /**
- * Remembers the last event that this process has seen, and makes sure that the log still has it: all the
- * time, before anybody is handed events from a new beginning, and before an append is acknowledged. Where it
- * is gone, so may be others before it, and everything that this process knows is in doubt: from then on
- * nothing is appended, read or followed here, until the operator has decided and it starts anew.
+ * Remembers the last event that this process has seen, and checks that the log still has it: continuously,
+ * before a new follower gets events, and before an append is acknowledged. If it is gone, earlier ones may be
+ * gone too, and all state of this process is in doubt: from then on nothing is appended, read or followed
+ * here, until the operator has decided and the process restarts.
  */
 export const guardHistory = (
   eventLog: EventLog,
@@ -61,8 +61,8 @@ export const guardHistory = (
       let isFirst = true;
       try {
         for await (const page of eventLog.follow(after, signal, id)) {
-          // From here on each page shows that the one before it is still there; only what this began after
-          // may be another history.
+          // From here on each page shows that the one before it still exists; only the starting point may be
+          // of another history.
           if (isFirst) await history.demand();
           isFirst = false;
           history.refuseIfLost();
@@ -113,12 +113,12 @@ class History {
     return this.#last;
   }
 
-  /** Resolves once what was noticed is written down, or was not confirmed. */
+  /** Resolves once the loss is recorded, or was not confirmed. */
   get marked(): Promise<void> {
     return this.#marked ?? Promise.resolve();
   }
 
-  /** The error as it was; where it says that the log went back, the operator is told once. */
+  /** Returns the error; if it says that the log went back, logs that once for the operator. */
   tell(error: unknown): unknown {
     if (error instanceof LogWentBack && !this.#lost) {
       this.#lost = error;
@@ -131,7 +131,7 @@ class History {
   }
 
   /**
-   * Looks whether the log has what was seen until now. Whoever asks while a look is under way waits for one
+   * Checks that the log has every event seen until now. A caller that arrives during a check waits for one
    * that begins later.
    */
   async demand(): Promise<void> {
@@ -149,14 +149,14 @@ class History {
   async lookNowAndThen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
-      // A log that does not answer says nothing about its history.
+      // A log that does not respond says nothing about its history.
       if (!signal.aborted) await this.moveOn().catch(() => {});
     }
   }
 
   /**
-   * A process that follows nothing itself remembers the end of the log; one that has seen nothing of what is
-   * lost hears of it from another.
+   * A process that follows nothing itself remembers the end of the log; one that has seen none of the lost
+   * events learns of them from another.
    */
   async moveOn(): Promise<void> {
     await this.demand();
@@ -182,8 +182,8 @@ class History {
   }
 
   /**
-   * It keeps every process from starting, so only what this one has seen in this log itself counts, and only
-   * if it stays away.
+   * The mark keeps every process from starting, so only an event that this process has seen in this log
+   * itself counts, and only if it stays missing.
    */
   async #mark(seen: Seen | undefined): Promise<void> {
     if (!seen || !this.#eventLog.markLost) return;

@@ -13,7 +13,7 @@ type Configured = {
 };
 
 /**
- * Opens the log that EVENT_LOG_URL names, or else the one in the database. One that cannot be reached is one
+ * Opens the log of EVENT_LOG_URL, or else the one in the database. If it is unreachable, the error is one
  * sentence.
  */
 export const openConfiguredEventLog = async ({
@@ -38,7 +38,7 @@ export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 const explain = (error: unknown, place: string): string | undefined => {
   if (error instanceof LogUnavailable)
     return `No EventStoreDB answers at ${place}: start it, or set EVENT_LOG_URL to one that runs.`;
-  // Told by its type, as everywhere that this client's failures are told apart.
+  // By its type, like all failures of this client.
   const isDenied = error instanceof Error && 'type' in error && error.type === 'access-denied';
   return isDenied
     ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or what that user may do.`
@@ -47,14 +47,11 @@ const explain = (error: unknown, place: string): string | undefined => {
 
 type OpenedLog = {
   readonly url: string;
-  /** Of the same database without a pooler, where one is at `url`. */
+  /** Of the same database without a pooler, if there is one at `url`. */
   readonly directUrl?: string | undefined;
 };
 
-/**
- * Opens the event log that a URL names: `postgres:…`, or `esdb:…` for EventStoreDB. Only the engine in use is
- * loaded.
- */
+/** Opens the event log at a URL: `postgres:…`, or `esdb:…` for EventStoreDB. Loads only the engine in use. */
 export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<EventLog> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
@@ -77,8 +74,8 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
 };
 
 /**
- * Tells operators why the log takes no appends or is not read: once for each cause, and once it answers
- * again.
+ * Logs for operators why the log accepts no appends or cannot be read: once for each cause, and once it
+ * responds again.
  */
 export const tellOutages = (
   eventLog: EventLog,
@@ -118,7 +115,7 @@ const createTeller = (
   };
 };
 
-/** Without what differs from one failure to the next, such as a time or a port. */
+/** Without parts that differ from one failure to the next, such as a time or a port. */
 const causeOf = (error: unknown): string | undefined =>
   error instanceof LogUnavailable && error.cause instanceof Error
     ? error.cause.message.replaceAll(/\d+/g, '')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { ringLater } from './ring-later.ts';
 
-test('it rings once who waits has been answered, and for all that comes soon after that together', async () => {
+test('it notifies after the waiting writer has its response, and once for all appends that soon follow', async () => {
   const told: string[] = [];
   const ring = ringLater(() => void told.push('rung'));
   ring();
@@ -16,7 +16,7 @@ test('it rings once who waits has been answered, and for all that comes soon aft
     () => told.length,
     (length) => length === 3,
   );
-  // What was rung for already is not rung for again: only the next append is.
+  // An append is notified once: only the next one notifies again.
   ring();
   await until(
     () => told.length,

@@ -1,8 +1,9 @@
 const RING_AT_MOST_EVERY_MS = 4;
 
 /**
- * Wakes the followers after an append: in the next turn of the event loop, so that writers are answered
- * first, and at most every few milliseconds, because waking all followers costs more than an append.
+ * Wakes the followers after an append: in the next turn of the event loop, so that writers get their
+ * responses first, and at most every few milliseconds, because waking all followers costs more than an
+ * append.
  */
 export const ringLater = (wake: () => void): (() => void) => {
   let isResting = false;

@@ -3,7 +3,7 @@ import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import type { RecordedEvent } from './event-log.ts';
 import { type LogPage, POLL_MS, Tail } from './tail.ts';
 
-/** A record of the log; the engine's own have no event. */
+/** A record of the log; the engine’s own records have no event. */
 type LogRecord = {
   readonly position: Position;
   readonly id: string;
@@ -30,7 +30,7 @@ const ofTheEngine = (position: number): LogRecord => ({
   event: undefined,
 });
 
-/** A tail of a log in memory, with how often it was read; `until` holds the pages back. */
+/** A tail of a log in memory that counts its reads; `until` holds the pages back. */
 const aTail = (log: LogRecord[]) => {
   const reads = { count: 0, until: Promise.resolve() };
   const read = async (after: Position): Promise<LogPage> => {
@@ -54,7 +54,7 @@ const aTail = (log: LogRecord[]) => {
 const at = (position: number) => position as Position;
 const idsOf = ({ events }: { readonly events: readonly RecordedEvent[] }) => events.map(({ id }) => id);
 
-test('what a subscription delivers is read without the log', async () => {
+test('records of a subscription are delivered without reading the log', async () => {
   const { tail, reads } = aTail([anEvent(10)]);
   await tail.look(at(0));
   expect([tail.push(at(10), anEvent(20)), tail.push(at(20), anEvent(30))]).toEqual([true, true]);
@@ -70,7 +70,7 @@ test('a record that the window has already is not added again', async () => {
   expect(idsOf(await tail.after(at(0), undefined))).toEqual(['event 10', 'event 20']);
 });
 
-test('a record behind a gap is refused, and so is one where nothing was read', async () => {
+test('a record behind a gap is refused, and so is one before any read', async () => {
   const { tail } = aTail([anEvent(10)]);
   expect(tail.push(at(0), anEvent(10))).toBe(false);
   await tail.look(at(0));
@@ -78,7 +78,7 @@ test('a record behind a gap is refused, and so is one where nothing was read', a
   expect(tail.end).toBe(10);
 });
 
-test('a page that was read before more was delivered leaves that in the window', async () => {
+test('a page that was read before further records arrived leaves those in the window', async () => {
   const { tail, reads } = aTail([anEvent(10)]);
   await tail.look(at(0));
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ test('a page that was read before more was delivered leaves that in the window',
   expect(reads.count).toBe(2);
 });
 
-test('a page of another history, read while more was delivered, ends the window', async () => {
+test('a page of another history, read while records arrived, ends the window', async () => {
   const log = [anEvent(10)];
   const { tail, reads } = aTail(log);
   await tail.look(at(0));
@@ -105,7 +105,7 @@ test('a page of another history, read while more was delivered, ends the window'
   expect(tail.end).toBe(0);
 });
 
-test('a live window is verified now and then, and is read from meanwhile', async () => {
+test('a live window is verified now and then, and serves reads meanwhile', async () => {
   const log = [anEvent(10)];
   const { tail, reads } = aTail(log);
   await tail.look(at(0));
@@ -135,7 +135,7 @@ test("the window continues behind one of the engine's own records", async () => 
   expect(reads.count).toBe(2);
 });
 
-test('it begins anew where another record is at its end', async () => {
+test('the window starts over if another record is at its end', async () => {
   const log = [anEvent(10), ofTheEngine(20)];
   const { tail } = aTail(log);
   await tail.look(at(0));

@@ -1,4 +1,4 @@
-// Over 200 lines, because the window, what is read from it and what proves that it has no gap are one thing.
+// Over 200 lines, because the window, the reads from it and the proof that it has no gap are one thing.
 import type { Position } from '#shared/brands.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 
@@ -9,7 +9,7 @@ export type LogPage = {
   readonly events: readonly RecordedEvent[];
   /** In bytes, of each event. */
   readonly sizes: readonly number[];
-  /** The id of the record at that position, and at `last`, of an engine that writes records of its own. */
+  /** The id of the record at that position, and at `last`, for an engine that writes records of its own. */
   readonly atRecord?: string | undefined;
   readonly lastRecord?: string | undefined;
   /**
@@ -23,15 +23,15 @@ export type LogPage = {
   readonly isAway: boolean;
 };
 
-/** A page, with the time of the read and the bell's count before it. */
+/** A page, with the time of the read and the number of notifications before it. */
 export type TailPage = Omit<LogPage, 'sizes'> & { readonly heard: number; readonly lookedAtMs: number };
 
 type TailOptions = {
   /** The next events after a position. */
   read(after: Position): Promise<LogPage>;
-  /** How often the bell has rung. */
+  /** The number of notifications so far. */
   heard(): number;
-  /** Whether there may be events after a position that were stored since the bell's count was `heard`. */
+  /** Whether there may be events after a position that were stored since notification number `heard`. */
   hasNews(after: Position, heard: number): boolean;
   /** Whether a subscription adds new records to the window. */
   isLive?(): boolean;
@@ -151,8 +151,8 @@ export class Tail {
     const window = this.#window;
     if (window === undefined || last < window.start || last > window.end) return undefined;
     const { heard, lookedAtMs, end } = window;
-    // Read the log now and then, to verify that it still has the events of the window. What is live need not
-    // wait for that.
+    // Reads the log now and then, to verify that it still has the events of the window. A live window need
+    // not wait for that.
     const unreadMs = performance.now() - lookedAtMs;
     if (unreadMs >= POLL_MS) {
       if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;

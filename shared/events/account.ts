@@ -3,7 +3,7 @@ import { timestamp, token } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
 import { names, userId } from './fields.ts';
 
-/** What somebody changes of how they sign in, apart from their profile. */
+/** Changes of the ways in which a user signs in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;
 
 const told = { right: 'user.read_private', owner: 'userId' } as const;

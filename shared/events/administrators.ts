@@ -3,7 +3,9 @@ import { timestamp } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
 import { userId, version } from './fields.ts';
 
-/** All administrators have one stream, so that those who stop being one are decided one after the other. */
+/**
+ * All administrators share one stream, so that concurrent losses of the role are decided one after the other.
+ */
 const stream = { kind: 'administrators', key: null } as const;
 
 export const ADMINISTRATOR_EVENTS = {

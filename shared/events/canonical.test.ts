@@ -42,7 +42,7 @@ test.each<Partial<RecordedEvent>>([
   expect(hashOf({ ...event, ...change })).not.toEqual(hashOf(event));
 });
 
-test('what RFC 8785 refuses has a form as well, with the same order of names', () => {
+test('values that RFC 8785 refuses have a form as well, with the same order of names', () => {
   const damaged = { b: '\ud800', a: [Number.POSITIVE_INFINITY, { d: 1, c: 2 }] };
   expect(canonicalForm({ ...event, data: damaged })).toBe(
     '{"data":{"a":[null,{"c":2,"d":1}],"b":"\\ud800"},"id":"00000000-0000-4000-8000-000000000000","metadata":{"a":null,"z":1},' +

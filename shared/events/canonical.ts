@@ -3,9 +3,8 @@ import canonicalize from 'canonicalize';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 
 /**
- * One text for each event, whatever engine stored it: RFC 8785 over what was decided, with personal fields
- * still sealed. Positions and the server's time are left out, because a copy of the log into another engine
- * has others.
+ * One text for each event, whatever engine stored it: RFC 8785 over the decided content, with personal fields
+ * still sealed. Positions and the server’s time are left out, because they differ in a copy of the log.
  */
 export const canonicalForm = ({ stream, version, id, type, metadata, data }: Canonical): string => {
   const event = { stream, version, id, type, metadata, data };
@@ -13,15 +12,15 @@ export const canonicalForm = ({ stream, version, id, type, metadata, data }: Can
     const form = canonicalize(event);
     if (form !== undefined) return form;
   } catch {
-    // Half of a surrogate pair, or a number beyond all numbers, which no codec writes: damage is to be proven
-    // like anything else.
+    // Half of a surrogate pair, or an infinite number, which no codec writes: damaged events are part of the
+    // proof like any other.
   }
   return JSON.stringify(event, withSortedNames);
 };
 
 /**
- * As RFC 8785 would have it, except that halves of surrogate pairs are escaped, and numbers beyond all
- * numbers are null.
+ * As RFC 8785 would have it, except that halves of surrogate pairs are escaped, and infinite numbers are
+ * null.
  */
 const withSortedNames = (_name: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -30,6 +29,6 @@ const withSortedNames = (_name: string, value: unknown): unknown =>
 
 export type Canonical = Omit<RecordedEvent, 'position' | 'recordedAt'>;
 
-/** The SHA-256 of the canonical form: what the hash chain is made of. */
+/** The SHA-256 of the canonical form, which the hash chain consists of. */
 export const hashOf = (event: Canonical): Buffer =>
   createHash('sha256').update(canonicalForm(event)).digest();

@@ -12,7 +12,7 @@ import { limitClaimEventsOf } from './limit-claim.ts';
 import { RESERVATION_EVENTS } from './reservation.ts';
 import { securityEventsOf } from './security.ts';
 
-/** The events of the kernel itself, whatever it serves. */
+/** The events of the kernel itself, whatever domain it serves. */
 const kernelEventsOf = (domain: Domain) =>
   ({
     ...EMAIL_CLAIM_EVENTS,
@@ -24,23 +24,23 @@ const kernelEventsOf = (domain: Domain) =>
 /** Every type of event that was ever written, those of the domain first. */
 export type Catalogue = {
   readonly definitions: readonly EventDefinition[];
-  /** The definition of a type, or nothing if this release does not know it. */
+  /** The definition of a type; undefined if this release does not know it. */
   find(type: string): EventDefinition | undefined;
   /** The kinds of streams; each belongs to one aggregate. */
   readonly kinds: readonly string[];
-  /** The kind of a stream, or nothing if this release does not know it. */
+  /** The kind of a stream; undefined if this release does not know it. */
   kindOf(stream: StreamName): string | undefined;
   /** The types that clients can name. */
   readonly publicTypes: readonly string[];
-  /** The kinds of subjects that public events have. */
+  /** The kinds of aggregates that public events are about. */
   readonly publicKinds: readonly string[];
-  /** By which references events can be asked for. */
+  /** The references by which events can be filtered. */
   readonly references: readonly EventReference[];
 };
 
 const known = new WeakMap<Domain, Catalogue>();
 
-/** Made once for each domain. */
+/** Created once for each domain. */
 export const catalogueOf = (domain: Domain): Catalogue => {
   const catalogue = known.get(domain) ?? makeCatalogue(domain);
   known.set(domain, catalogue);

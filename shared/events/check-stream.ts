@@ -4,8 +4,8 @@ import type { EventDefinition } from './define-event.ts';
 import { streamName } from './streams.ts';
 
 /**
- * An event is only valid on the stream that it is about, so that nothing recorded can be moved to another
- * aggregate.
+ * An event is valid only on the stream of its own aggregate, so that no recorded event can be moved to
+ * another.
  */
 export const checkStream = (
   { stream: { kind, key } }: EventDefinition,

@@ -87,7 +87,7 @@ describe('tampering', () => {
     await expect(decode(tamper(stored))).rejects.toThrow(MalformedEvent);
   });
 
-  test('with any bit of the ciphertext is found', async () => {
+  test('is found for any bit of the ciphertext', async () => {
     const { store, decode } = setUp();
     const stored = await store(comment);
     const { subject, sealed } = personalOf(stored);

@@ -10,7 +10,7 @@ import { createCodec } from './codec.ts';
 import { decodeClear } from './decode-clear.ts';
 import { streamName } from './streams.ts';
 
-/** What a release wrote is read by the next one, which has versions of its own. */
+/** A release reads the events of earlier releases, which have versions of their own. */
 const HOST = 7001 as UserId;
 const stream = streamName('visit', 5);
 const keys = () => memoryKeyStore();
@@ -39,7 +39,7 @@ const decoded = async (read: Domain, persons: ReturnType<typeof keys>, event: Re
 
 const BOOKED = { visitId: 5, hostId: HOST, visitor: 'Vera', minutes: 90 };
 
-test('events of version 1 are read as those of version 2, also without their personal fields', async () => {
+test('events of version 1 are read as those of version 2, even without their personal fields', async () => {
   const all = keys();
   const event = await store(before, all, 'visit.booked', BOOKED);
   expect(event.metadata.version).toBe(1);
@@ -52,13 +52,13 @@ test('events of version 1 are read as those of version 2, also without their per
   expect(await decoded(after, all, event)).toEqual({ visitId: 5, hostId: HOST, guest: null, hours: 2 });
 });
 
-test('a change that names one of its fields stays one', async () => {
+test('an event that states only changed fields keeps that form', async () => {
   const all = keys();
   const event = await store(before, all, 'visit.prolonged', { visitId: 5, hostId: HOST, minutes: 61 });
   expect(await decoded(after, all, event)).toEqual({ visitId: 5, hostId: HOST, hours: 2 });
 });
 
-test('what is written now is of version 2, which the former release refuses', async () => {
+test('new events have version 2, which the former release refuses', async () => {
   const all = keys();
   const event = await store(after, all, 'visit.booked', {
     visitId: 5,

@@ -9,7 +9,7 @@ import { createCodec } from './codec.ts';
 import { MalformedEvent, UnknownEventType } from './errors.ts';
 
 describe('a round trip', () => {
-  test('gives every event back as it was, with its place and circumstances', async () => {
+  test('returns every event unchanged, with its position and metadata', async () => {
     const { codec, store } = setUp();
     await fc.assert(
       fc.asyncProperty(fc.array(arbitraryEvent, { maxLength: 5 }), async (events) => {
@@ -74,7 +74,7 @@ describe('a round trip', () => {
   });
 });
 
-describe('what cannot be decoded', () => {
+describe('an event that cannot be decoded', () => {
   test('is named when its type is unknown', async () => {
     const { store, decode } = setUp();
     const unknown = { ...(await store(registered)), type: 'user.renamed' };
@@ -110,7 +110,7 @@ describe('what cannot be decoded', () => {
     await expect(setUp().decode(stored)).rejects.toThrow('there is no key of its person');
   });
 
-  test('makes no key when the event is malformed before', async () => {
+  test('creates no key if the event is malformed', async () => {
     const { keys, codec } = setUp();
     const invalid = { ...registered, data: { ...registered.data, name: ' ' } } as AnnalsEvent;
     await expect(codec.encode(invalid, context, newId(), 'user-7001' as StreamName)).rejects.toThrow(
@@ -119,7 +119,7 @@ describe('what cannot be decoded', () => {
     expect(await keys.find([ADA])).toEqual(new Map());
   });
 
-  test('includes an event on the stream of another', async () => {
+  test('includes an event on the stream of another aggregate', async () => {
     const { codec } = setUp();
     await expect(codec.encode(registered, context, newId(), 'user-7002' as StreamName)).rejects.toThrow(
       'does not belong on user-7002',

@@ -22,12 +22,12 @@ import { eraseFields, openFields, partClear, partStored, sealFields } from './pe
 import { upcast } from './upcast.ts';
 
 /**
- * Between the events that the code knows and those that the log stores: versions, checks, and the sealing of
- * personal fields.
+ * Converts between the events that the code knows and those that the log stores: versions, checks, and the
+ * sealing of personal fields.
  */
 export type Codec = {
   /**
-   * Checks an event, seals its personal fields and gives it its stored form. Throws `KeyDestroyed` for an
+   * Checks an event, seals its personal fields and returns its stored form. Throws `KeyDestroyed` for an
    * erased person.
    */
   encode(
@@ -41,7 +41,7 @@ export type Codec = {
     context: MetadataContext,
     events: readonly Unencoded[],
   ): Promise<readonly NewEvent[]>;
-  /** Opens, upcasts and checks events; the key store is asked once for all of them. */
+  /** Opens, upcasts and checks events; asks the key store once for all of them. */
   decodeAll(recorded: readonly RecordedEvent[]): Promise<readonly DecodedEvent[]>;
 };
 
@@ -54,14 +54,11 @@ type Envelope = {
   readonly id: EventId;
   readonly recordedAt: Date;
   readonly metadata: EventMetadata;
-  /**
-   * A hash of its personal fields as they are sealed, where it has any: the same after their person was
-   * erased.
-   */
+  /** A hash of its sealed personal fields, if it has any; it survives their erasure. */
   readonly seal?: string;
 };
 
-/** An event with its place and its circumstances; narrowing by `type` narrows `data`. */
+/** An event with its envelope; narrowing by `type` narrows `data`. */
 export type DecodedEvent<Type extends EventType = EventType> = EventOf<Type> & Envelope;
 
 type Dependencies = { readonly keys: Pick<KeyStore, 'obtain' | 'find'>; readonly domain: Domain };
@@ -95,7 +92,7 @@ type Keys = ReadonlyMap<UserId, PersonKey | 'destroyed'>;
 
 type Decoding = { readonly catalogue: Catalogue; readonly keys: Keys };
 
-/** A recorded event as the code knows it, with the keys of all persons it needs at hand. */
+/** A recorded event as the code knows it; `keys` has those of all persons in it. */
 const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): DecodedEvent => {
   const { stream, version, position, id, recordedAt, type } = recorded;
   const definition = catalogue.find(type);
@@ -103,7 +100,7 @@ const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): Decoded
   try {
     const metadata = readMetadata(recorded.metadata);
     const data = readData(definition, recorded, { version: metadata.version, keys });
-    // The type names the definition that has just checked the data.
+    // The type identifies the definition that has just checked the data.
     return {
       type,
       data,
@@ -127,7 +124,7 @@ const sealIn = ({ data: { personal } }: RecordedEvent): { readonly seal?: string
     ? { seal: hash('sha256', String(personal.sealed), 'base64url') }
     : {};
 
-/** Whose key is needed to open an event; whatever else is wrong with it is found when it is decoded. */
+/** The person whose key opens an event; decoding finds every other fault. */
 export const subjectOf = ({ data }: Pick<RecordedEvent, 'data'>): UserId | null => {
   const { personal } = data;
   if (typeof personal !== 'object' || personal === null || !('subject' in personal)) return null;
@@ -166,7 +163,7 @@ const readData = (
   return checked;
 };
 
-/** What is recorded in clear can never be erased, so it is no personal field, however it came there. */
+/** Data that is recorded in clear can never be erased, so it is no personal field, however it got there. */
 const checkNothingInClear = (definition: EventDefinition, clear: JsonObject): void => {
   const field = definition.personal?.fields.find((name) => Object.hasOwn(clear, name));
   if (field !== undefined) throw new RangeError(`${field} is not sealed`);
@@ -175,7 +172,7 @@ const checkNothingInClear = (definition: EventDefinition, clear: JsonObject): vo
 const versionOf = ({ metadata }: RecordedEvent): number | null =>
   typeof metadata.version === 'number' ? metadata.version : null;
 
-/** An event that satisfies its definition, and what of it is to be sealed for whom. */
+/** An event that satisfies its definition, and the fields to seal for its person. */
 type Checked = {
   readonly unsealed: NewEvent;
   readonly personal: { readonly subject: UserId; readonly fields: JsonObject } | null;
@@ -188,7 +185,7 @@ type Encoding = {
   readonly context: MetadataContext;
 };
 
-/** Comes before any key is asked for, because asking makes one. */
+/** Precedes any look-up of a key, because a look-up creates one. */
 const check = (catalogue: Catalogue, { id, event, stream, context }: Encoding): Checked => {
   const { type } = event;
   const definition = catalogue.find(type);
@@ -215,7 +212,7 @@ const check = (catalogue: Catalogue, { id, event, stream, context }: Encoding): 
   }
 };
 
-/** The stored form, with the keys of all persons it needs at hand. */
+/** The stored form; `keys` has those of all persons in it. */
 const sealChecked = ({ unsealed, personal }: Checked, keys: ReadonlyMap<UserId, PersonKey>): NewEvent => {
   if (personal === null) return unsealed;
   const key = keys.get(personal.subject);
@@ -226,7 +223,7 @@ const sealChecked = ({ unsealed, personal }: Checked, keys: ReadonlyMap<UserId, 
   };
 };
 
-/** What is wrong, by fields and rules; a message of zod's could carry content, its paths and codes do not. */
+/** The fault, by fields and rules: a message of zod’s could quote content, its paths and codes do not. */
 const reasonOf = (error: Error): string =>
   error instanceof z.ZodError
     ? error.issues.map(({ path, code }) => `${path.join('.') || 'the whole'} (${code})`).join(', ')

@@ -2,8 +2,8 @@ import type { UserId } from '#shared/brands.ts';
 import type { Role } from './fields.ts';
 
 /**
- * For what reads events of users by name: the shapes that follow from their declaration, with `null` for what
- * was erased.
+ * For code that reads events of users by name: the shapes that follow from their declaration, with `null` for
+ * erased fields.
  */
 type User = { readonly userId: UserId };
 type Profile = { readonly name: string | null; readonly email: string | null; readonly role: Role };

@@ -8,7 +8,7 @@ import { type Origin, readMetadata } from './metadata.ts';
 import { eraseFields, partStored } from './personal.ts';
 import { upcast } from './upcast.ts';
 
-/** An event without its personal fields, which no key is needed for. */
+/** An event without its personal fields, which needs no key. */
 export type ClearEvent = {
   readonly type: string;
   readonly schemaVersion: number;
@@ -17,7 +17,7 @@ export type ClearEvent = {
   readonly data: JsonObject;
 };
 
-/** Upcasts and checks what an event holds in clear; nothing where it is not what its definition says. */
+/** Upcasts and checks the clear data of an event; undefined if it violates its definition. */
 export const decodeClear = (
   catalogue: Catalogue,
   { type, stream, data, metadata }: RecordedEvent,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { JsonObject } from '#shared/json.ts';
 
 /**
- * What there is to know about one type of event. A definition is the storage format: fields and types are
- * only ever added, and a change of shape is a new version with an upcaster from the one before.
+ * Everything about one type of event. A definition is the storage format: fields and types are only ever
+ * added, and a change of shape is a new version with an upcaster from the one before.
  */
 export type EventDefinition<
   Type extends string = string,
@@ -19,26 +19,24 @@ export type EventDefinition<
   readonly visibility: 'public' | 'internal';
   /** One sentence for the catalogue. */
   readonly description: string;
-  /** The kind of stream it belongs to, and the field that must hold that stream's key, if one does. */
+  /** Its kind of stream, and the field that must hold that stream’s key, if one does. */
   readonly stream: { readonly kind: string; readonly key: string | null };
-  /** Only of what is the kernel’s own: of aggregates of the domain, their rights say it. */
+  /** Only for kernel events; for aggregates of the domain, their rights decide. */
   readonly told?: ToldTo;
   /** The data in clear, by strict zod objects. */
   readonly schema: Schema;
-  /** Which fields are sealed under a person's key, and which field holds that person's id. */
+  /** The fields that are sealed under a person’s key, and the field that holds that person’s id. */
   readonly personal: PersonalPart<string, Personal> | null;
   /**
-   * From each earlier version to the one after it, by the earlier version; pure.
-   * After an erasure it is called without the personal fields, which become `null` afterwards.
+   * From each earlier version to the one after it, by the earlier version; pure. After an erasure it is
+   * called without the personal fields, which become `null` afterwards.
    */
   readonly upcasters: { readonly [version: number]: Upcaster };
-  /**
-   * What fields read as that are missing where an earlier release, which did not have them, wrote the event.
-   */
+  /** The values of fields that an earlier release did not write yet. */
   readonly absent?: JsonObject;
   /**
-   * Tries what code makes of the data, without which nothing can be done with the event. Throws `RangeError`
-   * where that fails.
+   * Runs the code that uses the data. Throws `RangeError` if that code fails, because the event is then
+   * useless.
    */
   readonly tryProjections?: (data: JsonObject) => void;
   /** Data that the schema accepts, for documentation. */
@@ -47,21 +45,18 @@ export type EventDefinition<
   readonly erasedSchema: z.ZodObject;
 };
 
-/**
- * Of what is the kernel’s own, who is told of what happens to it: whoever has this right to what the user
- * owns whom a field names.
- */
+/** The visibility of a kernel event: visible to those with this right to what the user in this field owns. */
 type ToldTo = {
   readonly right: `${string}.${string}`;
   readonly owner: string;
-  /** It is in the read model, so that it matters to administrators if it is taken out. */
+  /** It is in the read model, so administrators see if it is taken out. */
   readonly isProjected?: true;
 };
 
 type PersonalPart<Subject extends string, Personal extends string> = {
   readonly subject: Subject;
   readonly fields: readonly Personal[];
-  /** Those of them that are told to nobody, whoever may read the rest: secrets. */
+  /** Secret fields, which nobody sees, whatever else they may read. */
   readonly concealed?: readonly Personal[];
 };
 

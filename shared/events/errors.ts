@@ -1,6 +1,6 @@
 import type { EventId, Position } from '#shared/brands.ts';
 
-/** Of an event that cannot be opened, though its person was not erased. */
+/** For an event that cannot be opened, though its person was not erased. */
 export const KEY_LOST = 'there is no key of its person';
 
 /** The log has an event of a type that this release does not know. */
@@ -21,7 +21,7 @@ export class UnknownEventType extends Error {
 
 type Malformed = {
   readonly type: string;
-  /** Of the type; `null` where the metadata does not tell. */
+  /** Of the type; `null` if the metadata does not state it. */
   readonly version: number | null;
   readonly id: EventId;
   /** `null` for an event that was not recorded yet. */
@@ -30,7 +30,7 @@ type Malformed = {
   readonly reason: string;
 };
 
-/** The event is not what its definition says, or was changed after it was sealed. */
+/** The event violates its definition, or was changed after it was sealed. */
 export class MalformedEvent extends Error {
   readonly code = 'malformed_event';
   readonly type: string;

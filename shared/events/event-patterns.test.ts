@@ -18,7 +18,7 @@ test.each<[string, readonly string[]]>([
   expect(typesOf(catalogue, pattern)).toEqual(types);
 });
 
-test('an asterisk stands for all that is told outside, and nothing else', () => {
+test('an asterisk stands for all public types, and nothing else', () => {
   const told = catalogue.definitions.filter(({ visibility }) => visibility === 'public');
   expect(typesOf(catalogue, '*')).toEqual(told.map(({ type }) => type));
   expect(typesOf(catalogue, 'user.*')).not.toContain('user.email_abandoned');

@@ -25,7 +25,7 @@ const note = base.aggregate('note', {
 const told = (all: ReturnType<typeof eventReferencesOf>) =>
   all.map(({ name, kind, of, under }) => [name, kind, [...of], under]);
 
-test('events can be asked for by what others stand under, by owners, and by users', () => {
+test('events can be filtered by parents, by owners, and by users', () => {
   expect(told(eventReferencesOf(publishing))).toEqual([
     ['article', 'article', [['comment', 'articleId']], ['comments']],
     [

@@ -5,20 +5,20 @@ import type { JsonObject } from '#shared/json.ts';
 import { streamName } from './streams.ts';
 
 /**
- * A filter of events by what they name: an aggregate with all that stands under it, what belongs to a user,
- * or a user.
+ * A filter of events by a reference: an aggregate with all of its children, everything that belongs to a
+ * user, or a user.
  */
 export type EventReference = {
   readonly name: string;
   /** For documentation. */
   readonly says: string;
-  /** What else counts, in words. */
+  /** A description of the other matching events. */
   readonly others: string;
-  /** Of which kind it is itself, where what happens to it counts too. */
+  /** The kind of the reference’s own aggregate, if its events match too. */
   readonly kind: string | undefined;
-  /** What else counts, and under which name its events have the id. */
+  /** The other matching kinds of streams, and the name of the field in their events that holds the id. */
   readonly of: ReadonlyMap<string, string>;
-  /** What stands under it, as topics are named. */
+  /** The children’s topics. */
   readonly under: readonly string[];
 };
 
@@ -49,7 +49,7 @@ export const eventReferencesOf = (domain: Domain): readonly EventReference[] => 
   ];
 };
 
-/** Of webhooks: by what the events of other aggregates name, as `articleId` does. */
+/** Of webhooks: by the references in events of other aggregates, such as `articleId`. */
 export type Filters = ReadonlyMap<string, EventReference>;
 
 export const filtersOf = (domain: Domain): Filters =>
@@ -61,7 +61,7 @@ export const filtersOf = (domain: Domain): Filters =>
 
 type Happened = { readonly stream: StreamName; readonly data: JsonObject };
 
-/** Whether something happened to what has this id, or to what counts with it. */
+/** Whether an event happened to the aggregate with this id, or to one that matches with it. */
 export const refersTo = ({ kind, of }: EventReference, id: number, { stream, data }: Happened): boolean => {
   if (kind !== undefined && stream === streamName(kind, id)) return true;
   const key = of.get(stream.slice(0, Math.max(stream.indexOf('-'), 0)));

@@ -76,23 +76,23 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
     expect.soft(accepts(schema, value), `refuses ${JSON.stringify(value)?.slice(0, 60)}`).toBe(false);
 });
 
-test('text is kept as it was given', () => {
+test('text is stored unchanged', () => {
   expect(fields.name.parse('  Ada ')).toBe('  Ada ');
 });
 
 describe('the JSON schema', () => {
-  test('of a name tells the limits and the pattern', () => {
+  test('of a name has the limits and the pattern', () => {
     const schema = z.toJSONSchema(fields.name);
     expect(schema).toMatchObject({ type: 'string', minLength: 1, maxLength: 100 });
     const pattern = new RegExp(schema.pattern ?? '', 'u');
     expect([pattern.test(' a '), pattern.test('  '), pattern.test('a\u0000')]).toEqual([true, false, false]);
   });
 
-  test('of an e-mail address tells its format', () => {
+  test('of an e-mail address has its format', () => {
     expect(z.toJSONSchema(values.email)).toMatchObject({ type: 'string', maxLength: 254, format: 'email' });
   });
 
-  test('of tags tells that they are unique', () => {
+  test('of tags states that they are unique', () => {
     expect(z.toJSONSchema(tags)).toMatchObject({ type: 'array', maxItems: 10, uniqueItems: true });
   });
 });

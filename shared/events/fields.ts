@@ -9,26 +9,26 @@ export const webhookId = z.int().positive() as unknown as z.ZodType<WebhookId, n
 /** A version of a stream; 0 is the version of a stream without events. */
 export const version = z.int().nonnegative() as unknown as z.ZodType<Version, number>;
 
-/** A place in the log; 0 is the place before the first event. */
+/** A position in the log; 0 is the position before the first event. */
 export const position = z.int().nonnegative() as unknown as z.ZodType<Position, number>;
 
 /**
- * A place for events to hold, which are copied from log to log: it says in which log it is that. Nothing
- * means the log that the event is in, because the first release did not say. Where a span ends is told from
- * where one begins, because of what either is in another log.
+ * A position within an event, with the identity of its log, because events are copied from log to log. A null
+ * log means the log of the event itself: the first release did not state it. The beginning and the end of a
+ * span have schemas of their own, because each has another meaning in another log.
  */
 const place = { log: (z.uuid() as unknown as z.ZodType<LogIdentity, string>).nullable(), position };
 export const beginning = z.strictObject(place);
 export const end = z.strictObject(place);
 
-/** As a role can be called. */
+/** The form of a role’s name. */
 export const roleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/);
-/** What rights compare of a user; fields of the kernel’s types that are one value. */
+/** The attributes of a user that rights compare; fields with a single value. */
 export const attributes = z.record(
   z.string().max(100),
   z.union([z.string(), z.number(), z.boolean(), z.null()]),
 );
-/** Of the domain, or `admin`. */
+/** A role of the domain, or `admin`. */
 export type Role = string;
 
 export const name = visibleText(100);

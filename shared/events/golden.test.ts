@@ -13,9 +13,9 @@ import { createCodec } from './codec.ts';
 import { streamName } from './streams.ts';
 
 /**
- * Every version of every type that was ever written, as it was stored. A line is only ever added here, and
- * what is stored in a fixture is never changed, nor its hash: a log that has such events is out there. What
- * it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
+ * Every version of every type that was ever written, as it was stored. Lines are only ever added here, and
+ * neither the stored part of a fixture nor its hash ever changes: there are logs with such events. The
+ * decoded part changes with the version. `WRITE_GOLDEN=1` writes missing fixtures.
  */
 const FIXTURES = [
   'account.deactivated.v1.json',
@@ -81,7 +81,7 @@ const FIXTURES = [
 type Golden = {
   readonly stored: Canonical;
   readonly hash: string;
-  /** As the present code sees it, whatever version was stored. */
+  /** As the present code decodes it, whatever version was stored. */
   readonly decoded: JsonObject;
   readonly erased: JsonObject;
 };
@@ -141,7 +141,7 @@ const writeMissing = async (present: readonly string[]) => {
 if (process.env.WRITE_GOLDEN === '1') await writeMissing(readdirSync(FOLDER));
 const read = (file: string): Golden => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'));
 
-test('no fixture disappears and none is without a line here', () => {
+test('no fixture disappears and every one has a line here', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(FIXTURES);
 });
 
@@ -160,7 +160,7 @@ const textsIn = (value: Json | undefined): readonly string[] => {
 describe.each(FIXTURES)('%s', (file) => {
   const golden = read(file);
 
-  test('decodes to what it meant', async () => {
+  test('decodes to its meaning', async () => {
     expect(await decodedData(golden.stored, 'living')).toEqual(golden.decoded);
   });
 
@@ -168,7 +168,7 @@ describe.each(FIXTURES)('%s', (file) => {
     expect(await decodedData(golden.stored, 'erased')).toEqual(golden.erased);
   });
 
-  test('has the hash that it had, also after its canonical form was read back', () => {
+  test('has its original hash, even after its canonical form was read back', () => {
     expect(hashOf(golden.stored).toString('hex')).toBe(golden.hash);
     expect(hashOf(JSON.parse(canonicalForm(golden.stored))).toString('hex')).toBe(golden.hash);
   });

@@ -33,6 +33,6 @@ const LIMIT_CLAIM_EVENTS = {
   }),
 };
 
-/** Of a domain with a limit, or with one that it once had. */
+/** Events of a domain with a limit, or with a former one. */
 export const limitClaimEventsOf = ({ kinds }: Domain): Readonly<Record<string, EventDefinition>> =>
   Object.values(kinds).some(({ events }) => 'claim_abandoned' in events) ? LIMIT_CLAIM_EVENTS : {};

@@ -15,13 +15,13 @@ const CONTEXT: MetadataContext = {
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe('the trace of an event', () => {
-  test('is stored and read where there is one', () => {
+  test('is stored and read if there is one', () => {
     const stored = storeMetadata(1, { ...CONTEXT, trace: TRACE });
     expect(stored).toMatchObject({ trace: TRACE });
     expect(readMetadata(stored)).toEqual({ version: 1, ...CONTEXT, trace: TRACE });
   });
 
-  test('leaves no mark where there is none', () => {
+  test('leaves no mark if there is none', () => {
     const stored = storeMetadata(1, { ...CONTEXT, trace: undefined });
     expect(stored).toStrictEqual(storeMetadata(1, CONTEXT));
     expect(stored).not.toHaveProperty('trace');
@@ -91,7 +91,7 @@ const damage = fc.dictionary(
   value,
 );
 
-test('what is read is what could have been stored', () => {
+test('only metadata that could have been stored is read', () => {
   const isTaken = (work: () => unknown) => {
     try {
       work();

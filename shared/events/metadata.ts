@@ -3,7 +3,7 @@ import { TOKEN, timestamp, token } from '#kernel/declare/values.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { RECORDED_TRACE } from '#shared/tracing/traceparent.ts';
 
-/** Who made a change: a user, a part of the system by its name, or somebody unknown. */
+/** The author of a change: a user, a part of the system by its name, or somebody unknown. */
 export type Actor = `user:${number}` | `system:${string}` | 'anonymous';
 
 /**
@@ -11,7 +11,7 @@ export type Actor = `user:${number}` | `system:${string}` | 'anonymous';
  * be erased.
  */
 export type EventMetadata = {
-  /** The version of the event's type. */
+  /** The version of the event’s type. */
   readonly version: number;
   /** When the change was made, by the clock of the process that decided it: RFC 3339, UTC, milliseconds. */
   readonly at: string;
@@ -19,24 +19,24 @@ export type EventMetadata = {
   /** The OAuth client, if one was used. */
   readonly client: string | null;
   readonly request: string;
-  /** The same for everything that follows from one request. */
+  /** Shared by everything that follows from one request. */
   readonly correlation: string;
   /** The id of the event that this one follows from. */
   readonly causation: string | null;
-  /** Where in a trace it was made, as a `traceparent` (W3C), if that trace is recorded. */
+  /** The span of the change in its trace, as a `traceparent` (W3C), if that trace is recorded. */
   readonly trace?: string | undefined;
 };
 
-/** Who made a change, and how they came to. */
+/** The author of a change, with its client, request and cause. */
 export type Origin = Pick<EventMetadata, 'actor' | 'client' | 'request' | 'correlation' | 'causation'>;
 
-/** What the writer knows; the codec adds the version. */
+/** The metadata that the writer supplies; the codec adds the version. */
 export type MetadataContext = Omit<EventMetadata, 'version'>;
 
 const ACTOR = /^(?:user:[1-9]\d{0,15}|system:[a-z0-9-]{1,100}|anonymous)$/;
 export const actor = z.string().regex(ACTOR) as unknown as z.ZodType<Actor, string>;
 
-/** The two names with a dollar are EventStoreDB's own, so that its by-correlation projection works. */
+/** The two names with a dollar are EventStoreDB’s own, so that its by-correlation projection works. */
 const stored = z.strictObject({
   version: z.int().positive(),
   at: timestamp,
@@ -54,7 +54,7 @@ export const storeMetadata = (version: number, context: MetadataContext): JsonOb
   return stored.parse(trace === undefined ? same : { ...same, trace });
 };
 
-/** Throws zod's error; the codec names the event. */
+/** Throws zod’s error; the codec names the event. */
 export const readMetadata = (metadata: JsonObject): EventMetadata => {
   const {
     version,
@@ -73,8 +73,8 @@ export const readMetadata = (metadata: JsonObject): EventMetadata => {
 type Stored = z.infer<typeof stored>;
 
 /**
- * Every follower reads the metadata of every event: zod, which takes several times as long, is asked only
- * about what is not certain.
+ * Every follower reads the metadata of every event; zod, which takes several times as long, parses only those
+ * that are not certain.
  */
 const certain = (metadata: JsonObject): Stored => (isCertain(metadata) ? metadata : stored.parse(metadata));
 

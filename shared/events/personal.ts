@@ -6,11 +6,11 @@ import { seal, unseal } from '#shared/keys/seal.ts';
 import type { EventDefinition } from './define-event.ts';
 import { userId } from './fields.ts';
 
-/** The stored form of personal fields. Its first sign says how the rest was made. */
+/** The stored form of personal fields. Its first character identifies the format of the rest. */
 const FORMAT = '1.';
 const sealedFields = z.strictObject({ subject: userId, sealed: z.string().startsWith(FORMAT) });
 
-/** What personal fields are sealed to: they open in no other event. */
+/** The event that personal fields are bound to: they open in no other. */
 export type Place = { readonly id: EventId; readonly type: string };
 
 export type StoredData = {
@@ -18,15 +18,15 @@ export type StoredData = {
   readonly personal: { readonly subject: UserId; readonly sealed: string } | null;
 };
 
-/** Parts stored data; throws zod's error where the personal part is not one. */
+/** Splits stored data; throws zod’s error if the personal part is malformed. */
 export const partStored = (data: JsonObject): StoredData => {
-  // Most events hold nothing personal, and every follower reads every event: those are taken as they are.
+  // Most events hold no personal data, and every follower reads every event: those are returned as they are.
   if (data.personal === undefined) return { clear: data, personal: null };
   const { personal, ...clear } = data;
   return { clear, personal: sealedFields.parse(personal) };
 };
 
-/** Parts data in clear into what stays in clear and what is to be sealed, `null` where nothing is. */
+/** Splits clear data into the part that stays in clear and the part to seal, `null` if there is none. */
 export const partClear = (
   definition: EventDefinition,
   data: JsonObject,
@@ -48,10 +48,7 @@ export const sealFields = (
   return { subject, sealed: FORMAT + sealed.toString('base64url') };
 };
 
-/**
- * Throws `SealBroken` where anything was changed. What the fields are is for the schema of the event to
- * check.
- */
+/** Throws `SealBroken` if anything was changed. The schema of the event checks the fields themselves. */
 export const openFields = (
   key: PersonKey,
   { subject, sealed }: NonNullable<StoredData['personal']>,
@@ -64,7 +61,7 @@ export const openFields = (
   return fields as JsonObject;
 };
 
-/** After an erasure every personal field is there and `null`. */
+/** After an erasure every personal field is present and `null`. */
 export const eraseFields = ({ personal }: EventDefinition, data: JsonObject): JsonObject =>
   personal === null ? data : { ...data, ...Object.fromEntries(personal.fields.map((name) => [name, null])) };
 

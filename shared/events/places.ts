@@ -3,20 +3,20 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { beginning, end } from './fields.ts';
 
-/** A place in a log; without a log, in that of the event which holds it. */
+/** A position in a log; without a log, in that of its event. */
 export type Place = { readonly log: LogIdentity | null; readonly position: Position };
 
-/** Which log it is that we have, and what counts in it for a place of another. */
+/** Our log, and the position that replaces one of another log. */
 type Here = { readonly log: LogIdentity; readonly elsewhere: Position };
 
 /**
- * The position of a place in our log. This may be a copy of the log that the place is in, and positions are
- * not what they were there: whoever asks says what is certain to lose nothing.
+ * The position of a place in our log. Our log may be a copy with different positions, so the caller passes a
+ * fallback that certainly loses nothing.
  */
 export const positionHere = ({ log, position }: Place, here: Here): Position =>
   log === null || log === here.log ? position : here.elsewhere;
 
-/** What the first release wrote: a bare position. */
+/** The first release wrote a bare position. */
 export const placedWithoutLog = (value: Json | undefined): Json | undefined =>
   typeof value === 'number' ? { log: null, position: value } : value;
 
@@ -25,9 +25,7 @@ type CursorOf = (place: Place, isEnd: boolean) => string;
 
 const known = new WeakMap<z.ZodObject, readonly Path[]>();
 
-/**
- * The data as clients see it, to whom a place in the log is a cursor and nothing that one could count with.
- */
+/** The data for clients, to whom a position is an opaque cursor. */
 export const withCursors = (schema: z.ZodObject, data: JsonObject, cursorOf: CursorOf): JsonObject => {
   const paths = known.get(schema) ?? pathsIn(schema);
   known.set(schema, paths);
@@ -36,7 +34,7 @@ export const withCursors = (schema: z.ZodObject, data: JsonObject, cursorOf: Cur
   return paths.reduce<JsonObject>(changed, data);
 };
 
-/** Wherever the definition says that a field is a place. */
+/** The paths of all fields that are places by their schema. */
 const pathsIn = (schema: z.ZodType): readonly Path[] => {
   if (isPlace(schema)) return [{ names: [], isEnd: schema === end }];
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodExactOptional)
@@ -49,7 +47,7 @@ const pathsIn = (schema: z.ZodType): readonly Path[] => {
 
 export const isPlace = (schema: unknown): boolean => schema === beginning || schema === end;
 
-/** What is damaged stays as it is. */
+/** Damaged data stays as it is. */
 const changedAt = (
   value: Json | undefined,
   [name, ...rest]: readonly string[],

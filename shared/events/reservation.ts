@@ -5,9 +5,7 @@ import { defineEvent } from './define-event.ts';
 
 const stream = { kind: 'command', key: null } as const;
 
-/**
- * What was answered, to be answered again. It stays in the log for ever: ids and codes, never personal data.
- */
+/** The response, to be repeated. It stays in the log for ever: ids and codes, never personal data. */
 const outcome = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject, JsonObject>;
 
 export const RESERVATION_EVENTS = {

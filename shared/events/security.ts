@@ -8,8 +8,8 @@ import { defineEvent } from './define-event.ts';
 import { names, userId } from './fields.ts';
 
 /**
- * Facts of the authorization server that matter for security. They stand on streams of their own, never on a
- * user's, and hold no personal field: who was concerned is said by number.
+ * Security events of the authorization server. They have streams of their own, never a user’s, and hold no
+ * personal field: users are named by id.
  */
 const session = { kind: 'session', key: 'sessionId' } as const;
 const grant = { kind: 'grant', key: 'grantId' } as const;

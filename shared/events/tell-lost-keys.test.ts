@@ -5,7 +5,7 @@ import { tellLostKeys } from './tell-lost-keys.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('events of lost keys are told together, with their number; what else is wrong is left to others', () => {
+test('events with lost keys are reported together, with their number; other faults are left to others', () => {
   const told: unknown[] = [];
   const lost = tellLostKeys(
     { error: ((given: unknown) => void told.push(given)) as never },

@@ -4,8 +4,8 @@ import { KEY_LOST } from './errors.ts';
 const TOGETHER_MS = 10_000;
 
 /**
- * Answers whether an event could not be read because the key of its person is lost. Where a database was
- * lost, that may be so of very many events: they are counted, and told together.
+ * Returns whether an event was unreadable because the key of its person is lost. If a database was lost, that
+ * may apply to very many events: they are counted, and reported together.
  */
 export type LostKeys = Disposable & { count(reason: string): boolean };
 

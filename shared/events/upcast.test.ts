@@ -18,7 +18,7 @@ test('starts at the version that was stored', () => {
   expect(upcast(definition, 2, { tags: ['b'] })).toEqual({ tags: ['b'], cover: null });
 });
 
-test('leaves what was read to others, though an upcaster changes what it is given', () => {
+test('leaves the stored data unchanged, even if an upcaster mutates its input', () => {
   const careless = {
     ...definition,
     upcasters: {
@@ -31,12 +31,12 @@ test('leaves what was read to others, though an upcaster changes what it is give
   expect(data).toEqual({ label: 'a' });
 });
 
-test('leaves the current version alone', () => {
+test('leaves the current version unchanged', () => {
   const data = { tags: [], cover: null };
   expect(upcast(definition, 3, data)).toBe(data);
 });
 
-test('fills in what an earlier release did not know, once it is of the current version', () => {
+test('fills in fields that an earlier release did not know, once the data is of the current version', () => {
   const grown = { ...definition, absent: { tags: [], place: null } };
   expect(upcast(grown, 1, { label: 'a' })).toEqual({ tags: ['a'], cover: null, place: null });
   expect(upcast(grown, 3, { tags: ['b'], cover: null, place: 'here' })).toEqual({
@@ -46,7 +46,7 @@ test('fills in what an earlier release did not know, once it is of the current v
   });
 });
 
-test('refuses what a later release wrote', () => {
+test('refuses the version of a later release', () => {
   expect(() => upcast(definition, 4, {})).toThrow('known up to version 3');
 });
 
@@ -54,7 +54,7 @@ test('refuses a version without an upcaster', () => {
   expect(() => upcast({ ...definition, upcasters: {} }, 1, {})).toThrow('no upcaster from version 1');
 });
 
-test('an upcaster that fails is the fault of the event, told without what it held', () => {
+test('an upcaster that fails is the fault of the event, reported without its content', () => {
   const trims = {
     ...definition,
     upcasters: {

@@ -4,7 +4,7 @@ import { snake } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from './event-references.ts';
 
-/** What the fields of a webhook may hold. */
+/** The fields of a webhook, and their limits. */
 
 const URL_CHARACTERS_MAX = 2_048;
 export const DESCRIPTION_CHARACTERS_MAX = 500;
@@ -14,7 +14,7 @@ const CONCURRENCY_MAX = 50;
 export const HEADERS_MAX = 10;
 const HEADER_VALUE_CHARACTERS_MAX = 1_000;
 
-/** Where it is delivered to. */
+/** The address of deliveries. */
 export const url = text(URL_CHARACTERS_MAX).meta({
   maxLength: URL_CHARACTERS_MAX,
   format: 'uri',
@@ -22,10 +22,7 @@ export const url = text(URL_CHARACTERS_MAX).meta({
 });
 export const description = text(DESCRIPTION_CHARACTERS_MAX).nullable();
 
-/**
- * A type, all of one family (`article.*`), or all (`*`); what it stands for is found when an event is matched
- * with it.
- */
+/** A type, all of one family (`article.*`), or all (`*`); it is compared with an event’s type at delivery. */
 const eventPattern = z.string().regex(/^(?:\*|[a-zA-Z0-9]{1,40}\.(?:\*|[a-zA-Z0-9_]{1,60}))$/, {
   error: 'Must be a type of event, all of a kind (`article.*`), or all (`*`).',
 });
@@ -36,14 +33,14 @@ export const eventTypes: z.ZodType<readonly string[], readonly string[]> = z
   .refine((values) => new Set(values).size === values.length, { error: 'Must not repeat a type.' })
   .meta({ uniqueItems: true });
 
-/** Only what happens to what these lead to, by the filters of the domain. */
+/** Only events of the aggregates that these refer to, by the filters of the domain. */
 export type WebhookFilter = { readonly [name: string]: number };
 
-/** Each filter that the domain has, once or not at all. */
+/** Each filter of the domain, at most once. */
 export const filterSchema = (domain: Domain, id: z.ZodType = z.int().positive().exactOptional()) =>
   z.strictObject(Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, id])));
 
-/** Which column has what a filter leads to, where webhooks are kept. */
+/** The column of each filter, in the table of webhooks. */
 export const filterColumnsOf = (domain: Domain): readonly (readonly [column: string, name: string])[] =>
   [...filtersOf(domain).keys()].map((name) => [`filter_${snake(name)}`, name]);
 
@@ -69,7 +66,7 @@ export const headerValue = z
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, {
     error: 'Must be visible ASCII, with spaces only inside.',
   });
-/** Sent beside ours. */
+/** Sent in addition to ours. */
 export const headers = z
   .record(headerName, headerValue)
   .refine((values) => Object.keys(values).length <= HEADERS_MAX, {
@@ -81,15 +78,17 @@ export const headers = z
 export const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/);
 
 const SCOPES_MAX = 100;
-/** Those of whoever decided what goes where, as far as it depends on them what the webhook is told. */
+/**
+ * The scopes of the user who chose the address and the events; they limit the events the webhook receives.
+ */
 export const scopes: z.ZodType<readonly string[], readonly string[]> = z
   .array(z.string().regex(/^[a-z0-9-]+:[a-z0-9-]+$/))
   .max(SCOPES_MAX)
   .meta({ uniqueItems: true });
 
 /**
- * Why it is disabled: its owner or an administrator wanted that, nothing but failures for days, or the
- * receiver said that it is gone (410).
+ * The reason why it is disabled: by its owner or an administrator, after days of failures, or because the
+ * receiver responded 410 (gone).
  */
 export const DISABLED_REASONS = ['owner', 'failing', 'gone'] as const;
 export const disabledReason = z.enum(DISABLED_REASONS);

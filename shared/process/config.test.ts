@@ -69,7 +69,7 @@ test('a secret can come from a file', async () => {
   }
 });
 
-test('production listens on all addresses, but with metrics and for the other roles on none that others reach', () => {
+test('production listens on all addresses, but for metrics and internal requests only on the loopback one', () => {
   const { http, metrics, internal } = loadConfig({
     NODE_ENV: 'production',
     MASTER_KEY: KEY,
@@ -79,7 +79,7 @@ test('production listens on all addresses, but with metrics and for the other ro
   expect([metrics.host, internal.host]).toEqual(['127.0.0.1', '127.0.0.1']);
 });
 
-test('production refuses to start without a master key and says how to make one', () => {
+test('production refuses to start without a master key and explains how to create one', () => {
   const [problem, ...others] = problemsOf({ NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' });
   expect(problem).toMatch(/^MASTER_KEY is missing.*openssl rand -base64 32/);
   expect(others).toEqual([]);
@@ -117,14 +117,14 @@ test.each(['https://a.example/', 'a.example', 'https://a.example,any', 'https://
   },
 );
 
-test('every wrong setting is told at once, each in a sentence', () => {
+test('all invalid settings are reported at once, each in a sentence', () => {
   expect(problemsOf({ PORT: 'abc', LOG_LEVEL: 'loud' })).toEqual([
     'PORT is “abc” and must be a port number from 0 to 65535, where 0 takes any free one.',
     'LOG_LEVEL is “loud” and must be trace, debug, info, warn, error, fatal, or silent.',
   ]);
 });
 
-/** For each setting that can be wrong, something that it must not be. */
+/** For each setting that can be invalid, an invalid value. */
 const WRONG: Partial<Record<SettingName, string>> = {
   MAIL_URL: 'mail.example:587',
   MAIL_FROM: 'nobody',
@@ -253,13 +253,13 @@ test.each([
   expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);
 });
 
-test('the issuer is the origin of the public URL unless it is told otherwise', () => {
+test('the issuer defaults to the origin of the public URL', () => {
   expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).issuerUrl).toBe('https://annals.example');
   expect(loadConfig({ ISSUER_URL: 'https://auth.example/' }).issuerUrl).toBe('https://auth.example');
   expect(loadConfig({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' }).issuerUrl).toBe('https://localhost:4000');
 });
 
-test('the keys of tokens are read from the issuer unless it is reached by another address', () => {
+test('the key set is read from the issuer unless another address is set', () => {
   expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).jwksUrl).toBe(
     'https://annals.example/jwks',
   );
@@ -268,7 +268,7 @@ test('the keys of tokens are read from the issuer unless it is reached by anothe
   );
 });
 
-test('the public URL loses the slash at its end', () => {
+test('the public URL loses its trailing slash', () => {
   expect(loadConfig({ PUBLIC_URL: 'https://annals.example/' }).publicUrl).toBe('https://annals.example');
 });
 

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one thing: what the settings become, with the reading of them.
+// Over 200 lines, because it is one thing: the configuration, and its parsing.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
@@ -13,35 +13,34 @@ import { StartRefused } from './start-refused.ts';
 
 export type Config = {
   readonly environment: 'development' | 'production' | 'test';
-  /** In how many processes `npm start` serves clients. */
+  /** The number of processes in which `npm start` serves clients. */
   readonly workers: number;
   readonly http: Listener;
   readonly metrics: Listener;
-  /** The command role's listener for the other roles. */
+  /** The command role’s listener for the other roles. */
   readonly internal: Listener;
   readonly commandUrls: readonly string[];
   readonly publicUrl: string;
   /** The `iss` of every token. */
   readonly issuerUrl: string;
-  /** Where the keys of the tokens are read from another process. */
+  /** The address of the key set, for another process. */
   readonly jwksUrl: string;
-  /** What people become who create an account for themselves. */
-  /** `off`, or a role; what the domain says if nothing is here. */
+  /** The role of users who sign up by themselves, or `off`; undefined means the default of the domain. */
   readonly signUp: string | undefined;
-  /** Undefined means that there is none. */
+  /** Undefined means that no mail is sent. */
   readonly mail: MailSettings | undefined;
-  /** How many proxies stand in front of this process. */
+  /** The number of proxies in front of this process. */
   readonly trustProxy: number;
-  /** By which the ingress shows that what it says of clients' certificates is its own. */
+  /** Authenticates the ingress, which forwards the certificates of clients. */
   readonly ingressSecret: string | undefined;
   /** Files in PEM; undefined means plain HTTP. */
   readonly tls: TlsFiles | undefined;
-  /** The web pages that may call us. */
+  /** The web pages that may send cross-origin requests. */
   readonly corsOrigins: CorsOrigins;
   /** Whether applications may register themselves. */
   readonly registration: 'off' | 'on';
   readonly dpopNonce: 'offered' | 'required';
-  /** Whether a change must say which version it changes. */
+  /** Whether a change must state the version it changes. */
   readonly requireIfMatch: boolean;
   readonly dataDir: string;
   /** Undefined means the embedded server. */
@@ -52,13 +51,13 @@ export type Config = {
   readonly readDatabaseUrls: readonly string[];
   /** Undefined means the database. */
   readonly eventLogUrl: string | undefined;
-  /** `postgres:` alone means that the log is followed; else a `kafka:` URL. */
+  /** `postgres:` alone means following the log; otherwise a `kafka:` URL. */
   readonly changeStreamUrl: string;
   /** `postgres:` alone means the database. */
   readonly jobQueueUrl: string;
   /** A `file:` URL of a folder, or an `s3:` URL. */
   readonly blobUrl: string;
-  /** Undefined means the one kept in the data folder, which production refuses. */
+  /** Undefined means the one in the data folder, which production refuses. */
   readonly masterKey: string | undefined;
   readonly logLevel: z.output<typeof SETTINGS.LOG_LEVEL.schema>;
   readonly tracing: TracingSettings;
@@ -70,18 +69,20 @@ export type Config = {
   readonly webhooks: WebhookSettings;
   readonly audit: AuditSettings;
   readonly drainMs: number;
-  /** Of `drainMs`: how long requests are still taken after the process has begun to say that it stops. */
+  /**
+   * The part of `drainMs` in which requests are still accepted after the process has announced that it stops.
+   */
   readonly drainNoticeMs: number;
 };
 
-/** Of what proves the event log. */
+/** Settings of the verification of the event log. */
 export type AuditSettings = {
   readonly dir: string;
   readonly headEveryMs: number;
   readonly watchEventsPerSecond: number;
 };
 
-/** The server that sends mail, and whom it comes from. */
+/** The mail server, and the sender of mail. */
 type MailSettings = { readonly url: string; readonly from: string };
 
 export type TracingSettings = {
@@ -89,7 +90,7 @@ export type TracingSettings = {
   readonly endpoint: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string | undefined;
-  /** Of the traces that begin here, such a share is recorded. */
+  /** The share of the traces beginning here that is recorded. */
   readonly ratio: number;
 };
 
@@ -97,22 +98,22 @@ export type WebhookSettings = {
   readonly perOwnerMax: number;
   readonly guard: GuardRules;
   readonly timeoutMs: number;
-  /** How long to wait after each failure; after the last of them there is no other attempt. */
+  /** The delay after each failure; after the last of them there is no other attempt. */
   readonly retryDelaysMs: readonly number[];
   readonly disableAfterMs: number;
-  /** To how many a process sends at once. */
+  /** The maximum of concurrent deliveries of a process. */
   readonly concurrency: number;
   readonly keepDays: number;
 };
 
-/** Of streams of server-sent events. */
+/** Streams of server-sent events. */
 export type StreamSettings = {
   readonly perOwnerMax: number;
   readonly heartbeatMs: number;
   readonly bufferBytesMax: number;
 };
 
-/** Where to listen; the host undefined means all addresses. */
+/** An address to listen on; an undefined host means all addresses. */
 export type Listener = { readonly port: number; readonly host: string | undefined };
 
 export type TlsFiles = {
@@ -124,7 +125,7 @@ export type TlsFiles = {
 type RateLimitSettings = {
   /** `postgres:` alone means the database. */
   readonly url: string;
-  /** For whoever has a verified token. */
+  /** For callers with a verified token. */
   readonly client: RatePolicy;
   /** For everybody else, by address. */
   readonly anonymous: RatePolicy;
@@ -153,10 +154,10 @@ export type HttpLimits = {
   readonly connectionsMax: number;
 };
 
-/** `EX_CONFIG` of sysexits.h: starting again without a change is of no use. */
+/** `EX_CONFIG` of sysexits.h: a restart without a change is useless. */
 const EX_CONFIG = 78;
 
-/** Settings that are missing or wrong, each in one sentence. */
+/** Missing or invalid settings, each in one sentence. */
 export class ConfigError extends StartRefused {
   readonly problems: readonly string[];
 
@@ -169,9 +170,7 @@ export class ConfigError extends StartRefused {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads and checks all settings at once, so that one look at the message is enough to put everything right.
- */
+/** Reads and checks all settings at once, so that one message lists every problem. */
 export const loadConfig = (environment: Environment = process.env): Config => {
   const problems: string[] = [];
   const values = readSettings(environment, problems);
@@ -212,8 +211,7 @@ type Values = {
 type Fallback<Setting> = Setting extends { fallback: string } ? never : undefined;
 
 /**
- * An empty variable counts as unset, because that is how compose files and shells hand on what nobody has
- * set.
+ * An empty variable counts as unset, because compose files and shells pass unset variables on as empty ones.
  */
 const readSettings = (environment: Environment, problems: string[]): Values => {
   const entries = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
@@ -231,7 +229,7 @@ const readSettings = (environment: Environment, problems: string[]): Values => {
   return Object.fromEntries(entries) as Values;
 };
 
-/** Longer than balancers usually take to notice. */
+/** Longer than load balancers usually take to notice. */
 const PRODUCTION_NOTICE_MS = 2_000;
 
 const assemble = (values: Values): Config => ({

@@ -8,10 +8,7 @@ import { demandRedis } from './demand-redis.ts';
 
 const log = pino({ level: 'silent' });
 
-/**
- * What redis-server says with `protected-mode yes` and no password, for who does not come from its own
- * machine.
- */
+/** The response of redis-server with `protected-mode yes` and no password to a client on another machine. */
 const DENIED =
   '-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user.\r\n';
 
@@ -34,7 +31,7 @@ test('a Redis in protected mode is refused at the start, by the name of its sett
   );
 });
 
-test('one that answers, that hangs up, or that is not there is left to who uses it', async () => {
+test('a Redis that responds, hangs up, or is absent does not prevent the start', async () => {
   await using well = await listen((socket) => socket.write('+PONG\r\n'));
   await using gone = await listen((socket) => socket.destroy());
   for (const url of [

@@ -6,9 +6,9 @@ const TIMEOUT_MS = 1_000;
 const PORT = 6379;
 
 /**
- * Refuses the start at a Redis in protected mode. It says so to whoever connects and hangs up, and the driver
- * hides that: it takes such a Redis for one that is not there yet, and would wait for it for good. One that
- * does not answer now is no reason.
+ * Refuses the start if Redis is in protected mode. Such a server reports that to a client and hangs up, but
+ * the driver hides it: it would wait for good, as for a server that is not up yet. An absent server is no
+ * reason to refuse.
  */
 export const demandRedis = async (
   url: string,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { makeFolder } from '../folder.ts';
 
-/** What somebody needs who has just started Annals for development, kept where only they can read it. */
+/** The first credentials of a development installation, stored where only its user can read them. */
 const FirstMinute = z.object({
-  /** Where the server listens. */
+  /** The address of the server. */
   url: z.url().optional(),
   /** A service client that acts as an administrator. */
   client: z.object({ clientId: z.string(), secret: z.string() }),
@@ -15,18 +15,18 @@ const FirstMinute = z.object({
 });
 export type FirstMinute = z.infer<typeof FirstMinute>;
 
-/** What the demo has made in development. */
+/** The demo’s data for its users, in development. */
 const DemoAccess = z.object({
-  /** A person of it who can sign in. */
+  /** A person of the demo who can sign in. */
   administrator: z.object({
     id: z.int().positive(),
     name: z.string(),
     email: z.string(),
     password: z.string(),
   }),
-  /** Where its webhooks lead. */
+  /** The receiver of its webhooks. */
   receiverPort: z.int(),
-  /** What to look at first. */
+  /** The page to open first. */
   lookAt: z.object({ path: z.string(), says: z.string() }),
 });
 export type DemoAccess = z.infer<typeof DemoAccess>;
@@ -36,14 +36,14 @@ const DEMO_FILE = 'demo-access.json';
 
 export const firstMinutePath = (dataDir: string): string => join(dataDir, FILE);
 
-/** Undefined where there is none, or none that can be used: it is then made anew. */
+/** Undefined if there is no usable one; it is then created again. */
 export const readFirstMinute = (dataDir: string): Promise<FirstMinute | undefined> =>
   read(firstMinutePath(dataDir), FirstMinute);
 
 export const writeFirstMinute = (dataDir: string, content: FirstMinute): Promise<void> =>
   write(dataDir, FILE, content);
 
-/** Undefined where there is no demo, or it was made in production. */
+/** Undefined if there is no demo, or it was created in production. */
 export const readDemoAccess = (dataDir: string): Promise<DemoAccess | undefined> =>
   read(join(dataDir, DEMO_FILE), DemoAccess);
 
@@ -65,7 +65,7 @@ const read = async <Content>(path: string, schema: z.ZodType<Content>): Promise<
   }
 };
 
-/** Readers find the old one or the new one, whole. */
+/** Readers find the complete old one or the complete new one. */
 const write = async (dataDir: string, file: string, content: object): Promise<void> => {
   await makeFolder(dataDir);
   const path = join(dataDir, file);

@@ -33,21 +33,21 @@ import { NotReady } from './not-ready.ts';
 import type { ProcessContext } from './run.ts';
 import { StartRefused } from './start-refused.ts';
 
-/** What every role stands on. */
+/** The resources that every role needs. */
 export type Foundation = {
-  /** What the roles serve. */
+  /** The domain that the roles serve. */
   readonly domain: Domain;
   readonly metrics: Registry;
   readonly health: Health;
-  /** Of the database, for connections of one's own. */
+  /** Of the database, for connections outside the pool. */
   readonly databaseUrl: string;
-  /** Of the same database without a pooler, where one is in between. */
+  /** Of the same database without a pooler, if there is one in between. */
   readonly directUrl: string | undefined;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly masterKey: MasterKey;
   readonly keys: KeyStore;
-  /** Who was erased, outside the database; it was applied before anything else could open a key. */
+  /** The list of erased persons, outside the database; applied before anything else can decrypt data. */
   readonly erasures: ErasureList;
   readonly rateLimits: RateLimits;
   readonly tracing: Tracing;
@@ -56,8 +56,8 @@ export type Foundation = {
 const CONNECTIONS_MAX = 8;
 
 /**
- * Opens the database, the event log and the keys that the settings name; they close when the process stops.
- * Traces show it as this service.
+ * Opens the database, the event log and the keys of the settings; they close when the process stops. Traces
+ * name it by this service.
  */
 export const openFoundation = async (
   context: ProcessContext,
@@ -124,7 +124,7 @@ export const openFoundation = async (
 const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string =>
   /^postgres(ql)?:$/.test(url) ? databaseUrl : url;
 
-/** Its end would be taken for what was there before, by all who have cursors of that. */
+/** Otherwise its new events would count as the lost ones, for every cursor that refers to those. */
 const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost'>): void => {
   if (!lost?.includes(identity)) return;
   throw new StartRefused(
@@ -143,13 +143,13 @@ type Watched = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'check'>;
   readonly history: Pick<GuardedLog, 'demandHistory'>;
-  /** Its followers are known by their metrics. */
+  /** Has a metric for each follower. */
   readonly metrics: Registry;
-  /** Whether the role answers reads alone: those need neither a database that takes writes nor the log. */
+  /** Whether the role only serves reads: it needs neither a writable database nor the log. */
   readonly isReader: boolean;
 };
 
-/** Has `/readyz` tell of what every role stands on. */
+/** Adds the resources of every role to `/readyz`. */
 const watchFoundation = (
   health: Pick<Health, 'add'>,
   { database, pool, eventLog, history, metrics, isReader }: Watched,
@@ -169,10 +169,10 @@ const watchFoundation = (
   });
 };
 
-/** Less than a check may take. */
+/** Less than the timeout of a check. */
 const HISTORY_MAX_MS = 1_000;
 
-/** A log that does not answer says nothing about its history; that it does not is told apart. */
+/** A log that does not respond says nothing about its history; another check reports that it does not. */
 const demandHistory = async (history: Watched['history']): Promise<void> => {
   const waiting = new AbortController();
   const looking = history.demandHistory().catch((cause: unknown) => {

@@ -2,8 +2,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { StartRefused } from './start-refused.ts';
 
 /**
- * What only those need who use it: the repository has it all among its dependencies, the npm package leaves
- * it to them. By what an operator calls it.
+ * Packages that only their users need, by the operator’s name for the engine: they are dependencies of the
+ * repository, but npm package users install them themselves.
  */
 export const ENGINES = {
   'An S3 bucket': ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
@@ -20,7 +20,7 @@ export const ENGINES = {
   describeDomain: ['fast-check'],
 } as const;
 
-/** Loads what talks to an engine. Where its packages are not installed, it says how they are. */
+/** Loads the adapter of an engine. If its packages are missing, the error says how to install them. */
 export const loadEngine = async <Adapter>(
   engine: keyof typeof ENGINES,
   load: () => Promise<Adapter>,
@@ -39,7 +39,7 @@ export const loadEngine = async <Adapter>(
   }
 };
 
-/** Of a package whose program for this machine was left out, as by `--omit=optional`. */
+/** Of a package whose binary for this machine was left out, as by `--omit=optional`. */
 const NO_BINARY = /native binding/;
 const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 

@@ -33,7 +33,7 @@ test('a line is JSON with level, time, message, and fields', () => {
   ]);
 });
 
-test('what is below the level is not logged', () => {
+test('lines below the level are not logged', () => {
   const { log, text } = capture('warn');
   log.info('quiet');
   expect(text()).toBe('');
@@ -67,7 +67,7 @@ test('the password of a URL is hidden, in fields and in errors', () => {
   expect(text()).toContain('postgres://annals:[redacted]@127.0.0.1/annals');
 });
 
-test('an error is logged with its type, code, stack, and cause, and without what its driver adds', () => {
+test('an error is logged with its type, code, stack, and cause, and without the properties that its driver adds', () => {
   const { log, lines } = capture();
   const cause = Object.assign(new RangeError('inner'), { code: 'E1' });
   log.error(
@@ -98,7 +98,7 @@ test('a structure that refers to itself does not stop the log', () => {
   expect(text()).toContain('[too deep]');
 });
 
-/** What a process of its own writes by this log. */
+/** The log lines of a separate process. */
 const writtenBy = (script: string): readonly string[] => {
   const log = `const log = (await import('${new URL('./log.ts', import.meta.url)}')).createLog({ level: 'info' });`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', `${log}${script}`], {

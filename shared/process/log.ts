@@ -7,7 +7,7 @@ export type Log = Logger;
 
 export type LogOptions = {
   readonly level: string;
-  /** Where the lines go, other than to standard output. */
+  /** The output, unless it is standard output. */
   readonly destination?: DestinationStream;
   /** The name of this process among those that write to the same standard output. */
   readonly worker?: string | undefined;
@@ -37,7 +37,7 @@ const openStandardOutput = (heldMax: number): DestinationStream => {
   };
 };
 const HELD_CHARACTERS_MAX = 16_384;
-/** A pipe takes this much in one piece (`PIPE_BUF`), so that the lines of several workers do not mix. */
+/** A pipe writes this much atomically (`PIPE_BUF`), so that the lines of several workers do not mix. */
 const HELD_BY_WORKER_MAX = 4_096;
 const MAY_WAIT = /^{"level":"(?:info|debug|trace)"/;
 
@@ -53,14 +53,14 @@ export const createLog = ({ level, worker, destination = standardOutput(worker) 
     {
       level,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Errors are described by `redact`, which also looks into their causes.
+      // `redact` describes errors, including their causes.
       ...(worker !== undefined && { base: { pid: process.pid, hostname: hostname(), worker } }),
       serializers: { err: (described: unknown) => described },
       formatters: { level: (label) => ({ level: label }), log: redact },
     },
     destination,
   );
-  // Pino does not format what a child is given, and children inherit this method.
+  // Pino does not format the bindings of a child, and children inherit this method.
   const { child } = log;
   log.child = function (this: Log, bindings, options) {
     return child.call(this, redact(bindings), options);
@@ -68,7 +68,7 @@ export const createLog = ({ level, worker, destination = standardOutput(worker) 
   return log;
 };
 
-/** What stands in a log in place of a secret or a personal field. */
+/** Replaces secrets and personal fields in a log. */
 const REDACTED = '[redacted]';
 const TOO_DEEP = '[too deep]';
 const DEPTH_MAX = 8;
@@ -93,10 +93,7 @@ const HIDDEN = new Set([
 ]);
 const HIDDEN_ENDINGS = ['secret', 'token', 'password'];
 
-/**
- * Copies what is to be logged without secrets and personal fields, at any depth: nobody has to think of each
- * path.
- */
+/** Copies log fields without secrets and personal fields, at any depth, so that no path needs listing. */
 const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0);
 
 const redactFields = (fields: object, depth: number): Record<string, unknown> => {
@@ -124,13 +121,13 @@ const isHidden = remember((key) => {
   return HIDDEN.has(plain) || HIDDEN_ENDINGS.some((ending) => plain.endsWith(ending));
 });
 
-/** The password of a connection string. */
+/** Hides the password of a connection string. */
 const redactUrl = (text: string): string =>
   text.includes('://') ? text.replaceAll(/(:\/\/[^\s:/@]*):[^\s/@]*@/g, `$1:${REDACTED}@`) : text;
 
 /**
- * What an error says by itself. Its other properties stay out: a database's `detail` and a validator's
- * `issues` quote values, which may be personal.
+ * The properties that every error has. Others are left out: a database’s `detail` and a validator’s `issues`
+ * quote values, which may be personal.
  */
 const describeError = (error: Error, depth: number): Record<string, unknown> => ({
   type: error.constructor.name,

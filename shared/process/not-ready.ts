@@ -1,6 +1,5 @@
 /**
- * Why something cannot do its work, in words for anybody who asks `/readyz`: they name no host, no folder and
- * no user.
+ * The reason why a component is not ready, for public display at `/readyz`: it names no host, folder or user.
  */
 export class NotReady extends Error {
   constructor(reason: string, options?: ErrorOptions) {

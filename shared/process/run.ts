@@ -12,15 +12,15 @@ import { StartRefused } from './start-refused.ts';
 export type ProcessContext = {
   readonly config: Config;
   readonly log: Log;
-  /** What this process serves. */
+  /** The domain that this process serves. */
   readonly domain: Domain;
-  /** What is put here is disposed in reverse when the process is told to stop. */
+  /** Disposed in reverse order when the process is told to stop. */
   readonly resources: AsyncDisposableStack;
-  /** Aborts when the process is told to stop, also during its start. */
+  /** Aborts when the process is told to stop, even during its start. */
   readonly signal: AbortSignal;
-  /** Of one of several processes that an installation is started in. */
+  /** If it is one of several processes of an installation. */
   readonly worker?: WorkerLink | undefined;
-  /** From now on, `SIGHUP` does this, and does not stop the process. */
+  /** From now on, `SIGHUP` calls this, and does not stop the process. */
   readonly onHangUp?: (work: () => void) => void;
 };
 
@@ -72,7 +72,7 @@ const live = async (
     log.fatal({ err: error }, 'The process could not start.');
     return FAILED;
   }
-  // A signal during the start is obeyed once everything that was begun is there to be stopped.
+  // A signal during the start takes effect once everything that was started can be stopped.
   return await stopping;
 };
 
@@ -95,7 +95,7 @@ const watchForStop = (log: Log, drainMs: number, { told, isWorker }: Watching): 
   let onHangUp: (() => void) | undefined;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // Of these a terminal tells all its processes, and the primary process decides for its workers.
+      // A terminal sends these to all its processes, and the primary process decides for its workers.
       if (isWorker && signal !== 'SIGTERM') return;
       if (signal === 'SIGHUP' && onHangUp !== undefined && stoppingSince === undefined) {
         onHangUp();
@@ -114,7 +114,7 @@ const watchForStop = (log: Log, drainMs: number, { told, isWorker }: Watching): 
   return {
     stopping: promise,
     onHangUp(work) {
-      // A terminal that was closed has nobody left to stop the process by hand.
+      // If its terminal closes, nobody is left to stop the process by hand.
       if (!process.stdin.isTTY) onHangUp = work;
     },
   };

@@ -4,9 +4,8 @@ import { SETTINGS, type SettingName } from './settings.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the environment gives for a setting, or the file that `NAME_FILE` names where it is a secret: what
- * starts containers mounts secrets as files, so that they stand in no environment that others can look at.
- * Empty counts as unset.
+ * The value of a setting: from the environment, or for a secret from the file that `NAME_FILE` names, because
+ * container runtimes mount secrets as files, out of environments that others can see. Empty counts as unset.
  */
 export const settingText = (
   environment: Environment,

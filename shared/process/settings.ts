@@ -13,13 +13,13 @@ type Setting = {
   /** Completes the sentence “NAME must be …”. */
   readonly expected: string;
   readonly description: string;
-  /** What counts when the variable is unset or empty. */
+  /** The default if the variable is unset or empty. */
   readonly fallback?: string;
-  /** How the table shows a default that is worked out from something else. */
+  /** The table’s text for a default that is computed from something else. */
   readonly fallbackText?: string;
   /**
-   * A value that no message may repeat. A path may not be repeated either, because what was meant to be in
-   * the file may stand there.
+   * A value that no message may repeat. A path may not be repeated either, because someone may have put the
+   * secret itself there.
    */
   readonly secret?: boolean | 'path';
 };
@@ -59,7 +59,7 @@ const origins = z
     (items): CorsOrigins => (items[0] === 'any' ? 'any' : items[0] === 'none' ? NO_ORIGINS : new Set(items)),
   );
 
-/** Items with commas between them, or what stands for the list. */
+/** Items with commas between them, or a word that stands for the list. */
 const listOf = <Item>(parse: (text: string) => Item | undefined) =>
   z.string().transform((text, context): Item[] => {
     const parts = text.split(',');
@@ -98,7 +98,10 @@ const urlOf = (...protocols: readonly string[]) =>
 
 const postgres = ['postgres:', 'postgresql:'];
 
-/** Every setting that something reads: one table for the check at the start, `annals settings`, and docs/settings.md. */
+/**
+ * Every setting that is read anywhere: one table for the check at the start, `annals settings`, and
+ * docs/settings.md.
+ */
 export const SETTINGS = {
   NODE_ENV: {
     schema: z.enum(['development', 'production', 'test']),
@@ -507,7 +510,7 @@ export const SETTINGS = {
       'Maximum number of open streams (`/events`, GraphQL subscriptions) per process, for a user or for an address without a token.',
   },
   STREAM_HEARTBEAT_MS: {
-    // Each time, every stream is looked at.
+    // Each run checks every stream.
     schema: integer(100, 3_600_000),
     expected: 'a whole number from 100 to 3600000',
     fallback: '15000',

@@ -6,22 +6,22 @@ import { StartRefused } from './start-refused.ts';
 const EX_USAGE = 64;
 const ROOT = new URL('../..', import.meta.url).pathname;
 
-/** What the version option prints, wherever it is given. */
+/** The output of the version option of every command. */
 export const VERSION_LINE = `annals ${packageJson.version} (Node ${process.versions.node})`;
 
 export type StartArguments = {
-  /** The file that was started. */
+  /** The path of the started file. */
   readonly program: string;
-  /** Which was asked for alone. */
+  /** The only role to start. */
   readonly role?: string;
-  /** What can be asked for alone. */
+  /** The roles that can be started alone. */
   readonly roles?: readonly string[];
   readonly args: readonly string[];
 };
 
 /**
- * The text that the arguments of a start ask for, or undefined to start: settings are environment variables,
- * and there is nothing else.
+ * The text that the arguments of a start request, or undefined to start: settings are environment variables,
+ * and there are no others.
  */
 export const answerStartArguments = (given: StartArguments): string | undefined => {
   const { args } = given;

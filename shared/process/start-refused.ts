@@ -1,6 +1,6 @@
 /**
- * The process cannot start for a reason that its operator can change: the message says all there is to say, a
- * stack nothing.
+ * The process cannot start for a reason that its operator can change: the message is sufficient, and a stack
+ * useless.
  */
 export class StartRefused extends Error {
   readonly exitCode: number;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 
-/** What the representations of all resources have in common. */
+/** The fields that all representations share. */
 
 const href = z.string().meta({ description: 'A path on this origin.', examples: ['/users/7001'] });
 
@@ -14,7 +14,7 @@ const Link = z.strictObject({
 });
 export type Link = Readonly<z.infer<typeof Link>>;
 
-/** An action is there exactly when this caller may take it now. */
+/** An action is present exactly if this caller may take it now. */
 export const Links = z.record(z.string(), Link).meta({
   description: 'Links to related items and actions. An action is present exactly when you may take it now.',
 });
@@ -28,13 +28,13 @@ export const id = z
 export const createdAt = timestamp.meta({ readOnly: true, description: 'When it was made.' });
 export const updatedAt = timestamp.meta({ readOnly: true, description: 'When it was last changed.' });
 
-/** In a PUT: may be left as it was got, and is not looked at. */
+/** In a PUT: a read-only member may be sent back, and is ignored. */
 export const unheeded = z
   .unknown()
   .optional()
   .meta({ description: 'Ignored, because it cannot be changed.' });
 
-/** What every write answers with, so that a read can wait for it. */
+/** The response to a write; a read can wait for its cursor. */
 export const Written = z
   .strictObject({
     id,
@@ -49,6 +49,6 @@ export const Written = z
   })
   .meta({ id: 'Written' });
 
-/** How a change of an item is answered, which `item` reads. */
+/** The response to a change of an item; the operation `item` reads the item. */
 export const written = (description: string, item?: string) =>
   ({ status: 200, description, kind: 'written', schema: Written, item }) as const;

@@ -72,7 +72,7 @@ const HistoryEntry = z
   .meta({ id: 'HistoryEntry' });
 export type HistoryEntry = Readonly<z.infer<typeof HistoryEntry>>;
 
-/** Of the history of anything. */
+/** The history of any aggregate. */
 export const HISTORY = {
   method: 'GET',
   role: 'query',

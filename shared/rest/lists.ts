@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** How lists are asked for. */
+/** The parameters of lists. */
 
 export const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -28,21 +28,21 @@ const limit = z
 
 const cursor = z.string().min(1).max(CURSOR_CHARACTERS_MAX);
 
-/** One or the other: a page after a cursor, or before it. */
+/** Either a page after a cursor, or one before it. */
 export const PAGE = {
   limit: limit.optional(),
   after: cursor.optional().meta({ description: 'A cursor out of a Link of rel="next".' }),
   before: cursor.optional().meta({ description: 'A cursor out of a Link of rel="prev".' }),
 };
 
-/** A name to sort by, with a minus for the other way round. */
+/** A name to sort by; a minus reverses the order. */
 export const sortBy = <const Name extends string>(...names: readonly [Name, ...Name[]]) =>
   z
     .enum(names)
     .optional()
     .meta({ default: names[0], description: 'The order; a minus means the latest first.' });
 
-/** The id of something else, in a query. */
+/** The id of another aggregate, in a query. */
 export const idParameter = z
   .string()
   .regex(/^[1-9]\d{0,15}$/, { error: 'Must be an id: a positive whole number.' })
@@ -57,7 +57,7 @@ const searched = z
   .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
     error: 'Must be well-formed Unicode without U+0000.',
   })
-  // As the index is; the same letter can be written in several ways.
+  // Like the index, because one letter can be written in several ways.
   .normalize('NFC');
 
 export const search = searched.meta({

@@ -8,7 +8,7 @@ import type { RestOperation } from './operation.ts';
 const moment = timestamp.nullable();
 const scopes = z.array(z.string());
 
-/** Whether and how somebody can sign in, and what acts for them. */
+/** The ways in which a user can sign in, and the clients that act for them. */
 const ManagedAccount = z
   .strictObject({
     userId: id,
@@ -90,7 +90,7 @@ const person = { ...right, path: '/account/people/{userId}' } as const;
 const ending = { ...right, method: 'DELETE', isUnversioned: true } as const;
 const gone = (description: string) => ({ status: 204, description, kind: 'nothing' }) as const;
 
-/** What administrators see of the accounts of others, and do with them. */
+/** The operations of administrators on the accounts of others. */
 export const managedAccountOperations = (domain: Domain) => {
   const { Invitation, MadeInvitation, NewInvitation } = invitationForms(domain);
   return {

@@ -34,7 +34,7 @@ const PATHS: readonly (readonly [path: string, allow: string])[] = [
   ['/api/articles/1', ITEM],
 ];
 
-test.each(PATHS)('%s says by OPTIONS and by 405 that it takes %s', async (path, allow) => {
+test.each(PATHS)('the methods of %s, by OPTIONS and by 405, are %s', async (path, allow) => {
   await using server = await open();
   const options = await fetch(`${server.url}${path}`, { method: 'OPTIONS' });
   expect({ status: options.status, allow: options.headers.get('allow'), body: await options.text() }).toEqual(
@@ -62,12 +62,12 @@ test.each(PATHS)('%s says by OPTIONS and by 405 that it takes %s', async (path, 
   }
 });
 
-test('a method that another process serves is not refused for being none', async () => {
+test('a method that another process serves is not refused as unknown', async () => {
   await using server = await open();
   expect((await fetch(`${server.url}/articles/1`)).status).toBe(404);
 });
 
-test('what is under /api is what is without it, whatever follows', async () => {
+test('a path under /api is the same as without it', async () => {
   await using server = await open();
   const text = async (path: string, method = 'GET') =>
     (await fetch(`${server.url}${path}`, { method })).text();
@@ -77,7 +77,7 @@ test('what is under /api is what is without it, whatever follows', async () => {
   expect(await textOfWhole(server.url, '/api/articles?limit=3')).toMatch(/read 3$/);
 });
 
-/** By a request that names the origin too, as for a proxy. */
+/** Sends a request that names the origin too, as for a proxy. */
 const textOfWhole = (url: string, path: string): Promise<string> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(`GET ${url}${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -85,7 +85,7 @@ const textOfWhole = (url: string, path: string): Promise<string> => {
 };
 
 test.each(['/api', '/api/', '/api/articlesx', '/api/api/articles', '/api//articles', '/apiarticles'])(
-  '%s is nothing',
+  '%s is not found',
   async (path) => {
     await using server = await open();
     expect((await fetch(`${server.url}${path}`)).status).toBe(404);

@@ -23,7 +23,7 @@ import { RECORDED_EVENT_OPERATIONS } from './recorded-event.ts';
 import { routeOperations } from './routes.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** What there is of the log whatever the domain, by operation id. */
+/** The operations of the kernel on the log, by operation id. */
 const kernelOperationsOf = (domain: Domain) =>
   ({
     ...erasureReadsOf(domain),
@@ -43,14 +43,14 @@ type AuthOperationId =
 export type KernelOperations = ReturnType<typeof kernelOperationsOf> & ReturnType<typeof userReadsOf>;
 export type KernelOperationId = keyof KernelOperations;
 
-/** The REST interface, by operation id: all that `/openapi.json` tells of. */
+/** The REST interface, by operation id: the content of `/openapi.json`. */
 export type Operations = Readonly<
   Record<KernelOperationId | AuthOperationId, RestOperation> &
     Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
 const made = new WeakMap<Domain, Operations>();
-/** Made once for a domain. */
+/** Created once for a domain. */
 export const operationsOf = (domain: Domain): Operations => {
   const operations = made.get(domain) ?? makeOperations(domain);
   made.set(domain, operations);
@@ -86,15 +86,15 @@ const makeOperations = (domain: Domain): Operations => {
   return { ...others, ...routes };
 };
 
-/** Names of operations are made of the name and the plural, and those of GraphQL's types of neither. */
+/** Operations are named by the name and the plural, but GraphQL types by neither. */
 const anotherName = ({ type }: AggregateOperation['use']['kind']): string =>
   `give the aggregate another name or plural, and \`names: { graphql: '${type}' }\` if GraphQL is to call it so all the same`;
 
-/** Those to what is in the log; what the authorization server keeps it serves by itself. */
+/** The operations on resources of the log; the authorization server serves its own. */
 export const resourcesOf = (domain: Domain): readonly RestOperation[] =>
   Object.values(operationsOf(domain)).filter(isOfLog);
 
-/** Those to the aggregates of the domain. */
+/** The operations on the aggregates of the domain. */
 export const ofAggregates = (
   domain: Domain,
 ): readonly (readonly [id: string, operation: AggregateOperation])[] =>
@@ -102,7 +102,7 @@ export const ofAggregates = (
     'use' in operation ? [[id, operation] as const] : [],
   );
 
-/** Those to its views. */
+/** The operations on its views. */
 export const ofViews = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
   Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
     'reads' in operation ? [[id, operation] as const] : [],
@@ -116,8 +116,7 @@ const Users = z.strictObject({
 });
 
 /**
- * The reads of users, whose fields are those of the domain; everybody sees the name, the rest only who has
- * the right to it.
+ * The reads of users, whose fields the domain declares. Everybody sees the name; other fields need the right.
  */
 const userReadsOf = (domain: Domain) => {
   if (domain.kinds.user === undefined) throw new Error(`${domain.name} has no users`);

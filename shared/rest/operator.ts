@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what operators see and ask for, with its schemas.
+// Over 200 lines, because it is one table: the operations of operators, with their schemas.
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { report } from '#shared/audit/verification-report.ts';
@@ -8,7 +8,7 @@ import { Links } from './fields.ts';
 import { PAGE } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
-/** What operators see and ask for: administrators, whatever the installation is made of. */
+/** The operations of operators (administrators), whatever roles and engines the installation has. */
 
 const count = z.int().nonnegative();
 const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });

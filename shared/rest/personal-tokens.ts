@@ -12,7 +12,7 @@ const EXPIRES = 'When it ends by itself: within a year of its creation.';
 export const personalTokenForms = (domain: Domain) => {
   const policy = policyOf(domain);
   const own = scopeOf(policy, 'token.manage');
-  // No token makes others.
+  // No token can create others.
   const scope = z.enum(policy.scopes.filter((each) => each !== own));
   const shown = {
     id: z.string().meta({ readOnly: true, examples: ['k3J9x2PqLm0a'] }),
@@ -50,7 +50,7 @@ export const personalTokenForms = (domain: Domain) => {
 
 const all = { right: 'token.manage', role: 'auth', path: '/account/tokens' } as const;
 
-/** What people do with their own personal access tokens. */
+/** The operations of users on their own personal access tokens. */
 export const personalTokenOperations = (domain: Domain) => {
   const { PersonalToken, PersonalTokenAndSecret, NewPersonalToken } = personalTokenForms(domain);
   return {

@@ -32,7 +32,7 @@ const ChainPlace = z.strictObject({
 
 const deliveries = z.array(Delivery).exactOptional();
 
-/** One event with all that is known of it. */
+/** An event with all of its metadata. */
 const RecordedEvent = Event.extend({
   streamVersion: z.int().positive().meta({ description: 'Of the item, once this had happened.' }),
   chain: ChainPlace.exactOptional().meta({
@@ -46,7 +46,7 @@ const RecordedEvent = Event.extend({
 }).meta({ id: 'RecordedEvent' });
 export type RecordedEvent = Readonly<z.infer<typeof RecordedEvent>>;
 
-/** What one request has led to. */
+/** The events that follow from one request. */
 const EventTrace = z
   .strictObject({
     correlation: z

@@ -6,8 +6,8 @@ import { type RestOperation, routeOf } from './operation.ts';
 import { resourcesOf } from './operations.ts';
 
 /**
- * What every process that serves resources mounts before their routes: their other name, and which methods
- * they take.
+ * Every process that serves resources mounts this before their routes: the prefix `/api`, and the methods of
+ * each path.
  */
 export const resourcePaths = (domain: Domain): Router => {
   const operations = resourcesOf(domain);
@@ -15,12 +15,11 @@ export const resourcePaths = (domain: Domain): Router => {
 };
 
 /**
- * The same resources are under `/api` as well. Mount it before their routes; links in answers stay as they
- * are.
+ * The same resources are under `/api` as well. Mounted before their routes; links in responses have no
+ * prefix.
  */
 const apiPrefix = (operations: readonly RestOperation[]): RequestHandler => {
-  // Only what is ours: a path such as `/api/token` is not another way to what has nothing to do with
-  // resources.
+  // Only for resources: a path such as `/api/token` is no alias.
   const resources = new Set(operations.map(({ path }) => path.split('/')[1]));
   // After the origin, which clients of proxies name as well (RFC 9112, section 3.2.2).
   const prefixed = new RegExp(`^(https?://[^/?#]+)?/api(?=/(?:${[...resources].join('|')})(?:[/?]|$))`, 'i');
@@ -31,9 +30,9 @@ const apiPrefix = (operations: readonly RestOperation[]): RequestHandler => {
 };
 
 /**
- * What each resource takes, for `OPTIONS` and for methods that it does not take. Mount it before the routes
- * of the roles: the same path may be read in one and written in another, and Express answers `OPTIONS` with
- * the methods of the first that knows the path.
+ * The methods of each resource, for `OPTIONS` and for refusing others. Mounted before the routes of the
+ * roles: one role may read a path and another write it, and Express answers `OPTIONS` with the methods of the
+ * first that knows the path.
  */
 const methodRoutes = (operations: readonly RestOperation[]): RequestHandler => {
   const table = createRouteTable();

@@ -4,7 +4,7 @@ import { filterSchema } from '#kernel/rest/operations.ts';
 import type { Operation } from '#shared/policy.ts';
 import type { RestOperation } from './operation.ts';
 
-/** The reads that a domain has of its own, by their names. */
+/** The custom reads of a domain, by name. */
 export const routeOperations = ({ routes }: Domain): Readonly<Record<string, RestOperation>> =>
   Object.fromEntries(
     routes.map(({ name, path, says, right, takes, gives }) => [

@@ -7,7 +7,7 @@ import { type EventReference, filtersOf } from '#shared/events/event-references.
 import { disabledReason, filterSchema } from '#shared/events/webhook.ts';
 import { createdAt, id, Links, updatedAt } from './fields.ts';
 
-/** Counting goes so far, so that it costs the same however many there are. */
+/** Counting stops here, so that it costs the same for any backlog. */
 export const BACKLOG_COUNTED_MAX = 10_000;
 
 export const WebhookHealth = z

@@ -8,10 +8,7 @@ import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 import { Withheld, webhookOf } from './webhook.ts';
 
-/**
- * The one answer that shows a secret, and shows it again to whoever repeats the request by its idempotency
- * key.
- */
+/** The one response that shows a secret; a repeated request with the same idempotency key shows it again. */
 const WrittenWithSecret = Written.extend({
   secret: z.string().meta({
     description: 'By which to verify callbacks (Standard Webhooks). It is not shown again.',
@@ -44,13 +41,13 @@ const Webhooks = z.strictObject({
 const item = { path: '/webhooks/{webhookId}' } as const;
 const own = { right: 'webhook.manage' } as const;
 
-/** What is sent of webhooks, as the domain has it. */
+/** The request bodies for webhooks of the domain. */
 export const webhookBodies = (domain: Domain) => {
   const { RegisterWebhook, ReplaceWebhook, EditWebhook } = webhookFormsOf(domain);
   const { url, description, eventTypes, filter, payload, ordered, limits, headers } = ReplaceWebhook.shape;
   const NewWebhook = RegisterWebhook.omit({ type: true }).meta({ id: 'NewWebhook' });
 
-  /** The whole of what can be changed; what cannot be may be left in it. */
+  /** All fields that can be changed; read-only ones may be left in it. */
   const WebhookReplacement = z
     .strictObject({
       url,

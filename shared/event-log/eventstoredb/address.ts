@@ -1,15 +1,12 @@
 /**
- * `esdb://user:password@host:2113,host:2113?tls=false`: with several hosts it is no URL, and is read as the
- * client reads it.
+ * `esdb://user:password@host:2113,host:2113?tls=false`: with several hosts it is no URL, and is parsed as the
+ * client parses it.
  */
 const ADDRESS = /^esdb(?:\+discover)?:\/\/(?:[^:@]+:[^@]+@)?(?<hosts>[^@/?]+)\/*(?:\?.*)?$/;
 const HOST = /^[^\s$+!?*'(),;[\]{}|"%~#<>=&:/@]+(?::(?<port>\d{1,5}))?$/;
 const PORT_MAX = 65_535;
 
-/**
- * The hosts of an address, without the user and the password that it may hold; nothing where it is no address
- * of EventStoreDB.
- */
+/** The hosts of an address, without user and password; undefined if it is no address of EventStoreDB. */
 export const hostsIn = (address: string): readonly string[] | undefined => {
   const hosts = ADDRESS.exec(address)?.groups?.hosts?.split(',');
   return hosts?.every(isHost) ? hosts : undefined;

@@ -11,10 +11,10 @@ import { positionAt, versionAt } from './places.ts';
 
 export type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
 
-/** An append that was stored, and which process of the server has answered so. */
+/** A stored append, and the server process that acknowledged it. */
 export type Stored = Appended & { readonly server: symbol };
 
-/** The version that the stream has reached, and the position of the last event where the server tells it. */
+/** The version that the stream has reached, and the position of the last event if the server states it. */
 export type Answer = {
   readonly version: Version;
   readonly position: Position | undefined;
@@ -24,8 +24,8 @@ export type Answer = {
 type Waiting = PromiseWithResolvers<Answer> & { readonly timer: NodeJS.Timeout };
 
 /**
- * One client in use, the call that carries its appends, those that wait for their answer, and when it last
- * answered any of them.
+ * The client in use: the call that carries its appends, the appends that wait for a response, and when it
+ * last answered any of them.
  */
 type Current = {
   readonly connection: Connection;
@@ -35,9 +35,9 @@ type Current = {
 };
 
 /**
- * The one client that appends. All its appends go over one call of its connection: requests go in, answers
- * come out, in any order. If it answers nobody for a whole answer's time, the call may be dead: it is
- * replaced by a client with a call of its own, and whatever waited for it is told to try again.
+ * The one client that appends. All its appends go over one call of its connection: requests go in, responses
+ * come out, in any order. A call that answers nothing for a whole timeout may be dead: a client with a call
+ * of its own replaces it, and the waiting appends are told to retry.
  */
 export class AppendClient implements AsyncDisposable {
   readonly #url: string;
@@ -52,8 +52,8 @@ export class AppendClient implements AsyncDisposable {
   }
 
   /**
-   * Sends once; rejects with what the server or the connection says, or with a passing failure when no answer
-   * comes within the time.
+   * Sends once. Rejects with the error of the server or the connection, or with a passing failure if no
+   * response comes in time.
    */
   send(request: Request, answerWithinMs: number): Promise<Answer> {
     const used = this.#current;
@@ -106,7 +106,7 @@ export class AppendClient implements AsyncDisposable {
   #onAnswer(used: Current, answer: BatchAppendResp, server: symbol): void {
     used.heardAtMs = performance.now();
     const waiting = settled(used, answer.getCorrelationId()?.getString() ?? '');
-    // The server gives a second answer to some requests.
+    // The server answers some requests twice.
     if (!waiting) return;
     try {
       waiting.resolve({ ...reachedBy(answer), server });
@@ -120,7 +120,7 @@ export class AppendClient implements AsyncDisposable {
     if (mayLeaveStuck(error)) this.#replace(used, REPLACED);
   }
 
-  /** The call has failed, and with it whatever waits for an answer on it. */
+  /** The call has failed, and with it every append that waits on it. */
   #onFailure(used: Current, error: unknown): void {
     used.call = undefined;
     used.heardAtMs = performance.now();
@@ -133,10 +133,10 @@ export class AppendClient implements AsyncDisposable {
     id: string,
     { sentAtMs, answerWithinMs }: { sentAtMs: number; answerWithinMs: number },
   ): void {
-    // Others that wait for the client are failed by it as well, so it names no stream.
+    // It also fails other appends that wait for the client, so the message names no stream.
     const why = `EventStoreDB did not answer an append within ${Math.round(answerWithinMs)} ms`;
     fail(used, id, new PassingFailure(why));
-    // Others may be answered, and whoever had only the rest of its patience knows too little.
+    // Others may be answered, and an append with only the rest of its retry budget proves too little.
     if (used.heardAtMs < sentAtMs && answerWithinMs >= this.#silenceMaxMs) this.#replace(used, why);
   }
 

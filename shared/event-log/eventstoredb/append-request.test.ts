@@ -21,7 +21,7 @@ const encode = (
 };
 const bytesOf = (text: string | Uint8Array) => Buffer.from(text).toString('utf8');
 
-test('the classes of the client read what was encoded', () => {
+test('the classes of the client can read the encoded request', () => {
   const stream = `thing-${'a'.repeat(200)}`;
   const events = [
     anEvent({ text: 'Ünïcödé €😀' }, { text: 'ß' }),
@@ -65,7 +65,7 @@ test.each([
   }).toEqual(said);
 });
 
-test('a large append is sent in messages that a server takes, of which only the last is final', () => {
+test('a large append is sent in messages that a server accepts, the last of them final', () => {
   const events = Array.from({ length: 200 }, () => anEvent({}, { text: 'x'.repeat(60_000) }));
   const { id, messages, decoded } = encode(events);
   expect(messages.length).toBeGreaterThan(3);

@@ -2,7 +2,7 @@ import type { CheckedEvent } from '../check-append.ts';
 import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';
 
 export type AppendRequest = {
-  /** A UUID, by which the answer is told from others. */
+  /** A UUID, which the response repeats. */
   readonly id: string;
   readonly stream: string;
   readonly expected: ExpectedVersion;
@@ -11,12 +11,12 @@ export type AppendRequest = {
   readonly deadlineMs: number;
 };
 
-/** A server takes messages of 4 MiB. */
+/** A server accepts messages of 4 MiB. */
 const MESSAGE_BYTES_MAX = 3 * 1_048_576;
 
 /**
- * An append as messages of the type `BatchAppendReq` in EventStoreDB's `streams.proto`. The classes of the
- * client would turn each event into JSON, Base64 and bytes twice.
+ * An append as messages of the type `BatchAppendReq` in EventStoreDB’s `streams.proto`. The classes of the
+ * client would convert each event to JSON, Base64 and bytes twice.
  */
 export const encodeAppend = ({ events, ...request }: AppendRequest): readonly Buffer[] => {
   const messages: Buffer[] = [];
@@ -59,7 +59,7 @@ const encodePart = (
   return message.written();
 };
 
-/** What is in a message beside its id, the name of the stream and the events. */
+/** The size of a message beside its id, the name of the stream and the events. */
 const HEAD_BYTES_MAX = 64;
 
 const writeOptions = (
@@ -128,7 +128,7 @@ const bytesOfVarint = (value: number): number => {
 
 const LENGTH_DELIMITED = 2;
 
-/** Fields of Protocol Buffers, one after the other. The length of a nested message is written before it. */
+/** Fields of Protocol Buffers, one after the other. The length of a nested message precedes it. */
 class Message {
   readonly #bytes: Buffer;
   #end = 0;
@@ -141,7 +141,7 @@ class Message {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** A field that holds so many bytes, which are written next. */
+  /** A field of so many bytes, which are written next. */
   begin(field: number, length: number): void {
     this.#varint(field * 8 + LENGTH_DELIMITED);
     this.#varint(length);

@@ -19,26 +19,26 @@ export type ProposedAppend = {
 };
 
 export type AppendTiming = {
-  /** How long an append is tried again while the server is away. */
+  /** The retry budget of an append while the server is unreachable. */
   readonly patienceMs: number;
-  /** How long one try waits for its answer, which may never come. */
+  /** The timeout of one attempt, whose response may never come. */
   readonly answerWithinMs: number;
 };
 
 const WAITING_MAX = 20_000;
 
-/** An append is hardly answered in less. */
+/** The least time in which an append can succeed. */
 const LEAST_MS = 200;
 
-/** No stream becomes as long. */
+/** No stream reaches this version. */
 const LONGEST = Number.MAX_SAFE_INTEGER as Version;
 
-/** Appends until it is known what became of it, or patience ends. */
+/** Appends, and retries until the outcome is known or the retry budget is used up. */
 export class Appender implements AsyncDisposable {
   readonly #client: AppendClient;
   readonly #reader: Reader;
   readonly #timing: AppendTiming;
-  /** Since when appends have failed and none was answered. */
+  /** Since when all appends have failed. */
   #failingSinceMs: number | undefined;
   #pending = 0;
   #onIdle = () => {};
@@ -50,7 +50,7 @@ export class Appender implements AsyncDisposable {
     this.#timing = timing;
   }
 
-  /** Most appends are answered at the first try, so that one has no more steps than it needs. */
+  /** Most appends succeed at the first attempt, so that path is the shortest. */
   async append(proposed: ProposedAppend): Promise<Stored> {
     if (this.#closed) throw new LogUnavailable('the event log is closed');
     if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are waiting already`);
@@ -72,9 +72,9 @@ export class Appender implements AsyncDisposable {
   }
 
   /**
-   * Rejects while appends have failed for longer than their patience. It asks itself by then, because nobody
-   * appends to a process that is not ready: by an append that can only be refused, for the stream is never
-   * that long.
+   * Rejects while appends have failed for longer than their retry budget. It probes by itself then, because
+   * nobody appends to a process that is not ready: with an append that can only be refused, because the
+   * stream is never that long.
    */
   async check(): Promise<void> {
     const { patienceMs, answerWithinMs } = this.#timing;
@@ -88,7 +88,7 @@ export class Appender implements AsyncDisposable {
     this.#failingSinceMs = undefined;
   }
 
-  /** Finishes what waits, which each append does within its own patience. */
+  /** Finishes the waiting appends, each within its own retry budget. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     if (this.#pending === 0) return;
@@ -113,12 +113,12 @@ export class Appender implements AsyncDisposable {
     );
   }
 
-  /** Appends what was sent before, with an outcome that is not known. */
+  /** Repeats an append that was sent before, with an unknown outcome. */
   async #repeat(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
     if (proposed.expected === 'any') return this.#repeatAny(proposed, answerWithinMs);
     try {
-      // With an exact expectation the server compares the ids that stand there, and answers a repeat as the
-      // first time.
+      // With an exact expectation the server compares the ids at that version, and acknowledges a repeat like
+      // the first attempt.
       return await this.#send(proposed, proposed.expected, answerWithinMs);
     } catch (error) {
       if (failureOf(error) !== 'wrong-version') throw error;
@@ -130,9 +130,9 @@ export class Appender implements AsyncDisposable {
   }
 
   /**
-   * Without an exact expectation the server knows a repeat only by ids that it holds in memory, and a restart
-   * empties it. So it is looked up, and appended where the stream ended when it was not found there: then an
-   * earlier try cannot slip in unseen.
+   * Without an exact expectation the server recognizes a repeat only by ids in its memory, which a restart
+   * clears. So the append is looked up, and otherwise appended at the version where the stream ended during
+   * the look-up: then an earlier attempt cannot be stored in between.
    */
   async #repeatAny(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
     const { earlier, version } = await findEarlierFromEnd(this.#reader, proposed);
@@ -172,13 +172,13 @@ export class Appender implements AsyncDisposable {
   }
 }
 
-/** An event that says something of the log itself. */
+/** An event about the log itself. */
 export const eventOfLog = (type: string, data: JsonObject): CheckedEvent =>
   checkEvent({ id: randomUUID() as EventId, type, data, metadata: {} });
 
 /**
- * A stream that was deleted outside takes any expectation and goes on numbering where it was, which no reader
- * of ours would understand.
+ * A stream that was deleted by other means accepts any expectation and continues its old numbering, which no
+ * reader of ours would understand.
  */
 const checkedVersion = (
   { version }: Answer,
@@ -214,7 +214,7 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
   }
 };
 
-/** The server may be set to a lower limit than is usual. */
+/** The server may have a lower limit than usual. */
 const limitIn = (error: unknown): number =>
   error instanceof Error && 'maxAppendSize' in error && typeof error.maxAppendSize === 'number'
     ? error.maxAppendSize

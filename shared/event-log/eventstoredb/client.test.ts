@@ -2,7 +2,7 @@ import { UnavailableError } from '@eventstore/db-client';
 import { expect, test } from 'vitest';
 import { connect } from './client.ts';
 
-/** What the client does within itself when one of its calls fails. */
+/** The internals of the client for a failed call. */
 type Inside = {
   getChannel(): Promise<unknown>;
   handleError(failed: { getChannel(): unknown }, error: unknown): Promise<void>;
@@ -13,7 +13,7 @@ test('a call that fails while no node is found does not end the process', async 
   const inside = client as unknown as Inside;
   const searching = expect(inside.getChannel()).rejects.toThrow('Failed to discover');
   const unavailable = new UnavailableError({ name: 'Error', message: 'away', code: 14 } as never);
-  // Nobody waits for this, so that it must not be rejected.
+  // Nobody awaits this promise, so it must not reject.
   await expect(inside.handleError({ getChannel: () => undefined }, unavailable)).resolves.toBeUndefined();
   await searching;
   await close();

@@ -11,24 +11,24 @@ export type AppendCall = ReturnType<
 export type Connection = {
   readonly client: EventStoreDBClient;
   openAppendCall(): Promise<AppendCall>;
-  /** Of what is sent now. */
+  /** Of a request sent now. */
   deadlineMs(): number;
-  /** Ends what goes on, without an effect on other clients, and closes the connection. */
+  /** Cancels its calls, without an effect on other clients, and closes the connection. */
   close(): Promise<void>;
 };
 
 const CLOSE_WITHIN_MS = 1_000;
 
-/** Opens a client; it connects when it is first used. */
+/** Opens a client, which connects on its first use. */
 export const connect = (url: string): Connection => {
   const client = clientFor(url);
   const internals = internalsOf(client);
   const { getChannel, callArguments, handleError } = internals;
-  // Any other node may lag, or at its start show events that it cuts off later. Where it is told who leads,
-  // the client goes there.
+  // Any other node may lag, or at its start show events that it truncates later. The client goes to the
+  // leader if it learns which node that is.
   internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
-  // It waits for a connection that is being sought, and nobody for it: whoever asked for that connection
-  // hears that there is none.
+  // It awaits a connection that is being sought, and nobody awaits it: callers of that connection get the
+  // error themselves.
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
   let channel: Promise<Channel> | undefined;
   internals.getChannel = () => {
@@ -63,7 +63,7 @@ export const connect = (url: string): Connection => {
 
 type Channel = { close(): void };
 
-/** What is reached into: the client's own appends are slow, and its faults would reach the process. */
+/** Overridden internals: the client’s own appends are slow, and its faults would reach the process. */
 type Internals = {
   GRPCStreamCreator(
     service: unknown,
@@ -72,7 +72,7 @@ type Internals = {
   ): () => Promise<AppendCall>;
   getChannel(): Promise<Channel>;
   handleError(failed: unknown, error: unknown): Promise<void>;
-  /** Of every call, the reading and the appending ones. */
+  /** The arguments of every call, reading and appending. */
   callArguments(options: object, ofCall?: object): Required<Parameters<grpc.StreamsClient['batchAppend']>>;
   createDeadline(): Date;
 };
@@ -103,7 +103,7 @@ const clientFor = (url: string): EventStoreDBClient => {
   try {
     return EventStoreDBClient.connectionString(url);
   } catch {
-    // The client's own message repeats a part of the address, which may hold the password.
+    // The client’s own message repeats a part of the address, which may contain the password.
     throw new StartRefused(
       'EVENT_LOG_URL is not understood: EventStoreDB addresses look like esdb://user:password@host:2113, esdb://a:2113,b:2113,c:2113 or esdb://host:2113?tls=false',
     );

@@ -9,12 +9,12 @@ import { versionAt } from './places.ts';
 import { type Reader, readPage, readPageBack } from './read.ts';
 import { positionOf, type StoredEvent } from './record.ts';
 
-/** An append that may have been stored already; it is known by the ids of its events. */
+/** An append that may have been stored already; the ids of its events identify it. */
 type Sought = { readonly stream: StreamName; readonly events: readonly { readonly id: string }[] };
 
 const PAGES_BACK_MAX = 1_000;
 
-/** The append, if exactly its events stand from this revision on. */
+/** Returns the append if exactly its events begin at this revision. */
 export const findEarlier = async (
   reader: Reader,
   sought: Sought,
@@ -23,7 +23,7 @@ export const findEarlier = async (
 
 type Refused = { readonly from: bigint; readonly refusal: unknown };
 
-/** The same of an append that was refused: whoever says that the stream has come as far may show so later. */
+/** The same for a refused append: the server that reports the version may show the events a little later. */
 export const findEarlierRefused = async (
   reader: Reader,
   sought: Sought,
@@ -63,7 +63,7 @@ const earlierAmong = (standing: readonly StoredEvent[], { events }: Sought): Sto
   return { version: versionAt(last.revision), position: positionOf(last), server: Symbol('not known') };
 };
 
-/** The append, wherever in the stream it stands, and the version at which the stream ends. */
+/** The append, wherever in the stream it is, and the version at which the stream ends. */
 export const findEarlierFromEnd = async (
   reader: Reader,
   sought: Sought,
@@ -88,7 +88,7 @@ export const findEarlierFromEnd = async (
 };
 
 /**
- * The newest known event is the append's last, unless the append holds known events and new ones, which no
+ * The newest known event is the append’s last, unless the append mixes known events and new ones, which no
  * expectation allows.
  */
 const earlierEndingWith = async (reader: Reader, sought: Sought, known: StoredEvent): Promise<Stored> => {

@@ -7,8 +7,8 @@ import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent } from './record.ts';
 
 /**
- * The event that begins at a position; the server refuses a position inside its log where no record begins,
- * and that is none as well.
+ * The event that begins at a position; undefined also if the server refuses the position because no record
+ * begins there.
  */
 export const readEventAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
   if (position === START) return undefined;

@@ -31,14 +31,14 @@ const LAST = Number.MAX_SAFE_INTEGER as Version;
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
 /**
- * A try is given up early enough for others to follow; only a silent server needs that, one that is away says
- * so at once.
+ * An attempt times out early enough for others to follow; only a silent server needs that, because an
+ * unreachable one fails at once.
  */
 const TIMING: Timing = { patienceMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
 
 /**
- * The event log in EventStoreDB: a stream is a stream, and a position is where the server's log holds the
- * event.
+ * The event log in EventStoreDB: a stream is a stream, and a position is that of the event in the server’s
+ * log.
  */
 export const openEventStoreEventLog = async ({
   url,
@@ -65,7 +65,7 @@ export const openEventStoreEventLog = async ({
   return {
     identity,
     append: async (stream, expected, events, { seen, reads = [] } = {}) => {
-      // An append of EventStoreDB expects the version of one stream.
+      // An append of EventStoreDB can expect the version of one stream only.
       if (reads.length > 0)
         throw new InvalidAppend(`EventStoreDB holds no other stream still for an append to ${stream}`);
       const stored = await appender.append({
@@ -92,9 +92,9 @@ export const openEventStoreEventLog = async ({
 };
 
 /**
- * Looks whether what was seen is still there, after an append that another process of the server has stored
- * than the one before. A process never cuts its log while it runs, and looking after each append would double
- * what it takes.
+ * Checks that the last seen event still exists, after an append that another server process acknowledged than
+ * the one before. A process never truncates its log while it runs, and checking after each append would
+ * double its duration.
  */
 const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undefined) => Promise<void>) => {
   let proven: symbol | undefined;
@@ -113,8 +113,8 @@ const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undef
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The first event of a stream of our own names the log. Of those who open it first at the same time, one
- * writes it and all read it.
+ * The first event of a stream of our own identifies the log. If several processes open it first at the same
+ * time, one writes it and all read it.
  */
 const takeIdentity = async (reader: Reader, appender: Appender): Promise<LogIdentity> => {
   const known = await readIdentity(reader);
@@ -147,12 +147,12 @@ const readIdentity = async (reader: Reader): Promise<LogIdentity | undefined> =>
   );
 };
 
-/** Up to this record, this is the last event; behind it came only what the server wrote for itself. */
+/** Up to this record, `event` is the last event; only records of the server itself came after it. */
 type Known = { readonly record: Position; readonly event: Position };
 
 /**
- * How to ask for the position of the last event, which a follower reaches, unlike one of the server's own
- * records behind it. Those are read once: a log that nobody appends to for days has many of them.
+ * Returns a function that finds the position of the last event, which a follower reaches, unlike one of the
+ * server’s own records behind it. Reads each of those once: a log without appends for days has many of them.
  */
 const headOf = (reader: Reader): (() => Promise<Position>) => {
   let known = UNKNOWN;
@@ -175,7 +175,7 @@ const readBackTo = async (reader: Reader, known: Known): Promise<Known> => {
     if (newest === undefined || last === undefined) return { record: newest ?? START, event: START };
     if (event !== undefined) return { record: newest, event };
     if (last === known.record) return { record: newest, event: known.event };
-    // The record is not there any more: the log was cleaned up, or restored to an earlier time.
+    // The record is gone: the log was scavenged, or restored to an earlier time.
     if (last < known.record) return readBackTo(reader, UNKNOWN);
     from = placeOf(last);
   }

@@ -56,7 +56,7 @@ test.each([
   expect(failureOf(error)).toBe('refused');
 });
 
-test('a client is replaced after what it does not get over by itself', () => {
+test('a client is replaced after a failure that it cannot recover from', () => {
   expect(mayLeaveStuck(failure('', { type: 'unknown', code: 13 }))).toBe(true);
   expect(mayLeaveStuck(failure('', { type: 'unavailable', code: 14 }))).toBe(false);
   expect(mayLeaveStuck(failure('', { code: 14 }))).toBe(false);
@@ -64,7 +64,7 @@ test('a client is replaced after what it does not get over by itself', () => {
   expect(mayLeaveStuck(failure('', { type: 'wrong-expected-version', code: 9 }))).toBe(false);
 });
 
-test('a refusal says what was asked, for the client’s message may be empty', () => {
+test('a refusal names the request, because the client’s message may be empty', () => {
   expect(refusalOf(failure('', { type: 'access-denied' }), 'a read of a-1')).toMatchObject({
     message: 'EventStoreDB refused a read of a-1: access-denied',
   });

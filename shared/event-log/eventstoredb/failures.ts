@@ -1,25 +1,25 @@
-/** What a failure of the client means for what was asked. */
+/** The meaning of a client’s failure for the request. */
 export type Failure =
   | 'wrong-version'
-  /** Deleted for good: the server calls it a tombstone. */
+  /** Deleted permanently: the server calls it a tombstone. */
   | 'deleted'
   | 'missing'
   | 'too-large'
-  /** May be over on a later try. Whether an append was stored is unknown. */
+  /** A retry may succeed. Whether an append was stored is unknown. */
   | 'passing'
-  /** Asked again, the server would answer the same. */
+  /** A retry would fail in the same way. */
   | 'refused';
 
-/** A failure of our own making that a later try may not meet, such as an answer that did not come in time. */
+/** A failure of our own making that a retry may not meet, such as a response that did not come in time. */
 export class PassingFailure extends Error {}
 
-/** A version that did not hold, where the client tells it otherwise than by its error. */
+/** A wrong version that the client reports otherwise than by its error. */
 export class WrongVersion extends Error {
   readonly type = 'wrong-expected-version';
 }
 
 /**
- * Told by `type` and `code`, not by class: the client's successor keeps them, and a refused connection has no
+ * By `type` and `code`, not by class: the client’s successor keeps them, and a refused connection has no
  * class of its own.
  */
 export const failureOf = (error: unknown): Failure => {
@@ -49,18 +49,18 @@ export const failureOf = (error: unknown): Failure => {
   }
 };
 
-/** Whether the client may be left unable to work: of the failures that pass, it gets over these by itself. */
+/** Whether the client may be unable to recover; it recovers from other passing failures by itself. */
 export const mayLeaveStuck = (error: unknown): boolean => {
   if (failureOf(error) !== 'passing' || !(error instanceof Error)) return false;
-  // It keeps a failed search for a node, and would answer every later append with it.
+  // It keeps a failed search for a node, and would fail every later append with it.
   if (NO_NODE_FOUND.test(error.message)) return true;
   const type = typeOf(error);
   return (type === undefined || type === 'unknown') && STUCK_AFTER_CODES.has(codeOf(error));
 };
 
 /**
- * The client's refusals have empty messages and types of its own; what leaves the adapter says what was
- * asked.
+ * The client’s refusals have empty messages and types of its own; errors that leave the adapter name the
+ * request.
  */
 export const refusalOf = (error: unknown, what: string): unknown => {
   if (!(error instanceof Error) || typeOf(error) === undefined) return error;
@@ -74,9 +74,7 @@ const ABORTED = 10;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
 
-/**
- * A server that goes down resets its calls, which is told as INTERNAL; a client that is closed cancels them.
- */
+/** A server that shuts down resets its calls, reported as INTERNAL; a client that is closed cancels them. */
 const PASSING_CODES: ReadonlySet<unknown> = new Set([
   CANCELLED,
   UNKNOWN,
@@ -86,18 +84,20 @@ const PASSING_CODES: ReadonlySet<unknown> = new Set([
   UNAVAILABLE,
 ]);
 
-/** After UNAVAILABLE the client connects anew by itself, and CANCELLED was another client's end. */
+/** After UNAVAILABLE the client reconnects by itself, and CANCELLED was another client’s end. */
 const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL]);
 
-/** Said of a read from a position where no record begins, or of no events: it would be said again. */
+/**
+ * The response to a read from a position where no record begins, or of no events; a retry would get it again.
+ */
 const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;
 /** Whether a read began at a position inside the log where no record begins. */
 export const isNoRecord = (error: unknown): boolean =>
   error instanceof Error && WRONGLY_ASKED.test(error.message);
 
-/** The client does not know the answer's details, which are those of a malformed append … */
+/** The client does not know the details of the response, which are those of a malformed append … */
 const UNRECOGNIZED = /^Could not recognize/;
-/** … or of a node between two leaders, without the others, or with too much to do: another try may pass. */
+/** … or of a node between two leaders, without the others, or overloaded: a retry may succeed. */
 const NOT_NOW = /^Could not recognize (Server Is Not Ready|Server Is Busy|No leader info available)/;
 const NO_NODE_FOUND = /^Failed to discover/;
 

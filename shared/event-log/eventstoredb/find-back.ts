@@ -7,10 +7,7 @@ import { positionOf } from './record.ts';
 
 type Sought = { readonly id: EventId; readonly after: Position };
 
-/**
- * Finds an event in the part of a stream that came after a position, the latest first: the server has no
- * index of ids.
- */
+/** Finds an event of a stream after a position, reading the latest first: the server has no index of ids. */
 export const findBack = async (
   reader: Reader,
   stream: StreamName,

@@ -12,8 +12,8 @@ import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 
 /**
- * How to follow everything: by pages, and at the end of the log by a live subscription that all followers
- * share.
+ * Returns a function that follows the whole log: by pages, and at its end by a live subscription that all
+ * followers share.
  */
 export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow'] => {
   const follower: TailFollower = {
@@ -30,8 +30,8 @@ export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow']
 };
 
 /**
- * The event before a page is still there. Mostly the page has begun with it; where it began with a record
- * that the server wrote for itself, which the server may also clean away, the event is looked for.
+ * Checks that the event before a page still exists. Mostly the page begins with it. If it begins with a
+ * record that the server wrote for itself, and may also scavenge, the event is looked up.
  */
 const demandSeen = async (reader: Reader, seen: Seen, { at, events }: TailPage): Promise<void> => {
   const isShown = at?.position === seen.position;
@@ -41,7 +41,8 @@ const demandSeen = async (reader: Reader, seen: Seen, { at, events }: TailPage):
 };
 
 /**
- * No record begins any more where one was read from, or another does: then the event before is gone as well.
+ * The position of the last read is no longer the beginning of that record, so the event before it is gone as
+ * well.
  */
 const explain = async (reader: Reader, seen: Seen | undefined, error: unknown): Promise<never> => {
   if (!seen || !signalsNoRecord(error)) throw error;
@@ -68,7 +69,7 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
     if (!event) return true;
     const position = positionOf(event);
     records += 1;
-    // Reading from a position is inclusive: the first is the one that was read last.
+    // Reading from a position is inclusive: the first record is the one that was read last.
     if (position === after && records === 1) {
       if (!isOfSystem(event)) at = { position, id: event.id as EventId };
       atRecord = event.id;
@@ -77,7 +78,7 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
     }
     if (position <= last)
       throw new Error(`EventStoreDB answered position ${position} behind position ${last}`);
-    // Positions count the bytes of the server's log, so their difference bounds what a page holds.
+    // Positions count the bytes of the server’s log, so their difference bounds the size of a page.
     first ??= position;
     bytes = position - first;
     if (!isOfSystem(event)) {

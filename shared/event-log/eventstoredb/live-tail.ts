@@ -11,7 +11,7 @@ import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
 
-/** Until it is open, followers look for themselves, less often the longer that takes. */
+/** Until it is open, followers poll, less often the longer that takes. */
 const LOOKS_EVERY = 4;
 
 const IDLE_LOOK_MS = 60_000;
@@ -23,24 +23,24 @@ const IDLE_LOOK_MS = 60_000;
 const UNAWAITED_MAX = 2_000;
 
 /**
- * The end of the log. While followers wait there, a live subscription to everything adds what it delivers to
- * the window that they share.
+ * The end of the log. While followers wait there, a live subscription to everything adds its records to their
+ * shared window.
  *
  * The server drops a subscription that lags a little, several times a second under load, and a server that
  * stops ends it without an error. Then followers read pages, and the subscription is opened again after the
- * last record of the window. Only a page that was read once it is confirmed shows that both are of one
- * history, and nothing that it delivers is taken before.
+ * last record of the window. Only a page that was read after its confirmation shows that both are of one
+ * history, and none of its records is accepted before.
  */
 export class LiveTail extends Doorbell implements AsyncDisposable {
   readonly tail: Tail;
   readonly #client: EventStoreDBClient;
   readonly #closed = new AbortController();
   readonly #ringLater = ringLater(() => this.ring());
-  /** Rung when a follower begins to wait. */
+  /** Notified when a follower begins to wait. */
   readonly #awaited = new Doorbell();
   #waiting = 0;
   #unawaited = 0;
-  /** How often there may have been records that the window has missed. */
+  /** Counts the times when the window may have missed records. */
   #missed = 0;
   #isLive = false;
   #reopenMs = REOPEN_MS;
@@ -58,8 +58,8 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
   }
 
   /**
-   * Waits for something stored after a position, for a subscription that ends after `missed`, for the time to
-   * run out, or for the signal.
+   * Waits for a record after a position, for a subscription that ends after `missed`, for the timeout, or for
+   * the signal.
    */
   async waitAfter(
     after: Position,
@@ -103,7 +103,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     const end = () => endSubscription(subscription);
     this.#closed.signal.addEventListener('abort', end);
     let isOver = false;
-    // Without a listener of its own, an error that comes late would end the process.
+    // Without a listener of its own, a late error would end the process.
     subscription.on('error', () => {});
     const { promise: joined, resolve, reject } = Promise.withResolvers<void>();
     joined.then(
@@ -123,8 +123,8 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
         if (event) last = positionOf(event);
       }
     } catch {
-      // Too slow, or the server is away, or closed, or followers will say what is wrong: they read a page
-      // next.
+      // Too slow, or the server is unreachable, or closed, or followers will report the failure: they read a
+      // page next.
     } finally {
       isOver = true;
       this.#closed.signal.removeEventListener('abort', end);
@@ -138,7 +138,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     if (isAway) throw new Error('the page that joins the window and the subscription is not whole');
   }
 
-  /** A node that has not reached the position of the subscription repeats what is before it. */
+  /** A node that has not reached the position of the subscription repeats earlier records. */
   #take(last: Position, stored: StoredEvent): boolean {
     const position = positionOf(stored);
     if (position <= last || this.#unawaited >= UNAWAITED_MAX) return false;
@@ -155,7 +155,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
   }
 }
 
-/** To leave the loop over a subscription, or to destroy it, would keep its call open on the server. */
+/** Leaving the loop over a subscription, or destroying it, would keep its call open on the server. */
 const endSubscription = (subscription: AllStreamSubscription): void => {
   subscription.destroy();
   subscription.unsubscribe().catch(() => {});

@@ -5,21 +5,21 @@ import { failureOf } from './failures.ts';
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
-/** A leader that was deposed while it was frozen goes on as leader for as long as 3 s. */
+/** A leader that was deposed while it was frozen continues as leader for up to 3 s. */
 export const LATE_MS = 4_000;
 
 export type Patience = {
   readonly what: string;
   readonly patienceMs: number;
-  /** With less time left no other try is begun. */
+  /** With less time left no further attempt begins. */
   readonly leastMs?: number;
-  /** Since when patience is had, when that was before now. */
+  /** The start of the retry budget, if it was before now. */
   readonly startedAtMs?: number;
-  /** How the first try failed, when it was made already. */
+  /** The failure of the first attempt, if it was made already. */
   readonly firstFailure?: unknown;
 };
 
-/** Tries again what may pass, for so long and no longer. Each try is told how much time is left. */
+/** Retries passing failures until the retry budget is used up. Each attempt gets the time left. */
 export const withPatience = async <Result>(
   { what, patienceMs, leastMs = 0, startedAtMs = performance.now(), firstFailure }: Patience,
   attempt: (leftMs: number) => Promise<Result>,

@@ -3,7 +3,7 @@ import type { Position, Version } from '#shared/brands.ts';
 import { START } from '../event-log.ts';
 import { placeOf, positionAt, revisionOf, versionAt } from './places.ts';
 
-test('a position is where the server holds the record, as a number', () => {
+test('a position is that of the record in the server’s log, as a number', () => {
   expect(positionAt({ commit: 548n, prepare: 548n })).toBe(548);
   expect(placeOf(548 as Position)).toEqual({ commit: 548n, prepare: 548n });
   expect(placeOf(START)).toBe('start');

@@ -1,12 +1,11 @@
 import type { Position, Version } from '#shared/brands.ts';
 import { START } from '../event-log.ts';
 
-/** Where a record lies in the server's log. */
+/** The position of a record in the server’s log. */
 export type Place = { readonly commit: bigint; readonly prepare: bigint };
 
 /**
- * Our positions are numbers: both parts of a place in one, and never a bigint, which cannot be written as
- * JSON.
+ * Our positions are numbers: both parts of a place in one, and never a bigint, which JSON cannot represent.
  */
 export const positionAt = ({ commit, prepare }: Place): Position => {
   if (commit !== prepare)

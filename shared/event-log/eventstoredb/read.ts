@@ -10,17 +10,15 @@ import { type StoredEvent, toEvent } from './record.ts';
 
 export const PAGE_EVENTS_MAX = 1_000;
 
-/**
- * A page ends with the event that takes it over this, so that a thousand large events do not fill the memory.
- */
+/** A page ends with the event that exceeds this, so that a thousand large events do not fill the memory. */
 export const PAGE_BYTES_MAX = 16 * 1_048_576;
 
 export type Reader = {
   readonly client: EventStoreDBClient;
-  /** How long a read is tried again while the server is away. */
+  /** The retry budget of a read while the server is unreachable. */
   readonly patienceMs: number;
   readonly silenceMaxMs: number;
-  /** Aborted when the log is closed. */
+  /** Aborts when the log is closed. */
   readonly closed: AbortSignal;
 };
 

@@ -2,16 +2,16 @@ import type { StreamingRead } from '@eventstore/db-client';
 import { PassingFailure } from './failures.ts';
 
 export type Reading<Resolved> = {
-  /** Answers whether to go on reading. */
+  /** Returns whether to continue reading. */
   onEvent(resolved: Resolved): boolean;
-  /** A server that says nothing for so long is taken to be away. */
+  /** A server that sends nothing for so long counts as unreachable. */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal;
 };
 
 /**
- * Takes what a read answers, until it ends, enough was taken, it fails, falls silent, or is aborted. The call
- * is cancelled unless it ended: to leave the loop over it, as one may, would keep it open on the server.
+ * Passes on the results of a read until it ends, enough were taken, it fails, falls silent, or is aborted.
+ * Cancels the call unless it ended: leaving the loop over it would keep it open on the server.
  */
 export const takeAll = async <Resolved>(
   read: StreamingRead<Resolved>,
@@ -40,7 +40,7 @@ export const takeAll = async <Resolved>(
     isOver = true;
   });
   read.on('end', () => resolve('ended'));
-  // This listener stays for good: without one, an error that comes late would end the process.
+  // This listener stays: without one, a late error would end the process.
   read.on('error', reject);
   if (signal.aborted) onAbort();
   let ended = false;

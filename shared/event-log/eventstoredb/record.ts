@@ -4,18 +4,17 @@ import type { JsonObject } from '#shared/json.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { positionAt, versionAt } from './places.ts';
 
-/** An event as the client reads it, from a stream or from everything. */
+/** An event as the client reads it, from a stream or from the whole log. */
 export type StoredEvent = NonNullable<(ResolvedEvent | AllStreamResolvedEvent)['event']>;
 
 /**
- * The stream that holds the log's identity. No stream of an event can have this name: a kind has no
+ * The stream that holds the log’s identity. No stream of an event can have this name: a kind has no
  * underscore.
  */
 export const IDENTITY_STREAM = 'annals_log-identity';
 
 /**
- * What the server wrote for itself (statistics, metadata, links, tombstones), and what we wrote about the
- * log.
+ * Records that the server wrote for itself (statistics, metadata, links, tombstones), and ours about the log.
  */
 export const isOfSystem = ({ streamId, type }: StoredEvent): boolean =>
   streamId.startsWith('$') || type.startsWith('$') || streamId === IDENTITY_STREAM;
@@ -42,7 +41,7 @@ export const toEvent = (stored: StoredEvent, position = positionOf(stored)): Rec
   };
 };
 
-/** What others wrote into this log may be anything; to pass it over in silence would hide it. */
+/** Foreign records in this log may have any content; skipping them silently would hide them. */
 const jsonObject = (value: unknown, { id, streamId, isJson }: StoredEvent): JsonObject => {
   if (
     isJson &&

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const at = (stream: StreamName, version: number) => ({ reads: [{ stream, version: version as Version }] });
 
-test('an append that depends on other streams is stored where they are at those versions, and not where they are not', async () => {
+test('an append that depends on other streams is stored only if they are at those versions', async () => {
   const [read, stream] = [aStream(), aStream()];
   await log.append(stream, NO_STREAM, [anEvent()], at(read, 0));
   await other.append(read, NO_STREAM, [anEvent(), anEvent()]);
@@ -36,7 +36,7 @@ test('an append that depends on other streams is stored where they are at those 
   await expect(log.append(stream, 2 as Version, [anEvent()], both)).rejects.toThrow(StaleVersion);
 });
 
-test('a repetition is answered as the first time, although what was read has changed since', async () => {
+test('a repeated append gets its first result, even if the streams it depends on have changed since', async () => {
   const [read, stream] = [aStream(), aStream()];
   const events = [anEvent()];
   const first = await log.append(stream, NO_STREAM, events, at(read, 0));
@@ -44,7 +44,7 @@ test('a repetition is answered as the first time, although what was read has cha
   expect(await other.append(stream, NO_STREAM, events, at(read, 0))).toEqual(first);
 });
 
-test('two processes append at once, and in the order of the log every read is of then', async () => {
+test('of concurrent appends of two processes, each stored one read the latest versions in log order', async () => {
   const read = aStream();
   const stored: { readonly position: number; readonly version: number }[] = [];
   const moves: number[] = [];
@@ -63,7 +63,7 @@ test('two processes append at once, and in the order of the log every read is of
         });
       if (appended) stored.push({ position: appended.position, version: known });
     });
-  // Those of the first round are stored and those of the second are not; of the others, whoever comes first.
+  // The first round is stored and the second is not; of the others, the first to arrive wins.
   await Promise.all(readers(version));
   await move();
   await Promise.all(readers(version - 1));

@@ -27,7 +27,7 @@ class Passing extends Error {}
 const commitInto = (store: StoreBatch, patienceMs = 5_000) =>
   new GroupCommit({ store, patienceMs, isPassing: (error) => error instanceof Passing });
 
-/** Notes the streams of every batch and stores them all. */
+/** Records the streams of every batch and stores them all. */
 const noting =
   (batches: string[][]): StoreBatch =>
   async (batch) => {
@@ -35,7 +35,7 @@ const noting =
     return batch.map(() => one);
   };
 
-test('appends of one turn share a transaction, and a lone one goes at once', async () => {
+test('appends of one turn share a transaction, and a single one is sent at once', async () => {
   const batches: string[][] = [];
   await using commits = commitInto(noting(batches));
   await commits.append(propose('a-1'));
@@ -60,7 +60,7 @@ test('an append that depends on other streams has a transaction of its own, in i
   expect(batches).toEqual([['a-1', 'b-1', 'a-5'], ['a-2'], ['a-3'], ['a-4']]);
 });
 
-test('what arrives while a transaction is in flight goes into the next, and never into a second one beside it', async () => {
+test('appends that arrive during a transaction go into the next, and never into a concurrent one', async () => {
   const batches: string[][] = [];
   let inFlight = 0;
   let mostInFlight = 0;
@@ -108,7 +108,7 @@ test('a batch is bounded by its bytes', async () => {
   expect(batches.map((batch) => batch.length)).toEqual([8, 8, 4]);
 });
 
-test('one that cannot be stored fails alone', async () => {
+test('an append that cannot be stored fails alone', async () => {
   await using commits = commitInto(async (batch) => {
     if (batch.some(({ stream }) => stream === 'bad-1')) throw new RangeError('out of range');
     return batch.map(() => one);
@@ -119,7 +119,7 @@ test('one that cannot be stored fails alone', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('an expectation that does not hold is refused alone', async () => {
+test('a wrong expectation is refused alone', async () => {
   await using commits = commitInto(async (batch) =>
     batch.map(({ stream }) => (stream === 'stale-1' ? undefined : one)),
   );
@@ -131,7 +131,7 @@ test('an expectation that does not hold is refused alone', async () => {
   expect(stale).toMatchObject({ status: 'rejected', reason: expect.any(StaleVersion) });
 });
 
-test('a passing failure is tried again with the same events, in the same order', async () => {
+test('a passing failure is retried with the same events, in the same order', async () => {
   const tries: string[] = [];
   await using commits = commitInto(async (batch) => {
     tries.push(batch.map(({ events }) => events[0]?.id).join());
@@ -143,12 +143,12 @@ test('a passing failure is tried again with the same events, in the same order',
   expect(new Set(tries).size).toBe(1);
 });
 
-test('patience ends', async () => {
+test('the retry budget ends', async () => {
   await using commits = commitInto(() => Promise.reject(new Passing('away')), 50);
   await expect(commits.append(propose('a-1'))).rejects.toThrow(LogUnavailable);
 });
 
-test('patience ends for what waits while another batch hangs, and what has ended is not stored later', async () => {
+test('the retry budget of waiting appends ends while another batch hangs, and they are not stored later', async () => {
   const batches: string[][] = [];
   const { promise: hanging, resolve: release } = Promise.withResolvers<void>();
   await using commits = commitInto(async (batch) => {
@@ -169,7 +169,7 @@ test('patience ends for what waits while another batch hangs, and what has ended
   expect(batches).toEqual([['a-1'], ['a-2']]);
 });
 
-test('what a passing failure interrupts is tried again together, in its order', async () => {
+test('appends that a passing failure interrupts are retried together, in order', async () => {
   const tries: string[] = [];
   const events = Array.from({ length: 3 }, () => propose('a-1', 'any'));
   const nameOf = (append: ProposedAppend) =>
@@ -184,7 +184,7 @@ test('what a passing failure interrupts is tried again together, in its order', 
   expect(tries).toEqual(['1,2,3', '1', '1,2,3']);
 });
 
-test('patience is not measured by the clock on the wall', async () => {
+test('the retry budget does not depend on the wall clock', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
     let tries = 0;
@@ -200,7 +200,7 @@ test('patience is not measured by the clock on the wall', async () => {
   }
 });
 
-test('disposal finishes what waits and refuses what comes after', async () => {
+test('disposal finishes waiting appends and refuses later ones', async () => {
   const batches: string[][] = [];
   const commits = commitInto(noting(batches));
   const waiting = commits.append(propose('a-1'));

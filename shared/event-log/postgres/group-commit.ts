@@ -10,18 +10,24 @@ export type ProposedAppend = {
   readonly events: readonly CheckedEvent[];
   /** The log must still have it. */
   readonly seen?: Seen | undefined;
-  /** Must still be at these versions. It goes alone, because what is in its batch could move them. */
+  /**
+   * Must still be at these versions. Such an append has a batch of its own, because others in the batch could
+   * change them.
+   */
   readonly reads?: readonly ReadAt[] | undefined;
 };
 
 /**
- * Stores a batch in one transaction; in the order asked, each append's outcome, or undefined where its
- * expectation did not hold.
+ * Stores a batch in one transaction; returns each append’s outcome, in order, or undefined if its expectation
+ * was wrong.
  */
 export type StoreBatch = (batch: readonly ProposedAppend[]) => Promise<readonly (Appended | undefined)[]>;
 
 type Waiting = ProposedAppend & {
-  /** Answered: with what was stored, with a refusal, or because patience has ended, whatever became of it. */
+  /**
+   * The caller has its result: the stored events, a refusal, or the end of the retry budget, whatever became
+   * of the append.
+   */
   readonly isOver: () => boolean;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
@@ -34,9 +40,9 @@ const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
 /**
- * Puts appends that wait at the same time into one transaction, and has one transaction in flight. It sends
- * at once whatever is waiting and never waits for more: a timer of 1 ms halves the rate at 32 writers and
- * quarters it at one, and a second batch in flight costs a quarter on streams that many write to.
+ * Puts concurrent appends into one transaction, with one transaction in flight. It sends waiting appends at
+ * once and never waits for more: a timer of 1 ms halves the rate at 32 writers and quarters it at one, and a
+ * second batch in flight costs a quarter on streams with many writers.
  */
 export class GroupCommit implements AsyncDisposable {
   #waiting: Waiting[] = [];
@@ -48,7 +54,7 @@ export class GroupCommit implements AsyncDisposable {
   readonly #isPassing: (error: unknown) => boolean;
   readonly #patienceMs: number;
 
-  /** `isPassing` says which failures may be over on a later try; they are tried again for `patienceMs`. */
+  /** `isPassing` tells which failures a retry may not meet; those are retried for `patienceMs`. */
   constructor({
     store,
     isPassing,
@@ -83,8 +89,8 @@ export class GroupCommit implements AsyncDisposable {
         reject(error);
       },
     };
-    // Patience ends by a timer of its own, so that nobody waits longer for a batch that hangs, be it
-    // another's.
+    // The retry budget has a timer of its own, so that no caller waits longer for a batch that hangs, even
+    // another’s.
     const patience = setTimeout(() => waiting.reject(this.#unavailable(proposed.stream)), this.#patienceMs);
     this.#unanswered += 1;
     this.#waiting.push(waiting);
@@ -92,14 +98,14 @@ export class GroupCommit implements AsyncDisposable {
     return promise;
   }
 
-  /** Finishes what is waiting. */
+  /** Finishes the waiting appends. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    // The appends of one turn of the event loop's microtasks go together.
+    // The appends of one turn of the event loop’s microtasks go together.
     await Promise.resolve();
     let backoffMs = BACKOFF_FIRST_MS;
     while (this.#waiting.length > 0) {
@@ -115,8 +121,8 @@ export class GroupCommit implements AsyncDisposable {
   }
 
   /**
-   * Takes what fits into one batch: of a stream one append, or several that all expect any version. Others
-   * wait, in their order.
+   * Takes appends that fit into one batch: of a stream one append, or several that all expect any version.
+   * Others wait, in order.
    */
   #take(): Waiting[] {
     const batch: Waiting[] = [];
@@ -148,8 +154,8 @@ export class GroupCommit implements AsyncDisposable {
   }
 
   /**
-   * Answers with what is to be tried again, in its order; nothing where the engine is well, so that the next
-   * batch may follow at once.
+   * Returns the appends to retry, in order; none if the engine works, so that the next batch may follow at
+   * once.
    */
   async #send(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     if (batch.length === 0) return [];
@@ -169,8 +175,8 @@ export class GroupCommit implements AsyncDisposable {
   }
 
   /**
-   * One append that cannot be stored must not take the others of its batch with it. Where the engine is away,
-   * the rest stays together.
+   * One append that cannot be stored must not fail the others of its batch. If the engine is unreachable, the
+   * rest stays together.
    */
   async #sendAlone(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     for (const [index, append] of batch.entries()) {

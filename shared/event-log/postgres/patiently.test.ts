@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { patiently } from './patiently.ts';
 
-test('a clock that is put forward does not end the patience', async () => {
+test('a clock that is set forward does not end the retry budget', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
     let asked = 0;

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable } from '../errors.ts';
 
-/** How long the server may be away before whoever asks is told. */
+/** The retry budget while the server is unreachable. */
 export const PATIENCE_MS = 10_000;
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
-/** Asks again while the server is away: a restart takes a moment, and a question can be repeated. */
+/** Retries a query while the server is unreachable: a restart takes a moment, and a query can be repeated. */
 export const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
   const expiresAtMs = performance.now() + PATIENCE_MS;
   for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {

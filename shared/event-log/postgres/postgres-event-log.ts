@@ -27,8 +27,8 @@ import {
 const READ_CONNECTIONS_MAX = 4;
 
 /**
- * With what the driver adds, well below `PATIENCE_MS`: a connection that has fallen silent leaves time for
- * another try on the next.
+ * With the driver’s addition, well below `PATIENCE_MS`: a silent connection leaves time for another attempt
+ * on the next.
  */
 const STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -94,7 +94,8 @@ export const openPostgresEventLog = async ({
 };
 
 /**
- * Brings the tables up to date and says which log they hold. A migration may take longer than anything later.
+ * Updates the tables and returns the identity of the log. A migration may take longer than any later
+ * statement.
  */
 const prepare = async (
   url: string,
@@ -104,13 +105,13 @@ const prepare = async (
   return { identity: await readIdentity(pool), lost: await readLost(pool) };
 };
 
-/** One statement, so that the server that takes it is the primary, and looks for the event itself. */
+/** One statement, so that the server that executes it is the primary, and checks for the event itself. */
 const MARK_LOST = `insert into event_log.lost_history (log)
   select i.id from event_log.identity i
   where i.id = $1 and not exists (select from event_log.event e where e.position = $2 and e.id = $3)
   on conflict do nothing`;
 
-/** A refused append may be the repeat of one that was stored, whose answer was lost. */
+/** A refused append may be the repeat of a stored one whose response was lost. */
 const answerRepeat = async (
   readers: pg.Pool,
   proposed: ProposedAppend,
@@ -126,7 +127,7 @@ const answerRepeat = async (
 };
 
 const EXPECT_ANY = -1;
-/** The most that the column holds: no stream is ever at a higher one. */
+/** The maximum of the column: no stream is ever at a higher version. */
 const VERSION_MAX = (2 ** 31 - 1) as Version;
 const SEPARATOR = '\u001e';
 
@@ -143,8 +144,8 @@ const APPEND_READING = {
 type Stored = { readonly id: string; readonly version: Version; readonly position: Position };
 
 /**
- * Stores a batch of appends with one statement, which is one transaction, unless the log has lost what was
- * seen. Undefined where an expectation did not hold.
+ * Stores a batch of appends with one statement, which is one transaction, unless the log has lost the seen
+ * event. Undefined for an append whose expectation was wrong.
  */
 const appendBatch = async (
   pool: pg.Pool,
@@ -164,10 +165,10 @@ const appendBatch = async (
   return batch.map(({ events }) => stored.get(events.at(-1)?.id ?? ''));
 };
 
-/** What the append raises where the log has lost what was seen. */
+/** The error that the append raises if the log has lost the seen event. */
 const LOST_HISTORY = 'AN001';
 
-/** Whoever has lost an earlier event has lost the newest as well. */
+/** A log that has lost an earlier event has lost the newest as well. */
 const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
   batch.reduce<Seen | undefined>(
     (newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest),
@@ -206,7 +207,9 @@ const FIND_REPEAT = {
 
 type Repeat = { events: number; first: Version | null; version: Version; position: Position };
 
-/** Where an append was stored before: all of its events are in the stream, one after the other. */
+/**
+ * The result of an append that was stored before: all of its events are in the stream, one after the other.
+ */
 const findRepeat = async (
   pool: pg.Pool,
   { stream, events }: ProposedAppend,
@@ -224,8 +227,8 @@ const findRepeat = async (
 };
 
 /**
- * Follows the log; a hole in it is damage, because positions are dense. What comes before one is handed over.
- * Each look shows that the log still has the event before it.
+ * Follows the log; a hole in it is damage, because positions are dense. Yields the events before a hole. Each
+ * read shows that the log still has the event before it.
  */
 async function* follow(
   follower: TailFollower,

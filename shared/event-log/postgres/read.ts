@@ -9,7 +9,7 @@ import { patiently } from './patiently.ts';
 const PAGE_EVENTS_MAX = 1_000;
 
 /**
- * A page ends before the event that would take it over this, so that a thousand large events do not fill the
+ * A page ends before the event that would exceed this, so that a thousand large events do not fill the
  * memory.
  */
 const PAGE_BYTES_MAX = 16 * 1_048_576;
@@ -40,7 +40,7 @@ const toEvent = ([position, stream, version, id, type, data, metadata, recordedA
 export const READ_LOG = {
   name: 'event-log-read-log',
   rowMode: 'array' as const,
-  // The event at the position itself comes along without its content, to show that the log still has it.
+  // Includes the event at the position itself, without its content, to show that the log still has it.
   text: `select position, stream, version, id, type, case when position > $1 then data end, metadata, recorded_at, bytes
     from (
       select *, sum(bytes) over (order by position) - bytes as bytes_before
@@ -53,7 +53,7 @@ export const READ_LOG = {
     order by position`,
 };
 
-/** The next events after a position; none where the server is away. */
+/** The next events after a position; none if the server is unreachable. */
 export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
   const rows = await pool
     .query<Row>({ ...READ_LOG, values: [after] })

@@ -2,8 +2,8 @@ import type { LogIdentity } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 
 /**
- * From the commit on the log is another to all who have referred to it; those who have it open must not be at
- * work.
+ * From the commit on, the log is a different one for all cursors and checkpoints; no process may be using it
+ * meanwhile.
  */
 export const renewIdentity = async (connection: Pick<Connection, 'query'>): Promise<LogIdentity> => {
   await connection.query(

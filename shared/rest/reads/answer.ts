@@ -6,14 +6,17 @@ import { demandRoom } from '#shared/http/shed-load.ts';
 import type { Link } from '../fields.ts';
 import { type MediaType, mediaTypeFor } from '../media-type.ts';
 
-/** What a read has found, before it is known in which form it goes out. */
+/** The result of a read, before its media type is chosen. */
 type Found = {
-  /** Beside those that every answer has. */
+  /** Beside those of every response. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 export type ItemAnswer = Found & {
   readonly kind: 'item';
-  /** Absent where it would tell of changes that the reader may not see, and is of no use to them either. */
+  /**
+   * Undefined if the version would reveal changes that the reader may not see; it is of no use to such a
+   * reader.
+   */
   readonly version: number | undefined;
   readonly item: object;
 };
@@ -27,7 +30,7 @@ export type ListAnswer = Found & {
     readonly next?: string;
     readonly poll?: string;
   };
-  /** Where the reader may add an item. */
+  /** Present if the reader may add an item. */
   readonly create?: Link | undefined;
 };
 export type ReadAnswer = ItemAnswer | ListAnswer;
@@ -35,8 +38,8 @@ export type ReadAnswer = ItemAnswer | ListAnswer;
 const JSON_TYPE = 'application/json';
 
 /**
- * Answers a read, or says that the reader has it already: also to one who asks with `no-cache`, as Node's
- * `fetch` does.
+ * Answers a read, or responds 304 if the reader has it already; even with `no-cache`, which Node’s `fetch`
+ * sends.
  */
 export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
   const type = mediaTypeFor(request);
@@ -66,8 +69,8 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
 export type SendItem = (response: Response) => void;
 
 /**
- * Sends what was written as a read of it would. The conditions of the request are those of the write. Refuses
- * where there is no room.
+ * Sends the written item as a read of it would. The preconditions of the request belong to the write. Refuses
+ * if there is no room.
  */
 export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
   const type = mediaTypeFor(request);
@@ -82,18 +85,15 @@ export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
 
 type Written = { readonly text: string; readonly entityTag: string; readonly link: string };
 
-/**
- * Both media types say the same of an item, but one entity tag must not stand for both (RFC 9110, section
- * 8.8.1).
- */
+/** An item is the same in both media types, but they need different entity tags (RFC 9110, section 8.8.1). */
 const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
   const text = JSON.stringify(item);
   return { text, entityTag: entityTagOf(version, type === JSON_TYPE ? text : `${type} ${text}`), link: '' };
 };
 
 /**
- * No one version counts for a list. The links are part of what the reader has: a page may get a next one
- * without changing itself.
+ * A list has no version of its own. Its links are part of the tag: a page may get a next one without changing
+ * itself.
  */
 const listAs = (type: MediaType, { items, links: { self, ...pages }, create }: ListAnswer): Written => {
   const text = JSON.stringify(

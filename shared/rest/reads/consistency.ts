@@ -7,7 +7,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 
 const CONSISTENCY_TOKEN = 'Consistency-Token';
-/** Almost everything is visible by then; what is not, is worth a question to the log. */
+/** Almost every write is visible by then; otherwise it is worth asking the log. */
 const SOON_MS = 250;
 const RETRY_AFTER_SECONDS = '1';
 
@@ -18,13 +18,13 @@ export type ConsistencyOptions = {
 };
 
 /**
- * Before every read: one that names a write waits until it can see it, and is told to come again where that
- * takes too long.
+ * Before every read: a read with a consistency token waits until it can see that write, and is told to retry
+ * if that takes too long.
  */
 export const awaitConsistency =
   ({ readPosition, eventLog, waitMaxMs }: ConsistencyOptions): RequestHandler =>
   async (request, response, next) => {
-    // What a cache keeps for those who name no write is not for those who do.
+    // A cached response to a read without a token must not serve a read with one.
     response.vary(CONSISTENCY_TOKEN);
     const token = request.get(CONSISTENCY_TOKEN);
     if (token === undefined) return next();
@@ -47,7 +47,8 @@ export const awaitConsistency =
   };
 
 /**
- * Waits on, unless the log itself has not come as far: then somebody made the token up, and no waiting helps.
+ * Keeps waiting, unless the log itself has not reached the position: then the token is made up, and waiting
+ * is useless.
  */
 const isVisibleLater = async (
   { readPosition, eventLog, waitMaxMs }: ConsistencyOptions,
@@ -57,7 +58,7 @@ const isVisibleLater = async (
   if (signal.aborted || waitMaxMs <= 0) return false;
   const refused = new AbortController();
   const visible = readPosition.reaches(position, waitMaxMs, AbortSignal.any([signal, refused.signal]));
-  // Where the log does not answer, nothing is known against the token.
+  // If the log does not respond, the token counts as genuine.
   const head = headReaching(eventLog, position).catch(() => undefined);
   if (
     (await Promise.race([visible, head.then((end) => end !== undefined && position > end && BEYOND)])) !==

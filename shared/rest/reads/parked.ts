@@ -2,6 +2,6 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 
 const RETRY_AFTER_SECONDS = '60';
 
-/** Said of what stands still until an operator has looked at it. */
+/** The problem of a parked aggregate, until an operator has fixed it. */
 export const parked = (cause?: unknown): HttpProblem =>
   new HttpProblem('parked', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause });

@@ -9,13 +9,13 @@ import { preferenceOf, takesPreference } from './preference.ts';
 type Done = {
   readonly operation: RestOperation;
   readonly result: CommandResult;
-  /** The path of what was written. */
+  /** The path of the written item. */
   readonly self: string;
-  /** The ids in the path of the request, where its answer has a location. */
+  /** The ids in the path of the request, if the response has a location. */
   readonly item?: Ids;
-  /** What was added to a list, and by what it is told apart. */
+  /** The added list item, and its key. */
   readonly ofItem?: { readonly name: string; readonly itemId: unknown };
-  /** Sends what was written, where the request asks for it and it can be read. */
+  /** Sends the written item, if the request asks for it and it can be read. */
   readonly sendItem?: SendItem | undefined;
 };
 
@@ -24,7 +24,7 @@ type Ids = Readonly<Record<string, string | number>>;
 const PREFERENCE_APPLIED = 'Preference-Applied';
 
 /**
- * Answers a write, with the cursor by which a read can wait for it; the same result gives the same answer.
+ * Responds to a write, with the cursor by which a read can wait for it; equal results give equal responses.
  */
 export const answerWritten = (
   request: Request,
@@ -59,10 +59,10 @@ export const answerWritten = (
   response.type(mediaTypeFor(request)).send(text);
 };
 
-/** 201 and 202 keep their status, and with it the few bytes that name what was made. */
+/** 201 and 202 keep their status, and the few bytes that name the created resource. */
 export const statusOfMinimal = (status: number): number => (status === 200 ? 204 : status);
 
-/** Nothing where one of the ids is not known. */
+/** Undefined if one of the ids is unknown. */
 const filledIn = (path: string, ids: Ids): string | undefined => {
   const filled = path.replaceAll(/\{(\w+)\}/g, (parameter, name: string) =>
     Object.hasOwn(ids, name) ? String(ids[name]) : parameter,

@@ -8,7 +8,7 @@ import { requestIdOf } from '#shared/http/request-context.ts';
 import { traceparentOf } from '#shared/http/request-span.ts';
 import type { RestOperation } from '../operation.ts';
 
-/** Who sends a command by which request, and what its headers demand. */
+/** The sender and the request of a command, with the preconditions in its headers. */
 export const contextOf = (
   request: Request,
   operation: RestOperation,
@@ -18,7 +18,7 @@ export const contextOf = (
   requestId: requestIdOf(request),
   trace: traceparentOf(request),
   idempotencyKey: idempotencyKeyOf(request),
-  // What is about to be created has no version yet.
+  // A resource that is about to be created has no version yet.
   ...(operation.answer.status === 201 && !operation.answer.isOfItem
     ? {}
     : conditionsOf(request, requireIfMatch)),
@@ -34,7 +34,7 @@ export const idempotencyKeyOf = (request: Request): string | undefined => {
   });
 };
 
-/** Nothing that is there has it, so that a tag which is none of ours matches nothing. */
+/** No item has this version, so that a foreign tag matches nothing. */
 const NO_VERSION = 0;
 
 const conditionsOf = (
@@ -45,7 +45,8 @@ const conditionsOf = (
   const demanded = versionsDemandedBy(request)?.map(versionOf);
   const forbidden = versionsForbiddenBy(request);
   return {
-    // One is sent as one, because the digest of what was sent under an idempotency key tells the two apart.
+    // A single version is sent as one, because the digest under an idempotency key distinguishes the two
+    // forms.
     ifVersion: demanded?.length === 1 ? demanded[0] : demanded,
     unlessVersion: forbidden === 'any' ? forbidden : forbidden?.map(versionOf),
   };

@@ -9,13 +9,13 @@ import { ofAggregates } from '../operations.ts';
 import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './write-routes.ts';
 
 /**
- * The writes of items but for pictures. `command` serves them, and `query` those that ask for the item as it
- * is then.
+ * The writes of items, except for files. `command` serves them, and so does `query` for writes that request
+ * the item in the response.
  */
 export const itemWrites = (dependencies: WriteDependencies): Router =>
   Router().use(aggregateRoutes(dependencies), webhookRoutes(dependencies));
 
-/** The routes of the writes to the aggregates of a domain, but for pictures. */
+/** The routes of the writes to the aggregates of a domain, except for files. */
 const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Domain }): RequestHandler => {
   const table = createRouteTable();
   for (const [, operation] of ofAggregates(dependencies.domain)) {
@@ -32,7 +32,7 @@ const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Do
   return table.handler;
 };
 
-/** A list is a JSON patch; all other bodies are forms. */
+/** An array is a JSON patch; all other bodies are forms. */
 const commandFor = (kind: Kind, command: CommandInfo): Write['toCommand'] => {
   const type = typeOfCommand(kind, command.name);
   return (item, body) =>

@@ -13,7 +13,7 @@ type Ids = {
   readonly stream: StreamName;
 };
 
-/** The ids that a path holds, by name: `/webhooks/{webhookId}/deliveries` has `webhookId`. */
+/** The ids in a path, by name: `/webhooks/{webhookId}/deliveries` has `webhookId`. */
 export type ItemOf<Path extends string> =
   Path extends `${string}{${infer Name extends keyof Ids}}${infer Rest}`
     ? Pick<Ids, Name> & ItemOf<Rest>
@@ -24,7 +24,7 @@ type IdKind = {
   readonly absent: RejectionCode;
 };
 
-/** What has no number is read, and refused where it is none, otherwise than `userId`. */
+/** Ids that are not numbers have a reader and a refusal of their own, unlike `userId`. */
 const IDS: Readonly<Record<string, IdKind>> = {
   deliveryId: { read: pathEventId, absent: 'delivery_not_found' },
   replayId: { read: pathEventId, absent: 'replay_not_found' },
@@ -35,7 +35,7 @@ const IDS: Readonly<Record<string, IdKind>> = {
 const idKind = (name: string): IdKind =>
   IDS[name] ?? { read: pathId, absent: notFound(name.replace(/Id$/, '')) };
 
-/** Reads the ids in the path of a request; what is no id is answered as the id of nothing. */
+/** Reads the ids in the path of a request; an invalid id is not found. */
 export const itemOf = <Path extends string>(
   { parameters }: Pick<RestOperation, 'parameters'> & { readonly path: Path },
   { params }: Pick<Request, 'params'>,
@@ -46,6 +46,6 @@ export const itemOf = <Path extends string>(
     if (id === undefined) throw new Rejection(absent);
     return [name, id] as const;
   });
-  // Express has matched the path of the operation, so that these are its parameters.
+  // Express has matched the path of the operation, so these are its parameters.
   return Object.fromEntries(ids) as ItemOf<Path>;
 };

@@ -2,10 +2,10 @@ import type { Request } from 'express';
 import * as z from 'zod';
 import type { Answer } from '../operation.ts';
 
-/** What a write is asked to answer by `Prefer` (RFC 7240, section 4.2). */
+/** The response that a write requests by `Prefer` (RFC 7240, section 4.2). */
 export type Preference = 'minimal' | 'representation';
 
-/** An answer with a secret is always given whole, because the secret is in no other. */
+/** A response with a secret is always complete, because no other contains the secret. */
 export const takesPreference = ({ kind, schema }: Answer): boolean =>
   kind === 'written' && !(schema instanceof z.ZodObject && 'secret' in schema.shape);
 
@@ -19,8 +19,8 @@ export const preferenceOf = (request: Pick<Request, 'get'>, answer: Answer): Pre
 };
 
 /**
- * Commas and semicolons within quotes part nothing. An open quote reaches to the end, so that no text takes
- * long to look through.
+ * Commas and semicolons within quotes separate nothing. An open quote extends to the end, so that no text
+ * takes long to parse.
  */
 const MEMBER = /(?:[^,"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gs;
 const RETURN = /^\s*return\s*=\s*("?)([^\s";]*)\1\s*(?:;|$)/i;

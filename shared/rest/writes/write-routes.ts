@@ -23,13 +23,13 @@ export type WriteDependencies = {
   readonly gateway: CommandGateway;
   readonly bodyBytesMax: number;
   readonly requireIfMatch: boolean;
-  /** Where the read model is: without it, no preference for the item is applied. */
+  /** Present in a process with the read model; without it, `Prefer: return=representation` has no effect. */
   readonly readWritten?: ReadWritten;
 };
 
 /**
- * What was written, once it can be read, for the same caller; nothing where it cannot be. It never fails: the
- * write is done.
+ * Reads the written item for the same caller, once it can be read; undefined if it cannot. It never fails,
+ * because the write is done.
  */
 export type ReadWritten = (
   request: Request,
@@ -40,11 +40,11 @@ type WrittenItem = {
   /** The operation that reads it. */
   readonly item: string;
   readonly result: CommandResult;
-  /** Of an item of a list: what tells it apart. */
+  /** The key of a list item. */
   readonly itemId?: unknown;
 };
 
-/** The operations of the kernel that come to one command each. */
+/** The operations of the kernel that send one command each. */
 type WriteId = {
   [Id in keyof KernelOperations]: KernelOperations[Id]['method'] extends 'GET' ? never : Id;
 }[keyof KernelOperations];
@@ -55,12 +55,12 @@ type BodyOf<Id extends WriteId> = KernelOperations[Id] extends {
   ? z.output<Bodies[keyof Bodies]>
   : undefined;
 
-/** The command that each of some operations comes to. */
+/** The command of each operation. */
 type Writes<Id extends WriteId = WriteId> = {
   readonly [Each in Id]: (item: ItemOf<KernelOperations[Each]['path']>, body: BodyOf<Each>) => Command;
 };
 
-/** The routes of the writes to one kind of item, which lie under `collection`. */
+/** The routes of the writes to one kind of item, under `collection`. */
 export const writeRoutes = (
   dependencies: WriteDependencies,
   collection: string,
@@ -68,7 +68,8 @@ export const writeRoutes = (
 ): Router => {
   const router = Router();
   for (const [id, toCommand] of Object.entries(writes)) {
-    // Each takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
+    // Each takes the bodies that the schema of its own operation accepts, which the compiler cannot see in a
+    // loop.
     const write = {
       operation: operationsOf(dependencies.domain)[id as WriteId],
       collection,
@@ -101,7 +102,7 @@ export type Write = {
   readonly operation: RestOperation;
   readonly collection: string;
   readonly toCommand: (item: object, body: unknown) => Command;
-  /** Of the items of a list: where they are under what has them, and by what each is told apart. */
+  /** For the items of a list: their path below the aggregate, and the name of their key. */
   readonly items?: { readonly path: string; readonly id: string };
 };
 
@@ -137,7 +138,7 @@ const stepsOf = (
   return [demandAdmission(operation), ...readBody, carryOut];
 };
 
-/** Clients tell a length of nothing, too. */
+/** Clients send a length for an empty body, too. */
 const unlessEmpty =
   (read: RequestHandler): RequestHandler =>
   (request, response, next) => {
@@ -150,7 +151,7 @@ const unlessEmpty =
     return isEmpty ? next() : read(request, response, next);
   };
 
-/** The body by the schema of its media type; operations without one do not look at what is sent. */
+/** The body by the schema of its media type; operations without one ignore the body. */
 const bodyOf = (request: Request, { body: schemas, isBodyOptional }: RestOperation): unknown => {
   if (schemas === undefined) return undefined;
   const types = Object.keys(schemas);
@@ -163,7 +164,7 @@ const bodyOf = (request: Request, { body: schemas, isBodyOptional }: RestOperati
   return schema === undefined ? undefined : parseInput(schema, request.body);
 };
 
-/** What a command finds wrong with fields is told as what is wrong with any other body. */
+/** Reports invalid fields of a command like those of any other body. */
 const tellFields = (error: unknown): never => {
   const errors = error instanceof Rejection && error.code === 'invalid_command' ? fieldsIn(error) : undefined;
   if (errors === undefined) throw error;
@@ -171,16 +172,14 @@ const tellFields = (error: unknown): never => {
   throw new HttpProblem('invalid_request', { extensions: { errors: ofForm }, cause: error });
 };
 
-/**
- * The same for mutations of what is wrong with the form alone: all else has the code of the command there.
- */
+/** The same for mutations, if all errors are about the form; any other keeps the code of the command. */
 export const tellForm = (error: unknown): never => {
   const errors = error instanceof Rejection ? fieldsIn(error) : undefined;
   if (errors?.every(({ pointer }) => FORM.test(pointer))) return tellFields(error);
   throw error;
 };
 
-/** Where the command is in what is sent to its role. */
+/** The prefix of the command within the message to its role. */
 const FORM = /^\/command\//;
 
 const fieldsIn = ({ details }: Rejection) =>
