@@ -1,25 +1,23 @@
 /**
- * Types that differ for the compiler though they look alike at run time, so that a version is never passed as
+ * Types that differ for the compiler though they are alike at run time, so that a version is never passed as
  * a position.
  */
 declare const brand: unique symbol;
 export type Branded<Value, Name extends string> = Value & { readonly [brand]: Name };
 
-/**
- * The name of a stream: its kind, a dash, and what tells it from others of the kind, such as `article-42`.
- */
+/** The name of a stream: its kind, a dash, and its key, such as `article-42`. */
 export type StreamName = Branded<string, 'StreamName'>;
 
-/** How many events a stream has up to and including one; the first event has version 1. */
+/** The number of a stream’s events up to and including one; the first event has version 1. */
 export type Version = Branded<number, 'Version'>;
 
-/** A place in the whole log. Positions rise in the order of commits; a safe integer on every engine. */
+/** A position in the whole log. Positions rise in the order of commits; a safe integer on every engine. */
 export type Position = Branded<number, 'Position'>;
 
 /** A UUID in lower case. */
 export type EventId = Branded<string, 'EventId'>;
 
-/** Which log a position belongs to. */
+/** The log that a position belongs to. */
 export type LogIdentity = Branded<string, 'LogIdentity'>;
 
 export type UserId = Branded<number, 'UserId'>;

@@ -6,7 +6,7 @@ import { formatCursor, parseCursor, UnknownCursor } from './cursor.ts';
 const log = '0b9f4e1c-1111-4222-8333-444455556666' as LogIdentity;
 const another = '1b9f4e1c-1111-4222-8333-444455556666' as LogIdentity;
 
-test('every position comes back from its cursor', () => {
+test('every position can be read back from its cursor', () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), (position) => {
       expect(parseCursor(log, formatCursor(log, position as Position))).toBe(position);

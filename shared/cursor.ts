@@ -1,7 +1,8 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
 
 /**
- * A place in one log, as clients see it: opaque to them, the same in REST, GraphQL, SSE, webhooks and Kafka.
+ * A position in one log, as clients see it: opaque to them, the same in REST, GraphQL, SSE, webhooks and
+ * Kafka.
  */
 export type Cursor = string & { readonly __cursor: never };
 
@@ -16,21 +17,21 @@ export class UnknownCursor extends Error {
   }
 }
 
-/** How one is written, for those who check before it comes to `parseCursor`. */
+/** The form of a cursor, for checks before `parseCursor`. */
 export const CURSOR_PATTERN = '^[0-9a-f]{8}-[0-9a-z]{1,11}$';
 const CURSOR = /^([0-9a-f]{8})-([0-9a-z]{1,11})$/;
 const RADIX = 36;
 
-/** The first group of the log's identity is enough to tell that a cursor is another log's. */
+/** The first group of the log’s identity suffices to recognize a cursor of another log. */
 const prefixOf = (identity: LogIdentity): string => identity.slice(0, 8);
 
 export const formatCursor = (identity: LogIdentity, position: Position): Cursor =>
   `${prefixOf(identity)}-${position.toString(RADIX)}` as Cursor;
 
-/** Whose cursors are taken, and those that it was called before it lost events. */
+/** The log whose cursors are accepted, and its identities before it lost events. */
 type Own = { readonly identity: LogIdentity; readonly lost?: readonly LogIdentity[] | undefined };
 
-/** As `parseCursor`; one from before events were lost is refused by a code of its own. */
+/** Like `parseCursor`; a cursor from before a loss of events has a code of its own. */
 export const parseOwnCursor = ({ identity, lost = [] }: Own, text: string): Position => {
   if (lost.some((former) => former !== identity && text.startsWith(`${prefixOf(former)}-`)))
     throw new UnknownCursor('the log has lost events since this cursor was given', 'cursor_of_lost_history');

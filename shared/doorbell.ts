@@ -1,6 +1,7 @@
 /**
- * Tells followers that there may be something new. Ringing is only a hint: they look, and they look now and
- * then unasked. `heard` counts the rings, so that one between a look and the wait after it is not missed.
+ * Notifies followers that there may be news. A notification is only a hint: followers then read, and they
+ * also poll now and then. `heard` counts notifications, so that one between a read and the wait after it is
+ * not missed.
  */
 export class Doorbell {
   #heard = 0;
@@ -15,7 +16,7 @@ export class Doorbell {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Waits for a ring after `heard`, for the time to run out, or for the signal. */
+  /** Waits for a notification after `heard`, for the timeout, or for the signal. */
   async wait(heard: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#heard !== heard || signal.aborted) return;
     const { promise, resolve: wake } = Promise.withResolvers<void>();

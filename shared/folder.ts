@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { StartRefused } from './process/start-refused.ts';
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never returns where a file system answers ENOENT
+ * Creates a folder and its parents. Node’s own `recursive` never returns on a file system that answers ENOENT
  * although the parent exists, as `/proc` does.
  */
 export const makeFolder = async (path: string, mode?: number): Promise<void> => {
@@ -14,7 +14,7 @@ export const makeFolder = async (path: string, mode?: number): Promise<void> => 
     throw Object.assign(new Error(`ENOENT: cannot make the folder '${path}'`), { code: 'ENOENT', path });
 };
 
-/** False means that the folder above is missing. */
+/** False means that the parent is missing. */
 const isMade = async (path: string, mode?: number): Promise<boolean> => {
   try {
     await mkdir(path, { mode });
@@ -27,7 +27,7 @@ const isMade = async (path: string, mode?: number): Promise<boolean> => {
   }
 };
 
-/** Makes the folder that a setting names, and refuses the start if it cannot be written in. */
+/** Creates the folder of a setting, and refuses the start if it is not writable. */
 export const demandFolder = async (path: string, setting: string): Promise<void> => {
   try {
     await makeFolder(path);

@@ -25,11 +25,11 @@ test.each([
   expect(bytesText(bytes)).toBe(text);
 });
 
-test('rates keep a digit only where it says something', () => {
+test('rates have a decimal digit only if it matters', () => {
   expect([0.04, 1.25, 1_234.5].map(rateText)).toEqual(['0/s', '1.3/s', '1,235/s']);
 });
 
-test('one is told from many', () => {
+test('one item is singular', () => {
   expect([plural(1, 'item'), plural(1_200, 'item'), plural(2, 'delivery was', 'deliveries were')]).toEqual([
     '1 item',
     '1,200 items',
@@ -37,6 +37,6 @@ test('one is told from many', () => {
   ]);
 });
 
-test('what is long is told by its beginning', () => {
+test('long text is cut to its beginning', () => {
   expect([shortText('short'), shortText('0123456789', 5)]).toEqual(['short', '0123…']);
 });

@@ -1,4 +1,4 @@
-/** Numbers, sizes and spans, as people read them. */
+/** Numbers, sizes and spans for people. */
 
 const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 const ONE_DIGIT = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
@@ -46,6 +46,6 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 
 const CURSOR_SHOWN = 24;
 
-/** What is long is told by its beginning. */
+/** Cuts long text to its beginning. */
 export const shortText = (text: string, shown = CURSOR_SHOWN): string =>
   text.length > shown ? `${text.slice(0, shown - 1)}…` : text;

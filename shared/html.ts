@@ -1,6 +1,6 @@
 /**
- * HTML that is escaped by construction: every value that the template `html` is given is escaped, unless it
- * is itself what the template made. There is no other way to make one, so markup cannot come from outside.
+ * HTML that is escaped by construction: the template `html` escapes every value, unless it is a result of the
+ * template itself. Nothing else creates one, so markup cannot come from outside.
  */
 class Html {
   readonly #markup: string;
@@ -16,10 +16,10 @@ class Html {
 
 export type { Html };
 
-/** What is not there is left out, so that `condition && html…` reads well. */
+/** Absent values are left out, so that `condition && html…` reads well. */
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
-/** Values may stand in text and between the double quotes of an attribute, and nowhere else. */
+/** Values may be in text and between the double quotes of an attribute, and nowhere else. */
 export const html = (literals: TemplateStringsArray, ...values: readonly Value[]): Html =>
   new Html(
     literals

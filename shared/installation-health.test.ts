@@ -36,11 +36,11 @@ const proven: AuditStatus = {
 const found = (status: Partial<OperationsStatus> = {}, audit: Partial<AuditStatus> = {}) =>
   findingsOf({ status: { ...well, ...status }, audit: { ...proven, ...audit } });
 
-test('where all is well, there is nothing to say', () => {
+test('a healthy installation has no findings', () => {
   expect(found()).toEqual([]);
 });
 
-test('a follower that no process has is no trouble as long as it misses nothing', () => {
+test('a follower without a process is no finding as long as it lags behind nothing', () => {
   expect(
     found({ followers: [{ name: 'publisher', cursor: null, behindSeconds: null, isRunning: false }] }),
   ).toEqual([]);

@@ -13,9 +13,9 @@ export type Seen = { readonly status: OperationsStatus; readonly audit: AuditSta
 
 type Check = { readonly name: string; find(seen: Seen): readonly Finding[] };
 
-/** A longer lag needs somebody’s attention. */
+/** A longer lag needs attention. */
 const LAG_WARN_S = 10;
-/** Heads are signed each minute, unless a setting says otherwise. */
+/** Heads are signed each minute by default. */
 const UNPROVEN_WARN_S = 600;
 const MS_PER_SECOND = 1_000;
 
@@ -127,13 +127,13 @@ const CHECKS: readonly Check[] = [
 
 export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
 
-/** What needs an operator, the worst first; empty if every check passes. */
+/** The findings that need an operator, the worst first; empty if every check passes. */
 export const findingsOf = (seen: Seen): readonly Finding[] =>
   CHECKS.flatMap(({ find }) => find(seen)).toSorted(
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
 
-/** Those that were disabled because they failed are counted, too; those that an owner disabled are not. */
+/** Includes webhooks that were disabled because they failed, but not those that an owner disabled. */
 const failingText = ({ endpoints, enabled, failing }: OperationsStatus['webhooks']): string => {
   const disabled = failing === 1 ? 'was disabled because it failed' : 'were disabled because they failed';
   if (enabled === 0) return `${plural(failing, 'webhook endpoint')} ${disabled}`;

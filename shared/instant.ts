@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A time as RFC 3339 writes it, whose letters may be small (section 5.6). */
+/** A time in the form of RFC 3339, whose letters may be lower-case (section 5.6). */
 export const instant = z
   .string()
   .toUpperCase()
@@ -17,8 +17,8 @@ const DATES_MAX = 1_000;
 const dates = new Map<number, string>();
 
 /**
- * As `toISOString` writes it, in a quarter of the time: that was the dearest part of a page of a list, whose
- * rows have three times each.
+ * Formats like `toISOString`, in a quarter of the time: that was the most expensive part of a page of a list,
+ * whose rows have three times each.
  */
 export const isoText = (at: Date): string => {
   const day = Math.floor(at.getTime() / DAY_MS);

@@ -1,16 +1,13 @@
 import type * as z from 'zod';
 
-/** What is wrong, and where, as a JSON pointer (RFC 6901). */
+/** A fault in an input, and its place as a JSON pointer (RFC 6901). */
 type FieldError = { readonly pointer: string; readonly detail: string };
 
-/** Enough to put right at once what a person wrote; a flood of them helps nobody. */
+/** Enough to fix a person’s input at once; a flood of errors helps nobody. */
 const ERRORS_MAX = 50;
 const NAME_CHARACTERS_MAX = 100;
 
-/**
- * Every field of an input that a schema found wrong. A field that there is not is named by itself, not by
- * what it was found in.
- */
+/** The errors of a schema, by field. An unknown field is named itself, not its parent. */
 export const fieldErrorsOf = ({ issues }: z.ZodError, input: unknown): FieldError[] =>
   issues
     .flatMap(({ path, message, ...issue }) =>
@@ -25,7 +22,7 @@ export const fieldErrorsOf = ({ issues }: z.ZodError, input: unknown): FieldErro
     )
     .slice(0, ERRORS_MAX);
 
-/** Said by the schema as the type that it expected, which is the word of a programmer. */
+/** The schema’s own message names the expected type, in a programmer’s words. */
 const isAbsence = (code: z.core.$ZodIssue['code'], input: unknown, path: readonly PropertyKey[]): boolean =>
   OF_TYPES.has(code) &&
   path.reduce<unknown>(

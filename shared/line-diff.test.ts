@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { diffLines } from './line-diff.ts';
 
-test('the lines that have changed are shown with three lines around them', () => {
+test('changed lines are shown with three lines around them', () => {
   const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   const after = before.with(1, 'B').toSpliced(9, 0, 'x');
   expect(diffLines(before.join('\n'), after.join('\n'))).toEqual({
@@ -25,7 +25,7 @@ test('the lines that have changed are shown with three lines around them', () =>
   });
 });
 
-test('a text that begins is shown as added, and one that ends as removed', () => {
+test('a new text is shown as added, and a deleted one as removed', () => {
   expect(diffLines('', 'a\nb').text).toBe('@@ -0,0 +1,2 @@\n+a\n+b');
   expect(diffLines('a\nb', '').text).toBe('@@ -1,2 +0,0 @@\n-a\n-b');
 });
@@ -34,7 +34,7 @@ test('the same text has no difference', () => {
   expect(diffLines('a\nb', 'a\nb')).toEqual({ text: '', isTruncated: false });
 });
 
-/** As `patch` does. */
+/** Applies a difference as `patch` does. */
 const patched = (text: string, diff: string): string => {
   const lines = text === '' ? [] : text.split('\n');
   const result: string[] = [];
@@ -55,7 +55,7 @@ const patched = (text: string, diff: string): string => {
   return [...result, ...lines.slice(at)].join('\n');
 };
 
-test('whatever the texts are, the difference makes the one of the other', () => {
+test('for any two texts, the difference turns one into the other', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', 'd', '@@ -1'), { maxLength: 40 })
     .map((lines) => lines.join('\n'));
@@ -67,7 +67,7 @@ test('whatever the texts are, the difference makes the one of the other', () => 
   );
 });
 
-test('texts that have nothing in common are replaced, in little time, and of a long difference the beginning is shown', () => {
+test('texts without common lines are replaced, fast, and a long difference is cut to its beginning', () => {
   const [one, other] = ['x', 'y'].map((letter) =>
     Array.from({ length: 20_000 }, (_, n) => `${letter}${n}`).join('\n'),
   ) as [string, string];

@@ -1,11 +1,9 @@
-/** A difference as it is shown: lines as `diff -u` writes them, without the names of files. */
+/** A difference in the format of `diff -u`, without the names of files. */
 export type LineDiff = { readonly text: string; readonly isTruncated: boolean };
 
 const CONTEXT_LINES = 3;
 const CHARACTERS_MAX = 10_000;
-/**
- * Finding the least difference takes time that grows with its square; what differs more is shown as replaced.
- */
+/** The time to find the least difference grows with its square; a larger one is shown as a replacement. */
 const EDITS_MAX = 400;
 
 type Op = { readonly sign: ' ' | '-' | '+'; readonly line: string };
@@ -13,7 +11,7 @@ type Op = { readonly sign: ' ' | '-' | '+'; readonly line: string };
 export const diffLines = (from: string, to: string): LineDiff => {
   const { ops, linesBefore } = opsOf(linesOf(from), linesOf(to));
   const text = hunksOf(ops, linesBefore + 1).join('\n');
-  // Nothing is cut in the middle of a character.
+  // Never cuts in the middle of a character.
   const cut =
     text.length > CHARACTERS_MAX ? text.slice(0, CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
   return { text: cut, isTruncated: cut.length < text.length };
@@ -21,7 +19,7 @@ export const diffLines = (from: string, to: string): LineDiff => {
 
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
-/** What the texts have in common at both ends is left out, but for a few lines. */
+/** Leaves out the common lines at both ends, except for a few. */
 const opsOf = (
   from: readonly string[],
   to: readonly string[],
@@ -54,10 +52,10 @@ const replaced = (before: readonly string[], after: readonly string[]): readonly
   ...after.map((line): Op => ({ sign: '+', line })),
 ];
 
-/** The least edits that make one of the other (Myers, 1986), or undefined where they are too many. */
+/** The least edits that turn one into the other (Myers, 1986), or undefined if they are too many. */
 const shortest = (before: readonly string[], after: readonly string[]): readonly Op[] | undefined => {
   const most = Math.min(before.length + after.length, EDITS_MAX);
-  /** How far each diagonal has come, by the number of edits. */
+  /** The reach of each diagonal, by the number of edits. */
   const rounds: Map<number, number>[] = [];
   let reached = new Map([[1, 0]]);
   for (let edits = 0; edits <= most; edits += 1) {
@@ -76,7 +74,7 @@ const shortest = (before: readonly string[], after: readonly string[]): readonly
   return undefined;
 };
 
-/** Whether the way to a diagonal comes by an added line rather than by a removed one. */
+/** Whether the path to a diagonal arrives by an added line rather than by a removed one. */
 const isDown = (reached: ReadonlyMap<number, number>, diagonal: number, edits: number): boolean =>
   diagonal === -edits ||
   (diagonal !== edits && (reached.get(diagonal - 1) ?? 0) < (reached.get(diagonal + 1) ?? 0));
@@ -106,7 +104,7 @@ const walkBack = (
   return ops.toReversed();
 };
 
-/** What has changed, with a few lines around it, under lines that say where. */
+/** The changed lines, with a few lines around them, under headers with their place. */
 const hunksOf = (ops: readonly Op[], firstLine: number): readonly string[] => {
   const shown: string[] = [];
   let [oldLine, newLine] = [firstLine, firstLine];
@@ -131,7 +129,7 @@ const hunksOf = (ops: readonly Op[], firstLine: number): readonly string[] => {
   return shown;
 };
 
-/** Of no lines, the line before them is told. */
+/** An empty range is placed after the line before it. */
 const placeOf = (line: number, lines: number): string => `${lines === 0 ? line - 1 : line},${lines}`;
 
 const endOfHunk = (ops: readonly Op[], first: number): number => {

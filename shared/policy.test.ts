@@ -5,14 +5,13 @@ import { POLICY, SCOPES } from '../test/engines/policy.ts';
 import { admit, admitByScope, authorize, type Caller, may, type Operation, type Resource } from './policy.ts';
 
 /**
- * The table of DESIGN §3, written down a second time and by cases, so that a mistake in one of the two is
- * found by the other.
+ * The table of DESIGN §3, written a second time and by cases, so that the two reveal each other’s mistakes.
  */
 const me = 1 as UserId;
 const somebody = 2 as UserId;
 
 type Place = { readonly author: UserId; readonly status?: string };
-/** Whatever the aggregate calls its owner; `on` is the article that it stands on. */
+/** An aggregate with this owner, under any of the owner’s field names; `on` is its parent article. */
 const of = (owner: UserId, status?: string, on?: Place): Resource => ({
   fields: { id: owner, author: owner, owner, status: status ?? null, article: on && 8 },
   find: () => on,
@@ -33,7 +32,9 @@ const mineOnTheirDraft = of(me, undefined, { author: somebody, status: 'draft' }
 const theirsOnTheirPublished = of(somebody, undefined, { author: somebody, status: 'published' });
 const theirsOnTheirDraft = of(somebody, undefined, { author: somebody, status: 'draft' });
 
-/** Who may: the letters of anonymous, reader, author, admin (A for the last), and a dot where not. */
+/**
+ * The allowed callers by letter: anonymous, reader, author, admin (A for the last), and a dot for a refusal.
+ */
 const CASES: readonly (readonly [Operation, string, Resource, string])[] = [
   ['user.read', 'my profile', mine, 'n r a A'],
   ['user.read', 'another’s profile', theirs, 'n r a A'],
@@ -162,17 +163,17 @@ describe.each(Object.entries(SCOPE_OF) as [Operation, string][])(
       expect(authorize(bare, operation, myDraft)).toEqual(
         operation === 'user.read' ? 'allowed' : expect.objectContaining(lacking),
       );
-      // Nobody has less by having signed in.
+      // Nobody loses a right by signing in.
       const isPublic = may(callerOf('anonymous'), operation, rights);
       expect(may(bare, operation, rights)).toBe(isPublic);
       expect(admit(bare, operation)).toEqual(isPublic ? 'allowed' : expect.objectContaining(lacking));
     });
 
-    test('and that one is enough for an admin', () => {
+    test('and it suffices for an admin', () => {
       expect(authorize(callerOf('admin', [scope]), operation, rights)).toBe('allowed');
     });
 
-    test('which the system does not', () => {
+    test('which the system does not need', () => {
       const system: Caller = { kind: 'system', name: 'process-manager' };
       expect(authorize(system, operation, theirDraft)).toBe('allowed');
       expect(admit(system, operation)).toBe('allowed');
@@ -189,7 +190,7 @@ describe('the order of refusals', () => {
     expect(codeOf(authorize(callerOf('reader'), 'article.delete', theirs))).toBe('forbidden');
   });
 
-  test('lets what depends on the resource pass before the resource is known', () => {
+  test('admits a right that depends on the resource before the resource is known', () => {
     expect(admit(callerOf('anonymous'), 'article.read')).toBe('allowed');
     expect(admit(callerOf('reader'), 'article.delete')).toBe('allowed');
     expect(codeOf(admit(callerOf('anonymous'), 'article.delete'))).toBe('unauthenticated');
@@ -200,11 +201,11 @@ describe('the order of refusals', () => {
   });
 });
 
-test('nothing that is not named belongs to anybody', () => {
+test('an unnamed owner is nobody', () => {
   expect(may(callerOf('author'), 'article.edit', {})).toBe(false);
   expect(may(callerOf('author'), 'comment.delete', {})).toBe(false);
 });
 
-test('the scopes of all rights are those that a token can have', () => {
+test('the scopes of all rights are the possible scopes of a token', () => {
   expect(new Set([...POLICY.rights.values()].map(({ scope }) => scope))).toEqual(new Set(SCOPES));
 });

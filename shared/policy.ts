@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one thing: who asks, and all questions of what they may.
+// Over 200 lines, because it is one thing: the caller, and all questions about its rights.
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
 import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
 import { type Attributes, anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
@@ -19,7 +19,8 @@ import type { Actor } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 /**
- * Who asks, and the policy that says what they may. A service client is the user that is its service account.
+ * The sender of a request, with the policy that decides its rights. A service client is the user of its
+ * service account.
  */
 export type Caller =
   | { readonly kind: 'anonymous'; readonly policy: Policy }
@@ -29,32 +30,34 @@ export type Caller =
       readonly userId: UserId;
       readonly role: Role;
       readonly scopes: ReadonlySet<string>;
-      /** Their own fields that rights compare with others; nothing in a domain without such rights. */
+      /**
+       * The caller’s own fields that rights compare with others; undefined in a domain without such rights.
+       */
       readonly attributes?: Attributes | undefined;
-      /** The OAuth client that the caller came by. */
+      /** The OAuth client of the token. */
       readonly client: string | null;
     }
   /** A part of the system itself, such as the process manager; it may do everything. */
   | { readonly kind: 'system'; readonly name: string };
 
 /**
- * The client by which people sign in to the pages of their own account. Nobody can register it, and its
- * tokens have none of our scopes: a caller of this client with such a scope is the account page, where
- * somebody has just signed in.
+ * The client of the account pages. Nobody can register it, and its tokens have none of our scopes by
+ * themselves: a caller of this client with such a scope is the account page, where somebody has just signed
+ * in.
  */
 export const ACCOUNT_CLIENT_ID = 'annals-account';
 
 /**
- * A personal access token as events name the client that they came by. Nobody can register it: the ids of
+ * The name of a personal access token, in place of a client, in events. Nobody can register it: the ids of
  * clients have no colon.
  */
 export const personalTokenClient = (tokenId: string): string => `annals-token:${tokenId}`;
 
-/** As the caller would be without a token. */
+/** The same caller as if without a token. */
 export const withoutToken = (caller: Caller): Caller =>
   caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller;
 
-/** The caller as events name it. */
+/** The caller in the form of event metadata. */
 export const actorOf = (caller: Caller): Actor => {
   switch (caller.kind) {
     case 'anonymous':
@@ -67,19 +70,19 @@ export const actorOf = (caller: Caller): Actor => {
 };
 
 /**
- * What a right is asked of: the fields of an aggregate that is there, or is about to be, as far as the right
- * depends on them, and what its references lead to. What is the kernel's own has an `owner`.
+ * The object of a right: the fields of an existing or future aggregate that the right depends on, and its
+ * referenced aggregates. Kernel objects have an `owner`.
  */
 export type Resource = { readonly fields?: State; readonly find?: Find };
 
 /**
- * Who may do what: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and what the
- * kernel has itself.
+ * The rights of callers: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and the
+ * kernel’s own objects.
  */
 export type Policy = {
   readonly domain: Domain;
   /**
-   * By operation, as `user.update`. One that is not here, of another release perhaps, nobody has a right to.
+   * By operation, as `user.update`. Nobody has a right to an unlisted operation, perhaps of another release.
    */
   readonly rights: ReadonlyMap<string, Right>;
   /** By the conditions of all rights. */
@@ -91,20 +94,20 @@ export type Policy = {
 /** An operation of an aggregate, or of the kernel. */
 export type Operation = `${string}.${string}`;
 
-/** What is no aggregate. */
+/** Operations on objects that are no aggregates. */
 const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
-  // only of what they may read, which the read rules of the single items say
+  // limited by the right to read each item
   'events.read': { scope: 'read:events', signedIn: true },
-  // by which client, by which request, and because of what somebody did something
+  // the client, the request and the cause of a change
   'events.trace': { scope: 'read:events', signedIn: 'own' },
   // the whole log as it was recorded
   'events.export': { scope: 'read:events' },
-  // how the installation does, and what stands still
+  // the state of the installation, and parked aggregates
   'operations.read': { scope: 'read:events' },
-  // the schema of GraphQL, where the settings keep it from everybody else
+  // the schema of GraphQL, if the settings hide it from everybody else
   'schema.read': { scope: 'read:schema', signedIn: true },
   'client.manage': { scope: 'manage:clients' },
-  // one's own personal access tokens
+  // one’s own personal access tokens
   'token.manage': { scope: 'manage:tokens', signedIn: true },
   // the sessions, applications and tokens of others, invitations, and who may sign in
   'account.manage': { scope: 'manage:accounts' },
@@ -112,14 +115,14 @@ const KERNEL: Readonly<Record<Operation, Row & { readonly scope: string }>> = {
 };
 
 const policies = new WeakMap<Domain, Policy>();
-/** Made once for a domain. */
+/** Created once for a domain. */
 export const policyOf = (domain: Domain): Policy => {
   const policy = policies.get(domain) ?? makePolicy(domain);
   policies.set(domain, policy);
   return policy;
 };
 
-/** Of no domain. */
+/** The policy without a domain. */
 export const NO_RIGHTS: Policy = {
   domain: { name: '', roles: [], signUp: '', kinds: {}, views: [], routes: [] },
   rights: new Map(),
@@ -146,17 +149,14 @@ const kernelCondition = (row: Row, role: string): Expression => {
   return cell === 'own' ? { op: 'caller', field: 'owner' } : cell === true ? always : never;
 };
 
-/** The scope that a token must have for it, beyond what is public. */
+/** The scope that a token must have for it, unless it is public. */
 export const scopeOf = ({ rights }: Policy, operation: Operation): string => {
   const right = rights.get(operation);
   if (right === undefined) throw new RangeError(`There is no operation ${operation}`);
   return right.scope;
 };
 
-/**
- * On which scopes it depends what of all that happens a webhook is told: those of reading, and that of
- * webhooks.
- */
+/** The scopes that limit the events a webhook receives: those of reading, and that of webhooks. */
 export const toldScopesOf = (policy: Policy): readonly string[] => {
   const reading = Object.values(policy.domain.kinds).map((kind) =>
     scopeOf(policy, operationOf(kind, 'read')),
@@ -164,13 +164,12 @@ export const toldScopesOf = (policy: Policy): readonly string[] => {
   return [...new Set([...reading, scopeOf(policy, 'webhook.manage')])];
 };
 
-/** Whether somebody without a token has a right to any of it. */
+/** Whether a caller without a token has any part of the right. */
 export const isPublic = ({ rights }: Policy, operation: Operation): boolean =>
   (rights.get(operation)?.byRole.get('anonymous') ?? NOTHING).size > 0;
 
 /**
- * The whole question. A refusal comes in the order in which a caller can do something about it: sign in, get
- * the scope, give up.
+ * The whole check. Refusals come in the order in which a caller can react: sign in, get the scope, give up.
  */
 export const authorize = (
   caller: Caller,
@@ -185,8 +184,8 @@ export const authorize = (
 };
 
 /**
- * What can be said before the resource is known, and so before anything runs: is the caller signed in, has
- * the token the scope.
+ * The part of the check that needs no resource, before anything runs: is the caller signed in, and does the
+ * token have the scope.
  */
 export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejection =>
   caller.kind === 'system' || isPublic(caller.policy, operation)
@@ -194,8 +193,8 @@ export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejecti
     : admitByScope(caller, operation);
 
 /**
- * As `admit`, where a token must have the scope also for what is public: a write that tells content asks for
- * the right to read.
+ * Like `admit`, but a token must have the scope even for a public right: a write that reveals content needs
+ * the right to read it.
  */
 export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | Rejection => {
   switch (caller.kind) {
@@ -210,7 +209,7 @@ export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | 
   }
 };
 
-/** The answer alone: what a caller may not see is absent. */
+/** The result alone: a hidden item is absent. */
 export const may = (
   caller: Caller,
   operation: Operation,
@@ -219,10 +218,10 @@ export const may = (
   return anyHoldsOf(reachOf(caller, operation))(fields, userIdOf(caller), find, ownOf(caller));
 };
 
-/** Whether something is in reach of a right. */
+/** Whether a right includes the resource. */
 export type MayDo = (resource: Resource) => boolean;
 
-/** The same of many resources, for which the right is looked up once. */
+/** The same for many resources; looks up the right once. */
 export const mayOf = (caller: Caller, operation: Operation): MayDo => {
   const reach = reachOf(caller, operation);
   if (reach.size === 0) return isNever;
@@ -233,16 +232,16 @@ export const mayOf = (caller: Caller, operation: Operation): MayDo => {
 
 const isNever: MayDo = () => false;
 const isAlways: MayDo = () => true;
-/** Null for those who are not signed in. */
+/** Null for anonymous callers. */
 export const userIdOf = (caller: Caller): UserId | null => (caller.kind === 'user' ? caller.userId : null);
-/** What conditions can compare of the caller. */
+/** The caller’s fields that conditions can compare. */
 export const ownOf = (caller: Caller): Attributes | undefined =>
   caller.kind === 'user' ? caller.attributes : undefined;
 
 const NO_FIELDS: State = {};
 const findNothing: Find = () => undefined;
 
-/** As `may`, of what a change carries along. */
+/** Like `may`, for the facts in a change. */
 export const mayByFacts = (caller: Caller, operation: Operation, facts: Facts): boolean => {
   if (caller.kind === 'system') return true;
   const [userId, own] = [userIdOf(caller), ownOf(caller)];
@@ -251,7 +250,7 @@ export const mayByFacts = (caller: Caller, operation: Operation, facts: Facts): 
   return false;
 };
 
-/** As `may`, whatever the scopes of the token: whether the thing is there for whoever the caller is. */
+/** Like `may`, whatever the scopes of the token: whether the resource exists for this user. */
 export const isInReach = (caller: Caller, operation: Operation, resource: Resource): boolean =>
   may(
     caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(caller.policy, operation)]) } : caller,
@@ -260,8 +259,8 @@ export const isInReach = (caller: Caller, operation: Operation, resource: Resour
   );
 
 /**
- * How far a right of a caller goes, for filters: under which conditions. A token without the scope reaches as
- * far as no token does: what is public needs no scope.
+ * The conditions of a caller’s right, for filters. A token without the scope has the rights of an anonymous
+ * caller: public rights need no scope.
  */
 export const reachOf = (caller: Caller, operation: Operation): Reach => {
   if (caller.kind === 'system') return EVERYTHING;
@@ -273,7 +272,7 @@ export const reachOf = (caller: Caller, operation: Operation): Reach => {
   return right?.byRole.get(role) ?? NOTHING;
 };
 
-/** Whether a right of a caller goes over everything. */
+/** Whether a caller’s right includes everything. */
 export const mayAlways = (caller: Caller, operation: Operation): boolean =>
   reachOf(caller, operation).has(always);
 

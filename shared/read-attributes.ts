@@ -7,8 +7,8 @@ import type { Codec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 
 /**
- * The fields of a person that rights compare, as the log has them; nothing, and nothing is read, in a domain
- * without such rights.
+ * The fields of a person that rights compare, as of the log; undefined, without a read, in a domain without
+ * such rights.
  */
 export type ReadAttributes = (userId: UserId) => Promise<Attributes | undefined>;
 

@@ -37,7 +37,7 @@ test.each([
   expect(isRejectionCode(code)).toBe(true);
 });
 
-test('an author’s sentence stands in the place of the derived one', () => {
+test('an author’s sentence replaces the derived one', () => {
   expect(new Rejection(isNot('claim', 'open'), {}, { says: 'The claim was submitted.' }).message).toBe(
     'The claim was submitted.',
   );

@@ -2,8 +2,8 @@ import { oneOf, snake, spaced } from '#kernel/registry/names.ts';
 import type { Json } from '#shared/json.ts';
 
 /**
- * Every expected refusal of a command, by a stable code. What it means to a transport stands in one table
- * there (`shared/http/problem.ts`), so that the domain knows no status codes.
+ * Every expected refusal of a command, by a stable code. Each transport has one table with its meaning
+ * (`shared/http/problem.ts`), so that the domain knows no status codes.
  */
 export const REJECTIONS = {
   user_not_found: 'There is no such user.',
@@ -54,8 +54,8 @@ export const REJECTIONS = {
 
 declare const OF_A_DOMAIN: unique symbol;
 /**
- * A refusal that follows from the names of a domain, or that its author declares: made here alone, so that no
- * code is misspelt.
+ * A refusal that follows from the names of a domain, or that its author declares: created here alone, so that
+ * no code is misspelt.
  */
 type DomainCode = string & { readonly [OF_A_DOMAIN]: true };
 export type RejectionCode = keyof typeof REJECTIONS | DomainCode;
@@ -63,33 +63,33 @@ export type RejectionCode = keyof typeof REJECTIONS | DomainCode;
 /** Of a kind of aggregate, as `purchase_order_not_found`. */
 export const notFound = (kind: string): RejectionCode => `${snake(kind)}_not_found` as DomainCode;
 export const deleted = (kind: string): RejectionCode => `${snake(kind)}_deleted` as DomainCode;
-/** Of which a fact is not true, as `article_not_published`. */
+/** For a fact that is false, as `article_not_published`. */
 export const isNot = (kind: string, fact: string): RejectionCode =>
   `${snake(kind)}_not_${snake(fact)}` as DomainCode;
 /** An item with the same key, as `collection_item_exists`. */
 export const exists = (one: string): RejectionCode => `${snake(one)}_exists` as DomainCode;
-/** A list that can hold no more, as `collection_items_full`. */
+/** A list that is full, as `collection_items_full`. */
 export const isFull = (kind: string, list: string): RejectionCode =>
   `${snake(kind)}_${snake(list)}_full` as DomainCode;
 
-/** A value that another one has, as `seat_number_taken`. */
+/** A value that is in use, as `seat_number_taken`. */
 export const isTaken = (kind: string, field: string): RejectionCode =>
   `${snake(kind)}_${snake(field)}_taken` as DomainCode;
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
-/** Whether it may be one: another release, or another process, may know others. */
+/** Whether it may be a code: another release, or another process, may know more. */
 export const isRejectionCode = (code: string): code is RejectionCode => isListed(code) || CODE.test(code);
 
 const isListed = (code: string): code is keyof typeof REJECTIONS => Object.hasOwn(REJECTIONS, code);
 
 /**
- * Nothing is there: what was deleted is gone from reads, so it is not found. A fact may be named `deleted`
+ * The aggregate is absent: a deleted one is not in reads, so it is not found. A fact may be named `deleted`
  * too.
  */
 export const isAbsence = (code: string): boolean => /(?:_not_found|(?<!_not)_deleted)$/.test(code);
 
-/** What a refusal says whose author says nothing. */
+/** The default sentence of a refusal. */
 export const sentenceOf = (code: RejectionCode): string => {
   if (isListed(code)) return REJECTIONS[code];
   const text = spaced(code);
@@ -108,7 +108,7 @@ export const sentenceOf = (code: RejectionCode): string => {
 /** An expected refusal: the caller can do something about it, and nothing was changed. */
 export class Rejection extends Error {
   readonly code: RejectionCode;
-  /** What a program needs to know beyond the code, such as the missing scope. Never personal data. */
+  /** Facts for programs beyond the code, such as the missing scope. Never personal data. */
   readonly details: Readonly<Record<string, Json>>;
 
   constructor(
@@ -124,6 +124,6 @@ export class Rejection extends Error {
 }
 
 type RejectionOptions = ErrorOptions & {
-  /** What its author says. */
+  /** The author’s sentence. */
   readonly says?: string | undefined;
 };

@@ -2,8 +2,8 @@ const VALUES_MAX = 1_000;
 const KEY_CHARACTERS_MAX = 1_000;
 
 /**
- * Memoizes a function of a text. A full cache is cleared as a whole: to keep an order of use would cost more
- * at each look-up than to compute the values again.
+ * Memoizes a function of a text. Clears a full cache as a whole: an order of use would cost more at each
+ * look-up than computing the values again.
  */
 export const remember = <Value extends object | string | boolean>(
   make: (text: string) => Value,

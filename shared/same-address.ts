@@ -1,8 +1,8 @@
 import { domainToUnicode } from 'node:url';
 
 /**
- * Lower case and NFC, with the domain in Unicode, which browsers send in ASCII: what counts as the same
- * e-mail address. Hash this, with a key, where an address is a name of something.
+ * The normal form of an e-mail address: lower case and NFC, with the domain in Unicode, which browsers send
+ * in ASCII. To use an address as a key, hash this with a secret.
  */
 export const sameAddress = (email: string): string => {
   const address = email.normalize('NFC').toLowerCase().normalize('NFC');
@@ -11,5 +11,5 @@ export const sameAddress = (email: string): string => {
   return INTERNATIONAL.test(domain) ? address.slice(0, at) + (domainToUnicode(domain) || domain) : address;
 };
 
-/** Others stay as they are: to a parser of URLs some of them would be numbers of hosts. */
+/** Others stay as they are: a URL parser would take some of them for IP addresses. */
 const INTERNATIONAL = /\P{ASCII}|(?:^|\.)xn--/u;

@@ -4,8 +4,7 @@ import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from './policy.ts';
 
 /**
- * What a scope allows: in the description of the interface, and to whoever is asked for it, as “It asks to
- * …”.
+ * The meaning of a scope: in the description of the interface, and on the consent page, as “It asks to …”.
  */
 export type ScopeWords = { readonly described: string; readonly asked: string };
 
@@ -44,7 +43,7 @@ const KERNEL: Readonly<Record<string, ScopeWords>> = {
   },
 };
 
-/** By scope, in the order of the policy. What the domain adds says what its commands do. */
+/** By scope, in the order of the policy. The domain’s scopes are described by their commands. */
 export const scopeWordsOf = (domain: Domain): ReadonlyMap<string, ScopeWords> =>
   new Map(policyOf(domain).scopes.map((scope) => [scope, KERNEL[scope] ?? derivedWords(domain, scope)]));
 
@@ -74,7 +73,7 @@ const derivedWords = (domain: Domain, scope: string): ScopeWords => {
   return { described, asked: isOwned ? `${described} of yours` : described };
 };
 
-/** Whether somebody reads more of them because they are theirs. */
+/** Whether owners can read more of them than others. */
 const hasHidden = (domain: Domain, kind: Kind): boolean =>
   policyOf(domain)
     .rights.get(operationOf(kind, 'read'))

@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { ConfigError } from './process/config.ts';
 
-/** What people become who create an account for themselves: as the operator says, or else the domain. */
+/** The role of users who sign up by themselves: the operator’s setting, or else the domain’s default. */
 export const signUpRoleOf = (domain: Domain, setting: string | undefined): string => {
   const role = setting ?? domain.signUp;
   const roles = rolesOf(domain).filter((each) => each !== 'admin');

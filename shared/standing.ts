@@ -3,7 +3,7 @@ import type { Attributes } from '#kernel/conditions/holds.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { Role } from './events/fields.ts';
 
-/** What rights ask of a user beside who they are. */
+/** The properties of a user that rights compare. */
 export type Standing = { readonly role: Role; readonly attributes?: Attributes | null };
 
 /** The attributes of a row of users as one value; null in a domain whose rights compare none. */
@@ -12,13 +12,13 @@ export const attributesSql = (domain: Domain, row: string): string => {
   return pairs.length === 0 ? 'null' : `json_build_object(${pairs.join(', ')})`;
 };
 
-/** Of a row of users, by its columns. */
+/** From a row of users, by its columns. */
 export const standingOf = (domain: Domain, row: Row): Standing => ({
   role: String(row.role),
   ...withAttributes(valuesOf(domain, ({ column }) => row[column])),
 });
 
-/** Of the state of a user. */
+/** From the state of a user. */
 export const standingIn = (domain: Domain, state: Row): Standing => ({
   role: String(state.role),
   ...withAttributes(valuesOf(domain, ({ name }) => state[name])),

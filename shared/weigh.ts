@@ -1,7 +1,7 @@
 const WEIGHT_OF_EACH = 300;
 const WEIGHT_OF_ITEM = 64;
 
-/** What holding a state takes, in characters. */
+/** The memory of a state, in characters. */
 export const weigh = (state: unknown): number => WEIGHT_OF_EACH + lengthOf(state);
 
 const lengthOf = (value: unknown): number => {

@@ -4,11 +4,11 @@ import { START } from '#shared/event-log/event-log.ts';
 import { extendByAll, GENESIS, HASH_BYTES } from './chain.ts';
 
 /**
- * What a block of the chain says: so many events of the log, with their hashes in order, and the head after
- * the last.
+ * A block of the chain: a number of consecutive events of the log, with their hashes in order, and the head
+ * after the last.
  */
 export type Block = {
-  /** The events of the log up to and with this block. */
+  /** The number of events of the log up to the end of this block. */
   readonly count: number;
   readonly events: number;
   readonly firstPosition: Position;
@@ -22,7 +22,7 @@ export type Block = {
   readonly head: Buffer;
 };
 
-/** How far the chain is. */
+/** The end of the chain. */
 export type ChainEnd = Pick<Block, 'count' | 'head' | 'latestAt'> & { readonly position: Position };
 
 export const EMPTY_CHAIN: ChainEnd = { count: 0, position: START, head: GENESIS, latestAt: null };
@@ -45,7 +45,7 @@ export const insertBlock = async (connection: Connection, block: Block): Promise
 
 const BLOCKS_PAGE = 100;
 
-/** The blocks after so many events up to so many, in order, page by page. */
+/** The blocks between two counts of events, in order, page by page. */
 export async function* readBlocks(
   pool: Pool,
   { after = 0, upTo }: { after?: number; upTo: number },
@@ -63,7 +63,7 @@ export async function* readBlocks(
   }
 }
 
-/** The chain's head after so many events, also within a block; nothing where the chain is not that long. */
+/** The chain’s head after so many events, even within a block; undefined if the chain is shorter. */
 export const headAt = async (pool: Pool, count: number): Promise<Buffer | undefined> => {
   if (count === 0) return GENESIS;
   const { rows } = await pool.query<

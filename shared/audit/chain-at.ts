@@ -6,7 +6,7 @@ import { headAt } from './blocks.ts';
 import { extend, GENESIS } from './chain.ts';
 import type { AuditedLog } from './position-at.ts';
 
-/** How many events of the log there are up to a place, and the head of the chain over them. */
+/** The number of events of the log up to a position, and the head of the chain over them. */
 export type ChainPlace = { readonly count: number; readonly head: Buffer };
 
 export const CHAIN_START: ChainPlace = { count: 0, head: GENESIS };
@@ -16,7 +16,7 @@ export const extendBy = ({ count, head }: ChainPlace, event: Canonical): ChainPl
   head: extend(head, hashOf(event)),
 });
 
-/** Found by the last block that ends there or before, and by reading on from it. */
+/** Starts from the last block that ends at or before the position, and reads on from it. */
 export const chainAt = async ({ pool, eventLog }: AuditedLog, position: Position): Promise<ChainPlace> => {
   const { rows } = await pool.query<ChainPlace & { position: Position }>(
     'select count, head, last_position as position from audit.block where last_position <= $1 order by last_position desc limit 1',
@@ -30,7 +30,7 @@ export const chainAt = async ({ pool, eventLog }: AuditedLog, position: Position
   return place;
 };
 
-/** Whether the chain says the same, where it is that long: nobody is to sign what it says otherwise of. */
+/** Whether the chain agrees, if it is that long: nobody may sign a head that contradicts it. */
 export const agreesWithChain = async (pool: Pool, { count, head }: ChainPlace): Promise<boolean> => {
   const known = await headAt(pool, count);
   return known === undefined || known.equals(head);
@@ -38,9 +38,7 @@ export const agreesWithChain = async (pool: Pool, { count, head }: ChainPlace): 
 
 type Range = { readonly after: Position; readonly upTo: Position };
 
-/**
- * The events after one position up to another that the log has reached; ends early where the signal aborts.
- */
+/** The events after one position up to another that the log has reached; ends early if the signal aborts. */
 export async function* readBetween(
   eventLog: Pick<EventLog, 'follow'>,
   { after, upTo }: Range,

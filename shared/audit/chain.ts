@@ -13,11 +13,11 @@ export const HASH_BYTES = 32;
 
 /**
  * The head after one more event, whose hash is that of its canonical form. Every event of the log counts, in
- * the order of the log, and nothing of where an engine put it: a copy of the log has the same heads.
+ * the order of the log, but no position of an engine: a copy of the log has the same heads.
  */
 export const extend = (head: Uint8Array, hash: Uint8Array): Buffer => sha256(head, hash);
 
-/** The head after several, whose hashes follow each other without anything between. */
+/** The head after several events, whose hashes follow each other without separators. */
 export const extendByAll = (head: Buffer, hashes: Uint8Array): Buffer => {
   let extended = head;
   for (let at = 0; at < hashes.length; at += HASH_BYTES)

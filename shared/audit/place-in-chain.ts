@@ -8,7 +8,7 @@ import { readHeadsAfter, readStatement } from './signed-head.ts';
 
 export type PlaceInChain = {
   readonly hash: string;
-  /** Nothing where the chain does not reach it yet, or has another event in its place. */
+  /** Null if the chain does not reach the event yet, or has another event in its place. */
   readonly count: number | null;
   readonly head: string | null;
   /** The first head that covers it. */
@@ -20,7 +20,7 @@ export type PlaceInChain = {
   } | null;
 };
 
-/** Where the chain of hashes has an event: found by its position, and recognized by its hash. */
+/** The place of an event in the hash chain: found by its position, and confirmed by its hash. */
 export const placeInChain = async (pool: Pool, event: RecordedEvent): Promise<PlaceInChain> => {
   const hash = hashOf(event);
   const count = await countOf(pool, event, hash);

@@ -15,9 +15,9 @@ import { positionAt } from './position-at.ts';
 
 const second = (n: number): Date => new Date(Date.UTC(2030, 0, 1, 0, 0, n));
 
-/** Each event says the second of its change, and one says nothing. They are appended in this order. */
+/** The second of each event’s change, one of them missing. They are appended in this order. */
 const SECONDS = [10, 20, undefined, 30, 25, 40, 40, 50, 60];
-/** So many of them are in blocks of the chain; the rest it has not reached yet. */
+/** The numbers of events in the blocks of the chain, which has not reached the rest yet. */
 const BLOCKS = [2, 3, 1];
 
 describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) => {
@@ -60,18 +60,18 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
   };
   const TIMES = [0, 9, 10, 15, 20, 24, 25, 29, 30, 35, 40, 45, 50, 59, 60, 99];
 
-  test('is that before the first later change, where there is no chain yet', async () => {
+  test('is that before the first later change, if there is no chain yet', async () => {
     for (const n of TIMES)
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
-  test('and the same, where the chain has most of them', async () => {
+  test('and the same, if the chain has most of them', async () => {
     await build();
     for (const n of TIMES)
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
-  test('the head is known after each event, also within a block, and not beyond the chain', async () => {
+  test('the head is known after each event, even within a block, and not beyond the chain', async () => {
     const hashes = hashesOf(recorded);
     for (let count = 0; count <= 6; count += 1)
       expect(await headAt(pool, count), `after ${count}`).toEqual(
@@ -83,7 +83,7 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
     ).toEqual([5, 6]);
   });
 
-  test('what proves the log is changed by nobody by mistake', async () => {
+  test('nobody changes the tables of the proof by mistake', async () => {
     await expect(pool.query('update audit.block set head = head')).rejects.toThrow('append-only');
     await expect(pool.query('delete from audit.block')).rejects.toThrow('append-only');
   });

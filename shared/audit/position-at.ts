@@ -7,12 +7,11 @@ type OnRead = (events: readonly RecordedEvent[]) => Promise<void>;
 export type AuditedLog = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'follow' | 'head'> };
 
 /**
- * The position at which the log stood at a time: that of the event before the first one whose change was made
- * later, and `START` where that is the first of all. The same for everyone who is asked for a time. Changes
- * are not quite in the order of their times, because several processes decide them: then a change may be left
- * out that was made at the time or before, and never one taken in that was made after. Found by the blocks of
- * the chain; what the chain does not reach yet is read, however much that is: `onRead` is told of each page,
- * and may refuse to have more read.
+ * The position of the log at a time: that of the event before the first one whose change was made later, and
+ * `START` if that is the first of all. The same for every caller. Changes are not quite in the order of their
+ * times, because several processes decide them: a change made at the time or before may be left out, but
+ * never is a later one included. Uses the blocks of the chain, and reads everything after the chain, however
+ * much that is: `onRead` gets each page, and may stop the read by throwing.
  */
 export const positionAt = async (
   { pool, eventLog }: AuditedLog,
@@ -33,10 +32,7 @@ export const positionAt = async (
   return position;
 };
 
-/**
- * When the change was made, as the event says; nothing where it says no time, or was damaged so that it says
- * nothing at all.
- */
+/** When the change was made, by the event itself; null if it states no time, or is damaged. */
 export const timeOf = ({ metadata }: Pick<RecordedEvent, 'metadata'>): Date | null => {
   if (typeof metadata?.at !== 'string') return null;
   const at = new Date(metadata.at);
@@ -44,8 +40,8 @@ export const timeOf = ({ metadata }: Pick<RecordedEvent, 'metadata'>): Date | nu
 };
 
 /**
- * The end of the last block in and before which nothing is later: what is searched comes after it, in the
- * next block or after the chain.
+ * The end of the last block without later events in or before it: the searched event is in the next block or
+ * after the chain.
  */
 const positionBefore = async (pool: Pool, time: Date): Promise<Position> => {
   const { rows } = await pool.query<{ position: Position }>(

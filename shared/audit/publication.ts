@@ -1,11 +1,11 @@
 import type { Pool } from '#shared/database/pool.ts';
 
-/** What of the heads is outside the database, as whoever publishes them has seen it last. */
+/** The heads outside the database, as their publisher has last seen them. */
 export type Publication = {
-  /** How many events the newest head outside covers, and when it was signed. */
+  /** The number of events that the newest published head covers, and when it was signed. */
   readonly count: number;
   readonly at: Date | null;
-  /** Why nothing is published; nothing while all is well. */
+  /** The reason why nothing is published; null while all is well. */
   readonly problem: string | null;
 };
 
@@ -27,7 +27,7 @@ export const tellPublished = async (
   );
 };
 
-/** That nothing can be published. */
+/** Records that nothing can be published. */
 export const tellProblem = async (pool: Pool, problem: string): Promise<void> => {
   await pool.query(
     `insert into audit.publication (count, at, problem, checked_at) values (0, null, $1, now())

@@ -4,17 +4,20 @@ import type { Pool } from '#shared/database/pool.ts';
 import { position } from '#shared/events/fields.ts';
 import { canonical } from './signing-keys.ts';
 
-/** What is signed of the chain, and of the read model where that stood as far. */
+/** The signed statement about the chain, and about the read model if it has been projected that far. */
 export type HeadStatement = {
   readonly v: 1;
   readonly log: LogIdentity;
-  /** How many events the head covers, and the position of the last one in this log. */
+  /** The number of events that the head covers, and the position of the last one in this log. */
   readonly count: number;
   readonly position: Position;
   /** In hexadecimal. */
   readonly head: string;
   readonly at: string;
-  /** What the read model was, wherever it stood: it may be a little behind the chain, or before it. */
+  /**
+   * The digest of the read model at its own position: it may lag a little behind the chain, or be ahead of
+   * it.
+   */
   readonly readModel: ReadModelDigest | null;
   /** The id of the key that signs it. */
   readonly key: string;
@@ -22,13 +25,13 @@ export type HeadStatement = {
 
 type ReadModelDigest = {
   readonly position: Position;
-  /** A fingerprint of how its tables are made, which another release may make otherwise. */
+  /** A fingerprint of the definition of its tables, which may differ between releases. */
   readonly definition: string;
   /** By the names of the tables. */
   readonly digests: Readonly<Record<string, string>>;
 };
 
-/** As it is published: the text that was signed, byte by byte, and the signature in base64url. */
+/** A published head: the signed text, byte by byte, and the signature in base64url. */
 export type SignedHead = { readonly statement: string; readonly signature: string };
 
 export const signedHead = z.strictObject({
@@ -49,10 +52,10 @@ const statement = z.strictObject({
   key: z.string(),
 }) satisfies z.ZodType<HeadStatement, unknown>;
 
-/** RFC 8785, so that anybody can write the same from the same. */
+/** RFC 8785, so that anybody can compute the same text. */
 export const writeStatement = (head: HeadStatement): string => canonical(head);
 
-/** Throws where it is none of this form. */
+/** Throws if it does not have this form. */
 export const readStatement = (text: string): HeadStatement => statement.parse(JSON.parse(text));
 
 export type StoredHead = SignedHead & { readonly count: number };
@@ -60,8 +63,8 @@ export type StoredHead = SignedHead & { readonly count: number };
 const COLUMNS = `count, statement, translate(encode(signature, 'base64'), E'+/=\\n', '-_') as signature`;
 
 /**
- * Answers whether it was not there yet. It waits for the disk, so that what is published after it cannot be
- * lost here.
+ * Returns whether it is new. Waits for the disk, so that a head that is published afterwards cannot be lost
+ * here.
  */
 export const insertHead = async (pool: Pool, head: StoredHead, key: string): Promise<boolean> => {
   const { rowCount } = await pool.query(

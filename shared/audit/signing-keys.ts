@@ -18,13 +18,13 @@ import { seal, unseal } from '#shared/keys/seal.ts';
 /** An Ed25519 key as RFC 8037 writes it. */
 export type PublicKey = { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string };
 
-/** A key that heads are signed with, as everybody may know it. */
+/** The public part of a key that signs heads. */
 export type AuditKey = {
   /** The thumbprint of the public key (RFC 7638). */
   readonly id: string;
   readonly publicKey: PublicKey;
   readonly madeAt: string;
-  /** The key before it, which has signed `endorsementText`; nothing for the first. */
+  /** The key before it, which has signed `endorsementText`; null for the first. */
   readonly endorsedBy: string | null;
   readonly endorsement: string | null;
 };
@@ -41,7 +41,7 @@ export type AuditKeyDependencies = { readonly pool: Pool; readonly masterKey: Ma
 
 export type Signer = { readonly key: string; sign(text: string): string };
 
-/** Signs by the newest key, and makes one where there is none. Signatures are in base64url. */
+/** Signs with the newest key, and creates the first one if there is none. Signatures are in base64url. */
 export const openSigner = ({ pool, masterKey }: AuditKeyDependencies): Promise<Signer> =>
   inTransaction(pool, async (connection) => {
     const newest = (await lockNewest(connection)) ?? (await addKey(connection, masterKey, undefined));
@@ -49,14 +49,14 @@ export const openSigner = ({ pool, masterKey }: AuditKeyDependencies): Promise<S
     return { key: newest.id, sign: (text) => signBy(privateKey, text) };
   });
 
-/** Makes a new key, endorsed by the one before it: from the next head on, it signs. */
+/** Creates a new key, endorsed by the one before it, which signs from the next head on. */
 export const rotateAuditKey = ({ pool, masterKey }: AuditKeyDependencies): Promise<string> =>
   inTransaction(
     pool,
     async (connection) => (await addKey(connection, masterKey, await lockNewest(connection))).id,
   );
 
-/** All keys there ever were, in their order. */
+/** All keys so far, in order. */
 export const readAuditKeys = async (pool: Pool): Promise<readonly AuditKey[]> => {
   const { rows } = await pool.query<
     Omit<AuditKey, 'publicKey' | 'madeAt'> & { publicKey: string; madeAt: Date }
@@ -74,7 +74,7 @@ export const readAuditKeys = async (pool: Pool): Promise<readonly AuditKey[]> =>
   }));
 };
 
-/** What the key before it has signed: that this key goes on where it ends. */
+/** The text that the key before it has signed: this key continues where that one ends. */
 export const endorsementText = ({
   id,
   publicKey,
@@ -103,7 +103,7 @@ const signBy = (key: KeyObject, text: string): string =>
 
 type KeyRow = { readonly id: string; readonly sealed: Buffer };
 
-/** Of several processes that want a new key, one makes it. */
+/** Of several processes that want a new key, one creates it. */
 const lockNewest = async (connection: Connection): Promise<KeyRow | undefined> => {
   await connection.query(`select pg_advisory_xact_lock(hashtext('annals audit key'))`);
   const { rows } = await connection.query<KeyRow>(

@@ -14,23 +14,22 @@ const behind = z.strictObject({
   client: z.string().nullable(),
 });
 
-/** One column of a row, as text; what is personal is left out unless it was asked for. */
+/** One column of a row, as text; personal data only on request. */
 const column = z.strictObject({
   name: z.string(),
   recorded: z.string().nullable(),
   found: z.string().nullable(),
 });
 
-/** What a row of the read model should be, and what was found instead. */
+/** A row that the read model should have, and the one found instead. */
 const rowFinding = z.strictObject({
   kind: z.enum([
-    /** By the log there is such a row, and the read model in use has none, has one more, or has another. */
+    /** By the log there is such a row; the live read model lacks it, has a surplus one, or has another. */
     'row_missing',
     'row_extra',
     'row_different',
     /**
-     * The same between what the deciders say (recorded) and what the projection makes of the same events
-     * (found).
+     * The same between the state of the deciders (recorded) and the projection of the same events (found).
      */
     'fold_missing',
     'fold_extra',
@@ -40,25 +39,22 @@ const rowFinding = z.strictObject({
   key: z.string(),
   stream: z.string(),
   columns: z.array(column),
-  /** The latest events of its stream up to where was compared, oldest first. */
+  /** The latest events of its stream up to the compared position, oldest first. */
   events: z.array(behind),
   eventsTotal: count,
 });
 
 const logFinding = z.discriminatedUnion('kind', [
-  /** Positions of PostgreSQL's log leave nothing out. */
+  /** Positions of PostgreSQL’s log have no gaps. */
   z.strictObject({ kind: z.literal('position_gap'), after: position, found: position }),
   z.strictObject({ kind: z.literal('position_not_rising'), before: position, ...place }),
   z.strictObject({ kind: z.literal('version_gap'), before: z.int(), ...place }),
   z.strictObject({ kind: z.literal('event_id_repeated'), id: z.string(), positions: z.array(position) }),
-  /**
-   * It is no event of its type, was changed after it was sealed, or is of a type that this release does not
-   * know.
-   */
+  /** It is no event of its type, was changed after it was sealed, or is of a type unknown to this release. */
   z.strictObject({ kind: z.literal('event_damaged'), type: z.string(), reason: z.string(), ...place }),
   /**
-   * What the projector keeps of a table, or a signed head says of one, is not what rows made of the same
-   * events come to.
+   * The digest that the projector keeps of a table, or that a signed head states, differs from that of the
+   * rows replayed from the same events.
    */
   z.strictObject({
     kind: z.literal('kept_digest_different'),
@@ -75,27 +71,24 @@ const logFinding = z.discriminatedUnion('kind', [
     recorded: z.string(),
     found: z.string(),
   }),
-  /** The key of somebody was destroyed whose deletion is neither in the log nor on the erasure list. */
+  /** A key was destroyed, though the deletion of its person is neither in the log nor on the erasure list. */
   z.strictObject({
     kind: z.literal('key_destroyed_without_deletion'),
     userId: z.int(),
     destroyedAt: z.string(),
   }),
-  /** It is on the list of what operators left out, for the reason given there, and could be taken in. */
+  /** An operator skipped it, for the reason given there, but it could be applied. */
   z.strictObject({
     kind: z.literal('left_out_though_sound'),
     type: z.string(),
     reason: z.string(),
     ...place,
   }),
-  /** The state of a long stream that commands begin with is not what its events add up to. */
+  /** The snapshot of a long stream, from which commands start, differs from the sum of its events. */
   z.strictObject({ kind: z.literal('snapshot_different'), ...place }),
-  /** The read model has taken in more than there is in the log. */
+  /** The read model has applied more than there is in the log. */
   z.strictObject({ kind: z.literal('log_shorter_than_read_model'), head: position, readModel: position }),
-  /**
-   * The projector has not moved for so long, though there is more in the log: what is read is not what was
-   * recorded since.
-   */
+  /** The projector has not moved for so long, though there is more in the log: reads lack newer events. */
   z.strictObject({
     kind: z.literal('read_model_stands_still'),
     head: position,
@@ -125,30 +118,29 @@ const chainFinding = z.looseObject({
 
 const finding = z.union([rowFinding, logFinding, chainFinding]);
 
-/** An aggregate that is out of the read model because of an event, or an event that an operator left out. */
+/** An aggregate that is out of the read model because of an event, or an event that an operator skipped. */
 const exception = z.strictObject({ ...place, type: z.string().nullable(), reason: z.string() });
 const exceptions = z.strictObject({ total: count, listed: z.array(exception) });
 
-/** What `annals audit verify --json` prints. It only grows. */
+/** The output of `annals audit verify --json`. Fields are only ever added. */
 export const report = z.strictObject({
   v: z.literal(1),
   outcome: z.enum(['proven', 'different']),
-  /** Which log, up to where it was read, and how much that was. */
+  /** The log, the position up to which it was read, and the number of events read. */
   log: z.strictObject({ identity: z.string(), position, events: count }),
   startedAt: z.iso.datetime(),
   tookMs: z.number(),
-  /** Nothing where only the log was to be checked. */
+  /** Null if only the log was to be verified. */
   readModel: z
     .strictObject({
-      /** Up to where rows were made of events, and held against what the deciders say of the same events. */
+      /**
+       * The position up to which rows were replayed from events, and compared with the state of the deciders.
+       */
       position,
       rows: z.record(z.string(), count),
-      /** Whether the rows in use were there as well, and were held against them. */
+      /** Whether the live rows were at that position as well, and were compared with them. */
       isComparedWithLive: z.boolean(),
-      /**
-       * The signed head whose digests of the read model were held against them, where no rows of then are in
-       * use.
-       */
+      /** The signed head whose digests were compared with them, if the live rows were at another position. */
       signedDigest: z.strictObject({ count, position }).nullable(),
     })
     .nullable(),
@@ -157,7 +149,7 @@ export const report = z.strictObject({
     head: z.string(),
     chained: count,
     signed: count,
-    /** What came after the newest head that is kept outside the database. */
+    /** The events after the newest head that is stored outside the database. */
     unproven: z.strictObject({ events: count, since: z.string().nullable() }),
   }),
   parked: exceptions,

@@ -2,11 +2,11 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 
-/** How far the log has been verified in the present round, and what came out of the last whole one. */
+/** The progress of the present verification round, and the result of the last complete one. */
 export type Watched = {
   readonly log: LogIdentity;
   readonly round: number;
-  /** The end of the last block that was looked at, by its count and its position. */
+  /** The end of the last verified block, by its count and its position. */
   readonly count: number;
   readonly position: Position;
   readonly beganAt: Date;
@@ -16,7 +16,7 @@ export type Watched = {
   readonly finishedDifferences: number | null;
 };
 
-/** One thing that is not as the log says it. It names places and fields, and nothing of what is in them. */
+/** A deviation from the log. It names places and fields, but none of their content. */
 export type Difference = {
   readonly kind: string;
   readonly position: Position | null;
@@ -28,13 +28,13 @@ export type Difference = {
 const COLUMNS = `log, round, count, position, began_at as "beganAt", differences, finished_at as "finishedAt",
   finished_count as "finishedCount", finished_differences as "finishedDifferences"`;
 
-/** Nothing before the first round. */
+/** Undefined before the first round. */
 export const readWatched = async (pool: Pool): Promise<Watched | undefined> => {
   const { rows } = await pool.query<Watched>(`select ${COLUMNS} from audit.watch`);
   return rows[0];
 };
 
-/** Of the round before, the differences are kept until this one has come to its end. */
+/** Keeps the differences of the round before until this one is complete. */
 export const beginRound = async (pool: Pool, log: LogIdentity): Promise<Watched> => {
   const { rows } = await pool.query<Watched>(
     `insert into audit.watch as held (log, round, count, position, began_at, differences) values ($1, 1, 0, ${START}, now(), 0)
@@ -51,8 +51,8 @@ export const beginRound = async (pool: Pool, log: LogIdentity): Promise<Watched>
 const STORED_MAX = 1_000;
 
 /**
- * Moves on, with what was found on the way: all or nothing, and only from where it was. Answers whether it
- * was still there.
+ * Moves on, with the differences found on the way: all or nothing, and only from the expected count. Returns
+ * whether the count was still there.
  */
 export const moveOn = async (
   pool: Pool,

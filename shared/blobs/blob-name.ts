@@ -3,8 +3,8 @@ import { IMAGE_TYPES, type ImageType } from './image-type.ts';
 import { isUploadOf, UPLOAD_NAME, UPLOADS } from './upload-name.ts';
 
 /**
- * The name tells the id of the item whose it is, and the type, so that no store has to keep either and none
- * can change it.
+ * The name states the id of the item that it belongs to, and the type, so that no store has to keep either
+ * and none can change it.
  */
 export type BlobName = string & { readonly __blobName: never };
 
@@ -16,18 +16,18 @@ const EXTENSIONS = {
   'image/avif': 'avif',
 } as const satisfies Record<ImageType, string>;
 
-/** Never given before, so that what is under it never changes; made from nothing that a client sent. */
+/** Always new, so that its content never changes; contains nothing that a client sent. */
 export const newBlobName = (id: number, type: ImageType): BlobName =>
   `${id}-${v7()}.${EXTENSIONS[type]}` as BlobName;
 
-/** Whatever else is asked for by a path, such as a way out of the folder, is the name of nothing. */
+/** Any other path, such as one out of the folder, is no name. */
 export const parseBlobName = (text: string): BlobName | undefined =>
   UPLOAD_NAME.test(text) ? (text as BlobName) : undefined;
 
-/** Where it is read. */
+/** The path to read it. */
 export const pathOfBlob = (name: BlobName): string => `${UPLOADS}${name}`;
 
-/** The file that a path names, where it is an upload of this very item. */
+/** The file at a path, if it is an upload of this item. */
 export const blobOfUpload = (id: number, path: string): BlobName | undefined =>
   isUploadOf(id, path) ? (path.slice(UPLOADS.length) as BlobName) : undefined;
 

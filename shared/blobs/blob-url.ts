@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where blobs are kept. */
+/** A storage of blobs. */
 export type BlobPlace = { readonly kind: 'folder'; readonly folder: string } | S3Place;
 
 export type S3Place = {
   readonly kind: 's3';
   readonly bucket: string;
-  /** What every key begins with: empty, or a path that ends with a slash. */
+  /** The prefix of every key: empty, or a path that ends with a slash. */
   readonly prefix: string;
   /** Undefined means that of AWS. */
   readonly endpoint: string | undefined;
@@ -17,8 +17,8 @@ export type S3Place = {
 };
 
 /**
- * `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`, with `key:secret@` before the bucket where
- * the environment has none.
+ * `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`, with `key:secret@` before the bucket if the
+ * environment has none.
  */
 export const parseBlobUrl = (text: string): BlobPlace | undefined => {
   if (!URL.canParse(text) || !isDecodable(text)) return undefined;

@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import type { BlobName } from './blob-name.ts';
 
 /**
- * Keeps files under names that are given once: what is there is there whole and never changes; where it
- * cannot tell, `BlobsUnavailable`.
+ * Stores files under unique names: a stored file is complete and never changes. Throws `BlobsUnavailable` if
+ * the storage does not work.
  */
 export type Blobs = AsyncDisposable & {
-  /** Keeps all of the body, durably, or nothing of it; a failure of the body itself comes back as it is. */
+  /** Stores all of the body, durably, or nothing of it; rethrows a failure of the body itself. */
   put(
     name: BlobName,
     body: AsyncIterable<Uint8Array>,
@@ -14,19 +14,19 @@ export type Blobs = AsyncDisposable & {
   ): Promise<void>;
   find(name: BlobName): Promise<{ readonly bytes: number } | undefined>;
   /**
-   * The whole or the bytes named, both ends included, as they are read; whoever asks reads it to its end or
+   * The whole file or the named bytes, both ends included, as a stream; the caller reads it to its end or
    * destroys it.
    */
   read(name: BlobName, range?: ByteRange): Promise<Readable | undefined>;
-  /** Does nothing where there is nothing. */
+  /** Does nothing if the file is absent. */
   remove(name: BlobName): Promise<void>;
-  /** Resolves where the place can be used. */
+  /** Resolves if the storage is usable. */
   check(signal?: AbortSignal): Promise<void>;
 };
 
 export type ByteRange = { readonly start: number; readonly end: number };
 
-/** The place did not do what it was asked: a full disk, a bucket that does not answer. */
+/** The storage failed: a full disk, or a bucket that does not respond. */
 export class BlobsUnavailable extends Error {
   readonly code = 'blobs_unavailable';
 

@@ -1,13 +1,13 @@
-/** The pictures that can be uploaded. */
+/** The types of images that can be uploaded. */
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
-/** How much of a file it takes to tell its type. */
+/** The number of bytes that identify the type of a file. */
 export const HEAD_BYTES = 256;
 
 /**
- * The type of a picture by its first bytes, whatever its sender calls it; undefined for all that is none of
- * ours, SVG among it.
+ * The type of an image by its first bytes, whatever its sender calls it; undefined for all others, such as
+ * SVG.
  */
 export const imageTypeOf = (head: Uint8Array): ImageType | undefined => {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES)).toString(

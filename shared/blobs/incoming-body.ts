@@ -1,13 +1,13 @@
-/** What is being stored, as it comes. */
+/** The body of an upload while it arrives. */
 export type IncomingBody = {
   readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
-  /** Throws what the body failed with, if it was the body that failed, and not the place that it goes to. */
+  /** Rethrows the failure of the body, if the body failed rather than the storage. */
   throwIfFailed(): void;
 };
 
 /**
- * Watches a body on its way: it fails also where it is not as long as was said, so that no part of a file is
- * taken for the whole.
+ * Watches a body on its way: it also fails if its length is wrong, so that no part of a file is taken for the
+ * whole.
  */
 export const receive = (body: AsyncIterable<Uint8Array>, bytes: number | undefined): IncomingBody => {
   let failure: { readonly error: unknown } | undefined;

@@ -4,10 +4,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 
-/**
- * Opens where BLOB_URL says that blobs are kept, and has its health watched. Only the adapter in use is
- * loaded.
- */
+/** Opens the blob storage of BLOB_URL, and adds it to the health checks. Loads only the adapter in use. */
 export const openBlobs = async ({
   url,
   health,
@@ -57,7 +54,7 @@ const describe = (place: BlobPlace): string =>
     ? `The folder ${place.folder}`
     : `The bucket ${place.bucket} at ${place.endpoint ?? 'AWS'}`;
 
-/** What a bucket answers to HEAD has a status and no words. */
+/** The response of a bucket to HEAD has a status and no text. */
 const reasonOf = (cause: unknown): string => {
   const { name, message, code, $metadata } = cause as Error & {
     code?: string;

@@ -8,7 +8,7 @@ export type Picture = AsyncDisposable & {
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/** The type that a sender says a file is of; refuses what cannot be a picture before any of it is read. */
+/** The declared type of a file; refuses any type that is no image before reading the file. */
 export const demandPictureType = (contentType: string): ImageType => {
   const [declared = ''] = contentType.split(';', 1);
   const type = IMAGE_TYPES.find((each) => each === declared.trim().toLowerCase());
@@ -17,8 +17,8 @@ export const demandPictureType = (contentType: string): ImageType => {
 };
 
 /**
- * The same of a file in a form, which often says nothing of its type, as that of `new Blob([bytes])`: then
- * its bytes decide.
+ * The same for a file in a form, which often declares no type, as that of `new Blob([bytes])`: then its bytes
+ * decide.
  */
 export const pictureTypeOfPart = (contentType: string): ImageType | undefined =>
   UNSAID.has(contentType.trim().toLowerCase()) ? undefined : demandPictureType(contentType);
@@ -27,8 +27,8 @@ export const pictureTypeOfPart = (contentType: string): ImageType | undefined =>
 const UNSAID: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'text/plain']);
 
 /**
- * The bytes of a picture as they come, once its first ones have shown its type, which must be the one that
- * its sender says, if any.
+ * The bytes of an image as they arrive, once the first ones have identified its type, which must equal the
+ * declared one, if any.
  */
 export const receivePicture = async (
   body: AsyncIterable<Uint8Array>,

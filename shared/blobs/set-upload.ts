@@ -7,34 +7,34 @@ import type { Picture } from './picture.ts';
 
 type NewUpload = {
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
-  /** Of the item whose it becomes. */
+  /** Of the item that gets it. */
   readonly id: number;
   /** Changes nothing, and is refused as the change itself would be. */
   check(): Promise<unknown>;
-  /** Begins to take in the picture. */
+  /** Begins to receive the image. */
   receive(): Promise<Picture>;
-  /** Where its length was said, it must have it. */
+  /** The declared length, which it must have. */
   readonly bytes?: number | undefined;
-  /** Makes the path that of the item; `digest` is that of the bytes, the same for the same picture. */
+  /** Sets the path on the item; `digest` is that of the bytes, the same for the same image. */
   change(path: string, digest: string): Promise<CommandResult>;
 };
 
 /**
- * Keeps a picture and gives it to an item; who may not is refused before a byte is stored, and what was
- * refused is not kept.
+ * Stores an image and sets it on an item. Refuses an unauthorized caller before a byte is stored, and removes
+ * the file after a refusal.
  */
 export const setUpload = async (upload: NewUpload): Promise<CommandResult> => {
   const { blobs, check, change } = upload;
   await check();
   const { name, digest } = await store(upload);
-  // What cannot be removed is in nobody's way.
+  // A file that cannot be removed does no harm.
   const remove = () => blobs.remove(name).catch(() => {});
   try {
     const result = await change(pathOfBlob(name), digest);
     if (result.isRepeat) await remove();
     return result;
   } catch (error) {
-    // Only a refusal says for certain that no item names it.
+    // Only a refusal proves that no item names it.
     if (error instanceof Rejection) await remove();
     throw error;
   }

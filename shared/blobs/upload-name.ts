@@ -1,10 +1,10 @@
-/** What uploads are called, apart from what makes the names, for those who only check them. */
+/** The names of uploads, for code that only checks them. */
 export const UPLOAD_NAME =
   /^([1-9]\d{0,15})-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.(png|jpg|webp|gif|avif)$/;
 
 export const UPLOADS = '/uploads/';
 
-/** Whether it is a path of ours rather than an address elsewhere. */
+/** Whether it is a path of ours rather than an external address. */
 export const isUploadPath = (path: string): boolean => path.startsWith(UPLOADS);
 
 /** Whether a path names an upload of the item with this id. */

@@ -5,23 +5,21 @@ import type { JsonObject } from '#shared/json.ts';
 import type { Operation } from '#shared/policy.ts';
 
 /**
- * Public events in the order of the log, never ahead of the read model: whoever hears of a change can read
- * what it made. A consumer that goes on after the last position it has handled misses nothing and hears
- * nothing twice.
+ * Public events in the order of the log, never ahead of the read model: a subscriber can read the result of
+ * every change it receives. A consumer that resumes after the last position it has handled misses nothing and
+ * gets nothing twice.
  */
 export type ChangeStream = AsyncDisposable & {
   /** Follows the changes after a position, without end, however long ago it was; returns once aborted. */
   follow(after: Position, signal: AbortSignal): AsyncIterable<ChangePage>;
 
-  /**
-   * The position up to which changes can be heard now: `follow` from here yields only what comes from now on.
-   */
+  /** The position up to which changes are available now: `follow` from here yields only later ones. */
   head(): Promise<Position>;
 };
 
 /**
- * Consecutive changes. There are no others up to a position, which is that of the last one or beyond it;
- * `event` is there.
+ * Consecutive changes. There are no others up to `upTo`, which is the position of the last one or a later
+ * one; an event exists at that position.
  */
 export type ChangePage = {
   readonly changes: readonly Change[];
@@ -29,29 +27,29 @@ export type ChangePage = {
   readonly event?: EventId | undefined;
 };
 
-/** A public event, without its personal fields, so that it may be kept anywhere. */
+/** A public event, without its personal fields, so that it may be stored anywhere. */
 export type Change = {
   readonly position: Position;
   readonly id: EventId;
   readonly type: string;
-  /** The version of the type, which says what shape the data has. */
+  /** The version of the type, which determines the form of the data. */
   readonly schemaVersion: number;
   readonly stream: StreamName;
-  /** Of the aggregate, once this had happened. */
+  /** Of the aggregate, after this event. */
   readonly version: Version;
   /** When it happened: RFC 3339. */
   readonly at: string;
-  /** Nothing where the event is damaged, or was published by a release that did not tell it. */
+  /** Null if the event is damaged, or was published by a release that did not state it. */
   readonly origin: Origin | null;
   readonly data: JsonObject;
-  /** Whoever is allowed to this may know of it. */
+  /** Visible to those with this right. */
   readonly right: Operation;
-  /** What that depends on, as things stood when it happened. */
+  /** The facts that the right depends on, at the time of the event. */
   readonly resource: Facts;
-  /** As it was before, if somebody may know of it who may not read what became of it. */
+  /** The facts before the event, if they make it visible to somebody who may not read the new state. */
   readonly former?: Facts;
   /** Its aggregate is out of the read model, because of this event or an earlier one. */
   readonly isParked: boolean;
-  /** The `traceparent` of what it follows from, if that trace is recorded. */
+  /** The `traceparent` of its cause, if that trace is recorded. */
   readonly trace?: string | undefined;
 };

@@ -49,7 +49,7 @@ const comment = (articleId: ArticleId): Promise<Position> => {
   return reading.record(streamName('comment', commentId), { type: 'comment.added', data });
 };
 
-/** What was written by somebody else's hand. */
+/** Appends an event directly, without the command side. */
 const recordRaw = async (stream: StreamName, type: string, data: JsonObject): Promise<Position> => {
   const { correlation, causation, ...rest } = context;
   const metadata = { ...rest, version: 1, $correlationId: correlation, $causationId: causation };
@@ -60,7 +60,7 @@ const recordRaw = async (stream: StreamName, type: string, data: JsonObject): Pr
 
 const before = (position: Position) => (position - 1) as Position;
 
-test('an article that is not known is read once for all its events of a page, and not again by those that follow', async () => {
+test('an unknown article is read once for all its events of a page, and not again for later ones', async () => {
   const [one, other] = [await publish(), await publish()];
   const start = await reading.eventLog.head();
   const middle = await Promise.all([one, one, other].map(({ articleId }) => comment(articleId)));
@@ -79,7 +79,7 @@ test('an article that is not known is read once for all its events of a page, an
   expect(reads).toHaveLength(2);
 });
 
-test('whoever asks for the same article at the same time shares one read', async () => {
+test('concurrent requests for one article share one read', async () => {
   const { articleId, stream } = await publish();
   const position = await comment(articleId);
   const page = await reading.events(before(position), position);
@@ -89,7 +89,7 @@ test('whoever asks for the same article at the same time shares one read', async
   expect(reads).toEqual([stream]);
 });
 
-test('what is followed from the beginning of an article on needs no read at all', async () => {
+test('following an article from its first event needs no read at all', async () => {
   const start = await reading.eventLog.head();
   const { articleId } = await publish();
   const page = await reading.events(start, await comment(articleId));
@@ -126,13 +126,13 @@ test.each([
   },
 );
 
-test('an unknown type outside the aggregates may be an internal one, and is passed over', async () => {
+test('an unknown type outside the aggregates may be internal, and is skipped', async () => {
   const position = await recordRaw('command-x' as StreamName, 'command.pondered', {});
   const page = await reading.createReader().reader.toPage(await reading.events(before(position), position));
   expect(page).toEqual({ changes: [], upTo: position, event: expect.any(String) });
 });
 
-test('an update that cannot be opened is nobody else’s, and does not keep the others of its page from being told', async () => {
+test('an update that cannot be opened is visible only to its user, and does not hold back the rest of its page', async () => {
   const start = await reading.eventLog.head();
   await recordRaw('user-81' as StreamName, 'user.updated', {
     userId: 81,
@@ -146,7 +146,7 @@ test('an update that cannot be opened is nobody else’s, and does not keep the 
   expect(changes.map(({ right }) => right)).toEqual(['user.read_private', 'user.read']);
 });
 
-test('what is parked is marked from the event on that it was parked for', async () => {
+test('a parked aggregate is marked from the event on that parked it', async () => {
   const start = await reading.eventLog.head();
   const { stream, mark } = await publish();
   const end = await reading.record(stream, { type: 'article.edited', data: { ...mark, title: 'Two' } });
@@ -158,7 +158,7 @@ test('what is parked is marked from the event on that it was parked for', async 
   expect(changes.map(({ isParked }) => isParked)).toEqual([false, true, true]);
 });
 
-test('facts of security are for whom they concern and for administrators', async () => {
+test('security events are visible to the user they affect and to administrators', async () => {
   const start = await reading.eventLog.head();
   await reading.record('session-s' as StreamName, {
     type: 'session.signed_in',

@@ -16,30 +16,30 @@ import { isPublic, rightToDamaged } from '#shared/visibility/may-know.ts';
 import { prepareTelling } from '#shared/visibility/tell.ts';
 import type { Change, ChangePage } from './change-stream.ts';
 
-/** Makes changes of events. */
+/** Converts events to changes. */
 export type ChangeReader = {
   /**
-   * The changes that consecutive events of the log come to, of which there is at least one. Told which
-   * position they follow on, the reader need not look again for what it has seen pass by.
+   * Converts consecutive events of the log, at least one. Given the position before them, the reader uses the
+   * states that it has seen pass by instead of reading again.
    */
   toPage(events: readonly RecordedEvent[], after?: Position): Promise<ChangePage>;
   /**
-   * The changes that events of one stream come to, whatever happened in others in between. What else it takes
-   * to know is read from the given log.
+   * Converts events of one stream, whatever happened in others in between. Reads the missing states from the
+   * given log.
    */
   ofStream(events: readonly RecordedEvent[], eventLog: Pick<EventLog, 'read'>): Promise<ChangePage>;
 };
 
 export type ChangeReaderOptions = {
   readonly eventLog: Pick<EventLog, 'read'>;
-  /** Of the database with the read model, which says what is parked. */
+  /** Of the database with the read model, which knows the parked aggregates. */
   readonly pool: Pick<Pool, 'query'>;
-  /** Only to find out which sealed fields were changed, if who may know depends on that. */
+  /** Only to find out which sealed fields were changed, if the visibility depends on that. */
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly domain: Domain;
-  /** How much is kept of what aggregates were when. */
+  /** The size of the cache of past states. */
   readonly stepsMax?: number;
-  /** From which long streams are read. */
+  /** Long streams are read from here. */
   readonly snapshots?: Snapshots | undefined;
 };
 
@@ -102,7 +102,7 @@ const endsOf = (events: readonly RecordedEvent[]): readonly [first: RecordedEven
 const inOrder = (seen: readonly Seen[]): readonly Seen[] =>
   seen.toSorted((one, other) => one.event.position - other.event.position);
 
-/** That something has happened, for those who can do something about it. */
+/** Reports that an event is damaged, to those who can repair it. */
 const tellDamaged = (
   domain: Domain,
   event: RecordedEvent,
@@ -117,7 +117,7 @@ const tellDamaged = (
   isParked: true,
 });
 
-/** Since which position streams are out of the read model; the table is nearly always empty. */
+/** The positions since which streams are out of the read model; the table is nearly always empty. */
 const readParked = async (
   pool: Pick<Pool, 'query'>,
   streams: ReadonlySet<StreamName>,

@@ -11,7 +11,7 @@ import { scaled } from '../../testing/load.ts';
 import type { Change } from './change-stream.ts';
 import type { ChangeReader } from './changes.ts';
 
-/** Null of what is deleted. */
+/** Null for a deleted article. */
 type Status = 'draft' | 'published' | null;
 type Step = { readonly kind: (typeof KINDS)[number]; readonly article: number };
 type Happening = {
@@ -35,12 +35,12 @@ const KINDS = [
 ] as const;
 const ARTICLES = 4;
 const COMMENTER = 9 as UserId;
-/** So many ids are left to each history. */
+/** Each history has so many ids of its own. */
 const IDS = 1_000;
 
 /**
- * Makes of steps what can happen, and folds it along the way: whose it was, and what its article was, each
- * time.
+ * Turns steps into possible events, and folds them on the way: the owner, and the state of the article, at
+ * each.
  */
 const foldHistory = (steps: readonly Step[], firstId: number): readonly Happening[] => {
   const statuses = new Map<number, Status>();
@@ -87,8 +87,8 @@ const foldHistory = (steps: readonly Step[], firstId: number): readonly Happenin
 
 type Following = {
   /**
-   * Which part of the history has been written when it begins, from which part of that it goes on, and how
-   * much it hears.
+   * The part of the history that exists when it begins, its starting point in that part, and the number of
+   * its events.
    */
   readonly begins: number;
   readonly from: number;
@@ -103,7 +103,7 @@ type Follower = Following & {
   readonly until: Position;
 };
 
-/** Follows the log while it is written, in pages that are cut anyhow. */
+/** Follows the log while it is written, in pages of random size. */
 const follow = async (
   { eventLog }: ChangeReading,
   { reader, after, until, pageSizes, tellsAfter }: Follower,
@@ -140,7 +140,7 @@ const following = fc.record({
   tellsAfter: fc.boolean(),
 });
 
-/** The positions at which things happened, and what each follower was told. */
+/** The positions of the events, and the changes that each follower received. */
 const writeAndFollow = async (
   reading: ChangeReading,
   history: readonly Happening[],
@@ -164,7 +164,7 @@ const writeAndFollow = async (
 };
 
 test(
-  'what is told of articles is what a fold of the log says, whoever follows from where, and however little is kept',
+  'the visibility of articles equals a fold of the log, wherever a follower begins, and however small the cache',
   async () => {
     await using reading = await openChangeReading();
     let histories = 0;
@@ -177,7 +177,7 @@ test(
         histories += 1;
         const history = foldHistory(given, 1 + IDS * histories);
         let reads = 0;
-        /** What was read may be old when it arrives. */
+        /** The result of a read may be old when it arrives. */
         const onTheWay = async () => {
           reads += 1;
           for (let turn = turns[reads % turns.length] ?? 0; turn > 0; turn -= 1) await setImmediate();

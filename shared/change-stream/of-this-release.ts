@@ -2,10 +2,7 @@ import type { Catalogue } from '#shared/events/catalogue.ts';
 import { upcast } from '#shared/events/upcast.ts';
 import type { Change } from './change-stream.ts';
 
-/**
- * A change as this release tells it: an earlier one may have written it down, for Kafka or with what is to be
- * delivered.
- */
+/** Upcasts a change to this release: an earlier one may have written it, to Kafka or into a delivery. */
 export const ofThisRelease = <Told extends Pick<Change, 'type' | 'schemaVersion' | 'data'>>(
   catalogue: Catalogue,
   change: Told,

@@ -12,9 +12,8 @@ import { isDamage } from './damage.ts';
 import { ofThisRelease } from './of-this-release.ts';
 
 /**
- * The data of a change as clients see it: with its personal fields, `null` where the person was erased,
- * without those that are told to nobody, and with places in the log as cursors. For those alone who may read
- * it.
+ * The data of a change for clients that may read it: with its personal fields (`null` if the person was
+ * erased), without concealed ones, and with positions in the log as cursors.
  */
 export type OpenChange = (change: Change) => Promise<JsonObject>;
 
@@ -24,10 +23,7 @@ type Dependencies = {
   readonly domain: Domain;
 };
 
-/**
- * Those who ask for the same change at the same time share one look at the log; nothing that is personal is
- * kept.
- */
+/** Concurrent requests for one change share one read of the log; no personal data is cached. */
 export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): OpenChange => {
   const codec = createCodec({ keys, domain });
   const catalogue = catalogueOf(domain);
@@ -41,7 +37,7 @@ export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): Op
         ? withoutConcealed(catalogue.find(decoded.type), decoded.data as JsonObject)
         : change.data;
     } catch (error) {
-      // What is damaged has nothing more to tell than the change does.
+      // A damaged event has no more data than the change.
       if (isDamage(error)) return change.data;
       throw error;
     }

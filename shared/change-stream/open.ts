@@ -16,9 +16,7 @@ export type ChangeStreamOptions = PostgresChangeStreamOptions & {
   readonly log: Log;
 };
 
-/**
- * Opens the change stream that a URL names: `postgres:`, or `kafka://…`, whose driver is loaded only then.
- */
+/** Opens the change stream at a URL: `postgres:`, or `kafka://…`, whose driver is loaded only then. */
 export const openChangeStream = async ({
   url,
   log,
@@ -52,10 +50,7 @@ export const openChangeStream = async ({
 
 type PublicationOptions = { readonly url: string; readonly identity: LogIdentity; readonly log: Log };
 
-/**
- * Opens what changes must be published to so that the stream of this URL has them; nothing where it follows
- * the log.
- */
+/** Opens the publication that fills the stream at this URL; undefined if the stream follows the log. */
 export const openPublication = async ({
   url,
   identity,

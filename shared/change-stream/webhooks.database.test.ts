@@ -35,7 +35,7 @@ const rotated: AnnalsEvent = {
   data: { ...mark, secret: `whsec_${'b'.repeat(32)}`, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
 };
 
-test('of a webhook its owner and administrators may know, and nobody is told its secrets and the values of its headers', async () => {
+test('a webhook is visible to its owner and administrators, and its secrets and header values to nobody', async () => {
   const start = await reading.eventLog.head();
   const end = await reading.record('webhook-6' as StreamName, registered, rotated);
   const { changes } = await reading
@@ -63,7 +63,7 @@ test('of a webhook its owner and administrators may know, and nobody is told its
   ]);
 });
 
-test('places in the log stay what they are inside, and are cursors to whoever reads the event', async () => {
+test('positions in the log stay positions inside, and are cursors for clients', async () => {
   const start = await reading.eventLog.head();
   const at = '2026-01-02T03:04:05.678Z';
   const place = (position: number, log: LogIdentity | null = null) => ({
@@ -96,7 +96,7 @@ test('places in the log stay what they are inside, and are cursors to whoever re
     { ...mark, reason: 'failing', missed: { since: cursor(12), at } },
     { ...replay, to: cursor(15), missed: { since: cursor(12), at } },
     { ...mark, reason: 'owner', missed: null },
-    // Of another log: from the beginning of ours, up to where it was asked for.
+    // Of another log: from the beginning of ours, up to the event of the request.
     { ...replay, from: cursor(0), to: cursor(end), missed: { since: cursor(12), at } },
   ]);
 });

@@ -2,12 +2,12 @@ import * as z from 'zod';
 
 const CHARACTERS_MAX = 2_048;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** A domain of the application's own, read backwards (RFC 8252, section 7.1): nobody else may claim it. */
+/** The application’s own domain, reversed (RFC 8252, section 7.1): nobody else may claim it. */
 const REVERSE_DOMAIN_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 
 /**
- * Where an authorization may be sent. It is compared character by character (RFC 9700, section 4.1.3), so it
- * is kept as it was given, and must be spelled as a browser would spell it.
+ * The target of an authorization. It is compared character by character (RFC 9700, section 4.1.3), so it is
+ * stored as given, and must be spelled as a browser would spell it.
  */
 export const redirectUri = z
   .string()
@@ -41,8 +41,8 @@ const isSpelledAs = (text: string, href: string): boolean => text === href || `$
 const isLoopback = (uri: string): boolean => LOOPBACK.has(new URL(uri).hostname);
 
 /**
- * Whether they are those of an application on the user's own machine. It takes whichever port of the loopback it gets, so that
- * its port is not compared (RFC 8252, section 7.3); nothing else of an address is left out.
+ * Whether the URIs belong to an application on the user’s own machine. It uses any free port of the loopback
+ * address, so the port is not compared (RFC 8252, section 7.3); everything else is.
  */
 export const areNative = (uris: readonly string[]): boolean =>
   uris.some((uri) => !uri.startsWith('https:')) &&

@@ -39,7 +39,7 @@ const setOf = <Item extends z.ZodType<string>>(item: Item, itemsMax: number) =>
 const settingsFor = (domain: Domain) => {
   const names: readonly string[] = [...policyOf(domain).scopes, ...OIDC_SCOPES];
   const scopes = setOf(z.enum(names), names.length);
-  /** Each setting as it is once it is decided. */
+  /** Each setting in its decided form. */
   const settings = {
     name: visibleText(100).meta({ description: 'Shown to people who are asked for consent.' }),
     tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How it proves who it is.' }),
@@ -64,12 +64,12 @@ const settingsFor = (domain: Domain) => {
       .meta({ description: 'The subject of its certificate.' }),
     jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
     disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
-    /** When it is made; later it is changed as any user's is. */
+    /** At registration; later it changes like any user’s role. */
     serviceAccountRole: z.enum(rolesOf(domain)).meta({
       description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.`,
     }),
   };
-  /** What may be left out; everything unsafe is off unless it is asked for. */
+  /** The optional settings; everything unsafe is off by default. */
   const sent = {
     ...settings,
     tokenEndpointAuthMethod: settings.tokenEndpointAuthMethod.default('none'),
@@ -92,17 +92,17 @@ const settingsFor = (domain: Domain) => {
 type Settings = ReturnType<typeof settingsFor>;
 type Sent = z.output<Settings['Sent']>;
 
-/** A client whose settings do not say what it asks for by default asks for all that it may. */
+/** A client without default scopes requests all of its scopes by default. */
 export const withDefaultScopes = <S extends Pick<Sent, 'scopes' | 'defaultScopes'>>(settings: S) => ({
   ...settings,
   defaultScopes: settings.defaultScopes ?? settings.scopes,
 });
 
-/** What an administrator decides about a client. */
+/** The settings of a client that an administrator decides. */
 export type ClientSettings = Omit<Sent, 'defaultScopes'> & { defaultScopes: string[] };
 
 const made = new WeakMap<Domain, Settings & { readonly ClientSettings: z.ZodType<ClientSettings> }>();
-/** Made once for a domain. */
+/** Created once for a domain. */
 export const clientSettingsOf = (
   domain: Domain,
 ): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
@@ -117,7 +117,7 @@ export const clientSettingsOf = (
   return schemas;
 };
 
-/** Readable names for what operators make; visible ASCII, because it goes into headers, streams, and logs. */
+/** Readable names, chosen by operators; visible ASCII, because they go into headers, streams, and logs. */
 export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/, {
   error: 'Must be 3 to 63 of a–z, 0–9 and the hyphen, which neither begins nor ends it.',
 });
@@ -138,7 +138,7 @@ const uses =
   ({ tokenEndpointAuthMethod }: ClientSettings) =>
     methods.includes(tokenEndpointAuthMethod);
 
-/** What of a client must fit together. */
+/** Rules between settings of a client. */
 const RULES: readonly Rule[] = [
   [
     'redirectUris',
@@ -226,7 +226,7 @@ const commonMembers = {
   x5c: z.array(z.base64().max(10_000)).max(5).optional(),
 };
 
-/** Strict, so that a private key is refused rather than kept, and so is a shared secret. */
+/** Strict, so that a private key or a shared secret is refused rather than stored. */
 const publicJwk = z.discriminatedUnion('kty', [
   z.strictObject({
     kty: z.literal('EC'),
@@ -245,7 +245,6 @@ const publicJwk = z.discriminatedUnion('kty', [
 ]);
 
 /**
- * The public keys by which a client proves who it is; by value, because an address would make us fetch from
- * anywhere.
+ * The public keys that authenticate a client; by value, because an address would make us fetch from anywhere.
  */
 const publicJwks = z.strictObject({ keys: z.array(publicJwk).min(1).max(KEYS_MAX) });

@@ -28,7 +28,7 @@ test.each<[string, Caller]>([
   expect(await verifyAssertion(key, { assertion, body, policy: POLICY })).toEqual(caller);
 });
 
-/** A right one but for what is changed, so that each test fails for its own reason. */
+/** A valid assertion except for the given change, so that each test fails for its own reason. */
 const forge = (
   change: (jwt: SignJWT) => SignJWT = (jwt) => jwt,
   claims: Record<string, unknown> = {},
@@ -47,7 +47,7 @@ const forge = (
       .setExpirationTime('10s'),
   ).sign(key);
 
-test('what the forger changes nothing of is accepted', async () => {
+test('an unchanged assertion is accepted', async () => {
   expect(await verifyAssertion(key, { assertion: await forge(), body, policy: POLICY })).toEqual({
     kind: 'system',
     name: 'x',

@@ -5,8 +5,8 @@ import type { Caller, Policy } from '#shared/policy.ts';
 import { AssertedCaller, assertCaller, readCaller } from './wire.ts';
 
 /**
- * Who a role has verified as the caller, signed for the command role alone, for one request body, for a few
- * seconds. The caller's own token cannot be forwarded: a proof of possession binds it to the outer request.
+ * The caller whom a role has verified, signed for the command role alone, for one request body, for a few
+ * seconds. The caller’s own token cannot be forwarded: a proof of possession binds it to the outer request.
  */
 const AUDIENCE = 'annals:command';
 const ALGORITHM = 'HS256';

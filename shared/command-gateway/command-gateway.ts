@@ -5,8 +5,8 @@ import type { Caller } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 
 /**
- * Sends a command to where it is handled: a direct call in one process, HTTP between processes.
- * A refusal is a `Rejection`; where it is unknown whether the command was carried out, `CommandUnavailable`.
+ * Sends a command to the command role: a direct call in one process, HTTP between processes. A refusal is a
+ * `Rejection`; an unknown outcome is `CommandUnavailable`.
  */
 export type CommandGateway = {
   send(command: Command, context: CommandContext): Promise<CommandResult>;
@@ -15,46 +15,40 @@ export type CommandGateway = {
 export type CommandContext = {
   readonly caller: Caller;
   readonly requestId: string;
-  /** Follows everything that one request causes; the request's own id unless it came with another. */
+  /** Shared by everything that one request causes; the request’s own id by default. */
   readonly correlationId?: string | undefined;
-  /** The `traceparent` of what sends it. */
+  /** The `traceparent` of the sender. */
   readonly trace?: string | undefined;
-  /** The event because of which the command is sent. */
+  /** The event that causes the command. */
   readonly causationId?: EventId | undefined;
   readonly idempotencyKey?: string | undefined;
-  /**
-   * What the key stands for instead of the command, where a repetition of the same request makes another
-   * command.
-   */
+  /** The content that the key identifies, if a repetition of the same request results in another command. */
   readonly content?: string | undefined;
-  /** The version that the item must have, or one of those, as `If-Match` says. */
+  /** The version that the item must have, or one of those, as in `If-Match`. */
   readonly ifVersion?: Version | readonly Version[] | undefined;
-  /** The versions that it must not have, as `If-None-Match` says. */
+  /** The versions that it must not have, as in `If-None-Match`. */
   readonly unlessVersion?: 'any' | readonly Version[] | undefined;
 };
 
 export type CommandResult = {
   readonly id: number;
   readonly version: Version;
-  /** Where the change stands in the log; a read that waits for it sees it. */
+  /** The position of the change in the log; a read that waits for it sees the change. */
   readonly cursor: Cursor;
-  /**
-   * The secret that it made: for the caller alone, and read from the event again where the command is a
-   * repetition.
-   */
+  /** A new secret, for the caller alone; a repetition of the command reads it from the event. */
   readonly secret?: string;
-  /** Of a webhook that was registered: what of its types is not sent to it, and why. */
+  /** For a registered webhook: the event types that are withheld from it, and why. */
   readonly withheld?: readonly Withheld[];
-  /** The event that a request came to, where what becomes of it is found by the id of that. */
+  /** The event of a request that is carried out later, whose id leads to the outcome. */
   readonly eventId?: EventId;
-  /** What tells the item apart that was added to a list. */
+  /** The key of an item that was added to a list. */
   readonly itemId?: number | string;
-  /** Of a request with `content`: it was carried out before, by another command. */
+  /** Of a request with `content`: another command has carried it out before. */
   readonly isRepeat?: boolean;
 };
 
 /**
- * The command could not be handed over, or the log did not answer: it may or may not have been carried out.
+ * The command could not be handed over, or the log did not respond: it may or may not have been carried out.
  */
 export class CommandUnavailable extends Error {
   readonly code = 'command_unavailable';

@@ -20,9 +20,7 @@ import {
 import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
 
 export type HttpGatewayOptions = {
-  /**
-   * Where the copies of the command role listen for the other roles; a name may stand for several of them.
-   */
+  /** The internal addresses of the replicas of the command role; a name may stand for several of them. */
   readonly urls: readonly string[];
   readonly key: Buffer;
   /** The role that sends. */
@@ -34,12 +32,12 @@ export type HttpGatewayOptions = {
 type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const TIMEOUT_MS = 15_000;
-/** They stand beside each other: one that is not connected to by then is away, and the next is asked. */
+/** The replicas are close: one without a connection by then is down, and the next is tried. */
 const CONNECT_MS = 1_000;
-/** How long to look for a copy that takes a command, while one after the other is started anew. */
+/** The time to look for an available replica, during a rolling restart. */
 const REFUSED_MAX_MS = 3_000;
 const ROUND_PAUSE_MS = 50;
-/** How soon a copy that was added behind a name is found, and one that was taken away is forgotten. */
+/** The time until a new replica behind a name is found, and a removed one forgotten. */
 const LOOKUP_AGAIN_MS = 2_000;
 
 /** The gateway of a role that runs apart from the command role. */
@@ -76,9 +74,9 @@ export const createHttpGateway = ({
 };
 
 /**
- * Goes on with the next copy where one cannot be connected to, because then nothing was sent, or where one
- * says that it stops and has done nothing; whatever else fails may have been carried out. That is not sent
- * again, but those that come after it go to the next copy.
+ * Tries the next replica if one cannot be reached, because nothing was sent then, or if one is stopping and
+ * has done nothing. After any other failure the command may have been carried out, so it is not sent again,
+ * but later commands go to the next replica.
  */
 const createPost = (findAll: () => Promise<readonly Copy[]>) => {
   let turn = 0;
@@ -88,11 +86,11 @@ const createPost = (findAll: () => Promise<readonly Copy[]>) => {
     const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
     for (let tried = 1; ; tried += 1) {
       const copies = await findAll();
-      // Where all of them stop, one does it all the same.
+      // If all of them are stopping, one still does it.
       const headers = tried < copies.length ? { ...request.headers, [MAY_MOVE]: 'yes' } : request.headers;
       const current = turn;
       const goOn = (): void => {
-        // Others may have gone on meanwhile.
+        // Others may have moved on meanwhile.
         if (turn === current) turn += 1;
       };
       const { url, dispatcher } = copies[current % copies.length] as Copy;
@@ -115,8 +113,8 @@ type Copy = { readonly url: string; readonly dispatcher: Agent };
 const lookupAll: Lookup = (hostname) => dns.lookup(hostname, { all: true });
 
 /**
- * Each address of each name is a copy of its own, so that one that stops can be told from the others behind
- * its name.
+ * Each address of each name is a replica of its own, so that one that stops can be told from the others
+ * behind its name.
  */
 const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<readonly Copy[]>) => {
   const names = urls.map((url) => ({
@@ -124,17 +122,17 @@ const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<rea
     hostname: new URL(url).hostname.replace(/^\[|\]$/g, ''),
     addresses: new Map<string, Agent>(),
   }));
-  // A name that is not known may be known later; that it is not is said by connecting to it.
+  // An unknown name may be known later; connecting to it reports the failure.
   const byName = new Agent({ connect: { timeout: CONNECT_MS } });
   const copiesOf = async ({ url, hostname, addresses }: (typeof names)[number]): Promise<readonly Copy[]> => {
-    // Where nobody can say, it is as it was.
+    // If the look-up fails, the known addresses stay.
     const found = await lookup(hostname).catch(() =>
       [...addresses.keys()].map((address) => ({ address, family: isIP(address) })),
     );
     for (const [address, agent] of addresses) {
       if (found.some((each) => each.address === address)) continue;
       addresses.delete(address);
-      // What is on its way there ends in order.
+      // Requests under way there end in order.
       void agent.close();
     }
     for (const each of found) if (!addresses.has(each.address)) addresses.set(each.address, agentOf(each));
@@ -147,7 +145,7 @@ const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<rea
   return () => {
     if (performance.now() - sinceMs > LOOKUP_AGAIN_MS) {
       sinceMs = performance.now();
-      // Nobody waits for it: whoever is asked in vain meanwhile has got nothing.
+      // Nobody waits for it; callers use the previous replicas meanwhile.
       const latest = findAll();
       void latest.then(() => {
         known = latest;
@@ -165,7 +163,7 @@ const agentOf = (address: LookupAddress): Agent =>
 
 type Failure = { readonly code?: unknown; readonly syscall?: unknown; readonly errors?: readonly Failure[] };
 
-/** No connection in time, or the address has gone from its name meanwhile. */
+/** No connection in time, or the address was removed from its name meanwhile. */
 const UNSENT: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_CLOSED',

@@ -14,10 +14,7 @@ import type { CommandContext } from './command-gateway.ts';
 const VERSIONS_MAX = 100;
 const versions = z.array(version).min(1).max(VERSIONS_MAX);
 
-/**
- * What goes over the wire between the roles: the command and its context; the caller stands in the signed
- * assertion alone.
- */
+/** The message between the roles: the command and its context; the caller is only in the signed assertion. */
 const context = {
   requestId: token,
   correlationId: token.optional(),
@@ -41,7 +38,7 @@ const sentCommand = (domain: Domain): z.ZodType<SentCommand> => {
   return schema;
 };
 
-/** Checks what was sent, however it came; what is malformed is refused with pointers to where. */
+/** Checks a message; refuses a malformed one with pointers to the faults. */
 export const parseSent = (domain: Domain, sent: unknown): SentCommand => {
   const parsed = sentCommand(domain).safeParse(sent);
   if (parsed.success) return parsed.data;
@@ -59,9 +56,7 @@ export const contextOf = (sent: SentContext, caller: Caller): CommandContext => 
   unlessVersion: sent.unlessVersion,
 });
 
-/**
- * Sent by roles that know `withheld`: those of the first release take no answer that they do not know all of.
- */
+/** Sent by roles that know `withheld`: those of the first release refuse a response with unknown fields. */
 export const TAKES_WITHHELD = 'x-annals-takes-withheld';
 
 export const CommandAnswer = z.strictObject({
@@ -108,7 +103,7 @@ export const readCaller = (asserted: z.infer<typeof AssertedCaller>, policy: Pol
     case 'anonymous':
       return { ...asserted, policy };
     case 'user':
-      // A role with another declaration does not know what rights ask for here.
+      // A role with another declaration does not know the attributes that rights compare here.
       if (attributesOf(policy.domain).some(({ name }) => asserted.attributes?.[name] === undefined))
         throw new Error('it does not say of the caller what rights ask for');
       return { ...asserted, policy, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) };

@@ -34,13 +34,13 @@ const kernelCommandsOf = (domain: Domain) => {
 export type KernelCommand = Readonly<z.infer<ReturnType<typeof kernelCommandsOf>[number]>>;
 export type KernelCommandType = KernelCommand['type'];
 
-/** To an aggregate of the domain; its declaration says what it holds. */
+/** To an aggregate of the domain; its declaration defines the fields. */
 type DomainCommand = { readonly type: string; readonly [field: string]: unknown };
 export type Command = KernelCommand | DomainCommand;
 
-/** Every command that a client can send, however it came. */
+/** Every command that a client can send, on any interface. */
 export const commandsOf = (domain: Domain): z.ZodType<Command> => {
-  // Each has its type; the compiler sees no more of a list that is made.
+  // Each has its type; the compiler cannot see that in a computed list.
   const all = [...kernelCommandsOf(domain), ...commandSchemasOf(domain)] as unknown as ReturnType<
     typeof kernelCommandsOf
   >;

@@ -53,7 +53,7 @@ test.each<[keyof typeof SCHEMAS, readonly string[], readonly string[]]>([
   expect(refused.filter((value) => /\S/.test(value) && !ofEvents.safeParse(value).success)).toEqual([]);
 });
 
-test('the pattern in the description of a cover is as strict', () => {
+test('the described pattern of a cover is as strict as its check', () => {
   const { pattern = '' } = z.toJSONSchema(values.demandedPicture);
   const matches = (value: string) => new RegExp(pattern, 'u').test(value);
   expect([UPLOAD, 'https://example.com/a.png'].filter(matches)).toHaveLength(2);

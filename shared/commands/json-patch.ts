@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A JSON patch (RFC 6902) as a request brings it; whether it can be applied shows when it is. */
+/** A JSON patch (RFC 6902) in a request; applying it shows whether it fits. */
 
 const OPERATIONS_MAX = 100;
 const POINTER_CHARACTERS_MAX = 1_000;

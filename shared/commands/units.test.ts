@@ -27,7 +27,7 @@ test.each([
   expect(units(command, { kind: 'system', name: 'sign-up' })).toBe(0);
 });
 
-test('so is a replay, which reads the log', () => {
+test('so does a replay, which reads the log', () => {
   const replay = { type: 'ReplayWebhook', webhookId: 6001, from: '1970-01-01T00:00:00Z' };
   expect([units(replay), units(replay, caller('admin'))]).toEqual([100, 0]);
 });

@@ -3,14 +3,14 @@ import type { Command } from './command.ts';
 import type { JsonPatch } from './json-patch.ts';
 
 /**
- * A refusal says that somebody has the address. Whoever would go through a list of them is given one per
- * second at the usual rate, and twenty at once; administrators can read all addresses anyway.
+ * A refusal reveals that the address is in use. At the usual rate, a list of addresses can be tested at one
+ * per second, and twenty at once; administrators can read all addresses anyway.
  */
 const UNITS_OF_ADDRESS = 100;
-/** It reads the log, from as far back as is asked for. */
+/** It reads the log, from as far back as requested. */
 const UNITS_OF_REPLAY = 100;
 
-/** What a command costs its sender beside the one unit of the request. */
+/** The cost of a command to its sender, beside the one unit of the request. */
 export const unitsMoreOf = (command: Command, caller: Caller): number => {
   const isAdministrator = caller.kind === 'system' || (caller.kind === 'user' && caller.role === 'admin');
   if (isAdministrator) return 0;

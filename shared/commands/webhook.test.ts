@@ -14,7 +14,7 @@ const register = (more: object) =>
 const edit = (more: object) => EditWebhook.safeParse({ type: 'EditWebhook', webhookId: 1, ...more });
 const replay = (more: object) => ReplayWebhook.safeParse({ type: 'ReplayWebhook', webhookId: 1, ...more });
 
-test('what is not said of a webhook is what suits most', () => {
+test('the settings of a webhook have useful defaults', () => {
   expect(register({}).data).toEqual({
     ...{
       type: 'RegisterWebhook',
@@ -34,7 +34,7 @@ test('what is not said of a webhook is what suits most', () => {
 
 describe('an address', () => {
   test.each(['https://a.example/hooks?x=1', 'http://a.example:8080', 'http://[2001:4860::1]/'])(
-    '%s is taken',
+    '%s is accepted',
     (url) => {
       expect(register({ url }).success).toBe(true);
     },
@@ -67,7 +67,7 @@ describe('an address', () => {
 
 describe('types of events', () => {
   test.each([[['article.published', 'comment.*']], [['*']], [['webhook.disabled']]])(
-    '%j are taken',
+    '%j are accepted',
     (eventTypes) => {
       expect(register({ eventTypes }).success).toBe(true);
     },
@@ -79,7 +79,7 @@ describe('types of events', () => {
 
 describe('headers', () => {
   test.each([[{ Authorization: 'Bearer a.b' }], [{ 'X-Team': 'blue and green' }], [{ constructor: 'x' }]])(
-    '%j are taken',
+    '%j are accepted',
     (headers) => {
       expect(register({ headers }).data?.headers).toEqual(headers);
       expect(edit({ headers }).success).toBe(true);
@@ -121,7 +121,7 @@ describe('headers', () => {
       expect(register({ headers: { 'X-Team': value } }).success).toBe(false);
     },
   );
-  test('are at most ten, each named once in whatever letters', () => {
+  test('are at most ten, with unique names regardless of case', () => {
     const some = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`X-${n}`, 'x']));
     expect(register({ headers: some(10) }).success).toBe(true);
@@ -130,7 +130,7 @@ describe('headers', () => {
   });
 });
 
-test('an edit takes away by null what can be absent, and nothing else', () => {
+test('an edit removes optional fields by null, and nothing else', () => {
   expect(edit({ description: null, filter: { articleId: null }, headers: { 'X-Team': null } }).success).toBe(
     true,
   );

@@ -8,12 +8,11 @@ import * as events from '#shared/events/webhook.ts';
 import { instant } from '#shared/instant.ts';
 import { JsonPatch } from './json-patch.ts';
 
-/** What stands for the value of a header, which is never shown; sent back, it leaves the value as it is. */
+/** Replaces the value of a header, which is never shown; sending it back keeps the value. */
 export const HIDDEN_VALUE = '********';
 
 /**
- * RFC 3986, and neither user nor password, which a header can bring; whether it leads inside is for the guard
- * to say.
+ * RFC 3986, without user and password, which a header can carry; the guard checks whether it leads inside.
  */
 const URL_CHARACTERS = /^https?:\/\/[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
@@ -29,7 +28,7 @@ const url = events.url
     error: 'Must not have port 0, on which nothing can listen.',
   });
 
-/** What says how a request is sent and read, and what we say of ourselves, is ours. */
+/** Headers that control the request, its encoding, or our identity are ours. */
 const RESERVED = new Set([
   'accept-encoding',
   'connection',
@@ -79,15 +78,12 @@ const headerChanges = z
     ALLOWED,
   );
 
-/**
- * What webhooks are asked for depends on the domain: the types of events that there are, and by what they can
- * be filtered.
- */
+/** The forms of webhooks, by the event types and filters of the domain. */
 export const webhookFormsOf = (domain: Domain) => {
   const eventTypes = eventTypesOf(domain);
   const filter = events.filterIn(domain);
 
-  /** What a JSON patch of a webhook applies to, and must leave behind. */
+  /** The document that a JSON patch of a webhook changes, and the form of its result. */
   const WebhookContent = z.strictObject({
     url,
     description: events.description.default(null),
@@ -99,14 +95,14 @@ export const webhookFormsOf = (domain: Domain) => {
     headers: headers.prefault({}),
   });
 
-  /** Without an owner, the caller is it. */
+  /** The owner defaults to the caller. */
   const RegisterWebhook = WebhookContent.extend({
     type: z.literal('RegisterWebhook'),
     ownerId: userId.optional(),
     enabled: z.boolean().default(true),
   });
 
-  /** Puts other content in its place, all of it; a header whose value is the hidden one keeps its value. */
+  /** Replaces all of its content; a header with the hidden value keeps its own. */
   const ReplaceWebhook = z.strictObject({
     type: z.literal('ReplaceWebhook'),
     webhookId,
@@ -121,8 +117,8 @@ export const webhookFormsOf = (domain: Domain) => {
   });
 
   /**
-   * Changes what is named, as a merge patch (RFC 7396): within `filter`, `limits` and `headers` as well,
-   * where `null` takes away.
+   * Changes the named fields, as a merge patch (RFC 7396): also within `filter`, `limits` and `headers`,
+   * where `null` removes.
    */
   const EditWebhook = z.strictObject({
     type: z.literal('EditWebhook'),
@@ -159,7 +155,7 @@ export type RegisterWebhook = Of<'RegisterWebhook'>;
 export type ReplaceWebhook = Of<'ReplaceWebhook'>;
 export type EditWebhook = Of<'EditWebhook'>;
 
-/** Changes what a replacement can change, by a JSON patch. */
+/** Changes the same fields as a replacement, by a JSON patch. */
 export const PatchWebhook = z.strictObject({ type: z.literal('PatchWebhook'), webhookId, patch: JsonPatch });
 export type PatchWebhook = Readonly<z.infer<typeof PatchWebhook>>;
 
@@ -169,7 +165,7 @@ export type RotateWebhookSecret = Readonly<z.infer<typeof RotateWebhookSecret>>;
 export const EnableWebhook = z.strictObject({ type: z.literal('EnableWebhook'), webhookId });
 export type EnableWebhook = Readonly<z.infer<typeof EnableWebhook>>;
 
-/** Only the system itself has another reason than that its owner, or an administrator, wants it. */
+/** Only the system itself gives another reason than the wish of its owner or an administrator. */
 export const DisableWebhook = z.strictObject({
   type: z.literal('DisableWebhook'),
   webhookId,
@@ -185,7 +181,7 @@ export type TestWebhook = Readonly<z.infer<typeof TestWebhook>>;
 
 const cursor = z.string().regex(new RegExp(CURSOR_PATTERN), { error: 'Must be a cursor.' });
 
-/** Without a beginning, since what was missed; without an end, up to now. */
+/** Begins with the missed events by default, and ends now by default. */
 export const ReplayWebhook = z.strictObject({
   type: z.literal('ReplayWebhook'),
   webhookId,
@@ -200,7 +196,7 @@ export const ReplayWebhook = z.strictObject({
 });
 export type ReplayWebhook = Readonly<z.infer<typeof ReplayWebhook>>;
 
-/** `deliveryId` is the id of the event that was, or was to be, delivered. */
+/** `deliveryId` is the id of the delivered event. */
 export const RedeliverDelivery = z.strictObject({
   type: z.literal('RedeliverDelivery'),
   webhookId,
@@ -208,7 +204,7 @@ export const RedeliverDelivery = z.strictObject({
 });
 export type RedeliverDelivery = Readonly<z.infer<typeof RedeliverDelivery>>;
 
-/** Everything that was given up, once more. */
+/** Delivers all dead letters again. */
 export const RedriveWebhook = z.strictObject({
   type: z.literal('RedriveWebhook'),
   webhookId,

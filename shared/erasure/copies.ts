@@ -1,5 +1,5 @@
-// Over 200 lines, because finding the tables that hold personal data, in whatever schema and form, and
-// erasing in them is one thing.
+// Over 200 lines, because finding the tables that hold personal data, in any schema and form, and erasing in
+// them is one thing.
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -9,8 +9,8 @@ import type { ProjectedItems, Tables } from '#shared/read-model/tables.ts';
 import { LIVE, NEXT } from '#shared/read-model/versions.ts';
 
 /**
- * Every release has had these in each of them, and only ours have a seal: nobody else's table of the same
- * name is taken for one.
+ * Every release has had these columns in each of them. Only our tables have a seal, so no foreign table of
+ * the same name matches.
  */
 const SEALED = {
   seal: 'text',
@@ -19,13 +19,10 @@ const SEALED = {
   updated_at: 'timestamp with time zone',
 };
 
-/**
- * A table with personal data, of the live read model or of any other one, in whatever form a release has
- * given it.
- */
+/** A table with personal data, of the live read model or of any other one, in the form of any release. */
 type Copy = {
   readonly table: FoundTable;
-  /** The columns of which any says whose it is. */
+  /** The columns that name its person; one match suffices. */
   readonly owners: readonly string[];
   readonly personal: readonly string[];
   readonly isThere: string;
@@ -45,10 +42,10 @@ const findCopies = async (pool: Pick<Pool, 'query'>, tables: Tables): Promise<re
   ];
 };
 
-/** In these, what this release does not know is of a later one, which erases it. */
+/** In these, unknown columns belong to a later release, which erases them. */
 const KEPT_UP: ReadonlySet<string> = new Set([LIVE.schema, NEXT.schema]);
 
-/** What is declared no more is somebody's whom it names anywhere. */
+/** A row of a table that is no longer declared belongs to everybody it names. */
 const formerOf = (table: FoundTable): Copy | undefined => {
   const ids = Object.entries(table.columns).flatMap(([column, type]) => (type === 'bigint' ? [column] : []));
   return hasColumns(table, SEALED) && ids.length > 0 ? copyFrom(table, ids, table.unsampled) : undefined;
@@ -63,8 +60,8 @@ const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
     [table.person]: 'bigint',
   };
   if (!hasColumns(found, known)) return undefined;
-  // A former release may have declared others; of what is in use, an operator may have given columns a target
-  // of their own.
+  // A former release may have declared others. In the live read model, an operator may have set a statistics
+  // target on other columns.
   const others = KEPT_UP.has(found.schema) ? [] : found.unsampled;
   return copyFrom(found, [table.person], [...new Set([...table.personal, ...others])]);
 };
@@ -89,17 +86,17 @@ const copyFrom = (
   };
 };
 
-/** How long those who change its tables are waited for, with those that wait behind. */
+/** The time to wait for transactions that change its tables, while others queue behind. */
 const OTHERS_MAX_MS = 10_000;
 
-/** Where read models lie, and what there is in them. */
+/** The pool and the tables of read models. */
 export type ReadModels = { readonly pool: Pool; readonly tables: Tables };
 
 /**
- * Takes what is personal of some people out of all read models. The projector does that for the live one when
- * it comes to their deletion; of the others, some are kept up with the log by nobody. What is left is what a
- * replay comes to without their keys. What a verification that was killed has left goes as a whole. Throws if
- * one table could not be erased, once all others were.
+ * Erases the personal data of some persons in all read models. The projector does that for the live one when
+ * it applies their deletion, but nothing keeps some of the others up to date. The rest equals a replay
+ * without their keys. Drops the leftovers of a killed verification as a whole. If one table cannot be erased,
+ * erases all others and then throws.
  */
 export const eraseInReadModels = async (
   { pool, tables }: ReadModels,
@@ -155,8 +152,7 @@ const eraseCopy = (
   withTable(pool, table, (name) =>
     inTransaction(
       pool,
-      // What the projector is writing just now is left to it: with either waiting for the other, both could
-      // for ever.
+      // Skips rows that the projector is writing, because waiting for each other could be a deadlock.
       (connection) =>
         connection.query(
           `update ${name} t set ${erased} from (
@@ -168,7 +164,7 @@ const eraseCopy = (
     ),
   );
 
-/** A table, how many rows of it are of somebody, and in how many something is left. */
+/** A table, the number of its rows that belong to a person, and the number of those with data left. */
 export type CountedTable = {
   readonly place: string;
   readonly rows: number | null;
@@ -177,7 +173,7 @@ export type CountedTable = {
 };
 export type CountedCopy = CountedTable & { readonly schema: string };
 
-/** How much of somebody is left in each table with personal data, of whatever read model. */
+/** Counts the remaining data of a person in each table with personal data, of any read model. */
 export const countCopies = async (
   { pool, tables }: ReadModels,
   userId: UserId,
@@ -196,7 +192,7 @@ export const countCopies = async (
   return counted;
 };
 
-/** How much of somebody is left in each read model, by its schema. */
+/** Counts the remaining data of a person in each read model, by its schema. */
 export const countInReadModels = async (
   readModels: ReadModels,
   userId: UserId,
@@ -208,8 +204,8 @@ export const countInReadModels = async (
 };
 
 /**
- * How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each
- * drops all that it holds.
+ * Counts the data of a person in verifications that are under way, or were killed and not cleared away yet.
+ * Each drops everything at its end.
  */
 export const countInVerifications = async (readModels: ReadModels, userId: UserId): Promise<number> =>
   (await countVerificationTables(readModels, userId)).reduce((sum, { left }) => sum + left, 0);
@@ -245,7 +241,7 @@ export const countVerificationTables = async (
 };
 
 /**
- * What the deciders say, which a verification puts down beside its rows, has something personal of somebody.
+ * The state of the deciders, which a verification stores beside its rows, contains personal data of a person.
  */
 const isOfPerson = ({ person, personal }: Table): string => {
   const isTheirs = person === 'id' ? 'id = $1' : `(expected::json->>'${person}')::bigint = $1`;
@@ -270,21 +266,22 @@ const countIn = async (
   return { rows: Number(counts?.rows ?? 0), left: Number(counts?.left ?? 0) };
 };
 
-/** A table wherever it is: its schema may get another name, or go, at any time. */
+/** A table by its oid, because its schema may be renamed or dropped at any time. */
 type FoundTable = {
   readonly oid: number;
   /** Quoted. */
   readonly schema: string;
   readonly name: string;
-  /** The type of each, as PostgreSQL calls it. */
+  /** The types of the columns, by PostgreSQL’s names. */
   readonly columns: Readonly<Record<string, string>>;
   /**
-   * Of which PostgreSQL keeps no samples: in a read model of whatever release, those are the personal ones.
+   * Columns without samples in PostgreSQL’s statistics: in a read model of any release, those are the
+   * personal ones.
    */
   readonly unsampled: readonly string[];
 };
 
-/** Nothing of ours that is copied is in `public`, where tables of others may be. */
+/** None of our copies is in `public`, where foreign tables may be. */
 const TABLES = `
   select c.oid::bigint as oid, quote_ident(nspname) as schema, relname as name, 
     jsonb_object_agg(attname, format_type(atttypid, null)) as columns,
@@ -292,7 +289,7 @@ const TABLES = `
   from pg_class c join pg_namespace n on n.oid = relnamespace join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
   where relkind in ('r', 'p') and nspname <> all ('{public,information_schema}') and nspname !~ '^pg_'`;
 
-/** The tables of these names in whatever schemas there are; of any name unless it is said. */
+/** The tables of these names in any schema; of any name by default. */
 export const findTables = async (
   pool: Pick<Pool, 'query'>,
   names?: readonly string[],
@@ -306,7 +303,7 @@ export const findTables = async (
 
 const RENAMED_TIMES_MAX = 5;
 
-/** Does something with a table under the name that it has by then, or returns nothing if it was dropped. */
+/** Uses a table under the name that it has by then; returns undefined if it was dropped. */
 export const withTable = async <Result>(
   pool: Pick<Pool, 'query'>,
   found: FoundTable,
@@ -318,7 +315,7 @@ export const withTable = async <Result>(
       return await work(`${table.schema}.${table.name}`);
     } catch (error) {
       if (!GONE.has(String((error as { code?: unknown }).code)) || times === RENAMED_TIMES_MAX) throw error;
-      // That nothing has this name is no proof that the table is gone: a swap gives its schema another one.
+      // A missing name does not prove that the table is gone: a swap renames its schema.
       const { rows } = await pool.query<FoundTable>(`${TABLES} and c.oid = $1 group by 1, 2, 3`, [found.oid]);
       table = rows[0];
     }

@@ -2,7 +2,7 @@ import type { UserId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { streamName } from '#shared/events/streams.ts';
 
-/** Whether the log says that somebody was deleted. It does before their key is destroyed. */
+/** Whether the log has the deletion of a user. The deletion precedes the destruction of their key. */
 export const isDeletionRecorded = async (
   eventLog: Pick<EventLog, 'read'>,
   userId: UserId,

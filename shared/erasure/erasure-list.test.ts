@@ -18,7 +18,7 @@ const erasure = (userId: number): Erasure => ({
   event: '00000000-0000-4000-8000-000000000001' as EventId,
 });
 
-test('has nobody on it before there is a file, and makes that with its folder', async () => {
+test('is empty before there is a file, and creates it with its folder', async () => {
   const list = openErasureList(join(folder, 'audit'));
   expect(await list.read()).toEqual([]);
   await list.note([erasure(7)]);
@@ -26,7 +26,7 @@ test('has nobody on it before there is a file, and makes that with its folder', 
   expect(await readFile(list.path, 'utf8')).toBe(`${JSON.stringify(erasure(7))}\n`);
 });
 
-test('has everybody once, however often they are noted and by how many', async () => {
+test('contains each person once, however often and by how many processes they are noted', async () => {
   const lists = [openErasureList(folder), openErasureList(folder)];
   await Promise.all(Array.from({ length: 50 }, (_, n) => lists[n % 2]?.note([erasure(n + 1), erasure(99)])));
   for (const list of lists) await list.note([erasure(99), erasure(1)]);
@@ -36,7 +36,7 @@ test('has everybody once, however often they are noted and by how many', async (
   );
 });
 
-test('what a process died in is passed over, and swallows nothing that comes after it', async () => {
+test('a line in which a process died is skipped, and spoils no later line', async () => {
   const list = openErasureList(folder);
   await list.note([erasure(1)]);
   await appendFile(list.path, JSON.stringify(erasure(2)).slice(0, 20));
@@ -44,20 +44,20 @@ test('what a process died in is passed over, and swallows nothing that comes aft
   expect((await list.read()).map(({ userId }) => userId)).toEqual([1, 3]);
 });
 
-test('without its end, what another process writes is whole all the same', async () => {
+test('a missing line end does not spoil the line of another process', async () => {
   const list = openErasureList(folder);
   await writeFile(list.path, JSON.stringify(erasure(1)));
   await list.note([erasure(2)]);
   expect((await list.read()).map(({ userId }) => userId)).toEqual([1, 2]);
 });
 
-test('one that cannot be read is no empty one', async () => {
+test('an unreadable list is not an empty one', async () => {
   const list = openErasureList(folder);
   await mkdir(list.path);
   await expect(list.read()).rejects.toThrow('without it what was erased could come back');
 });
 
-test('whoever went to the disk only in part is not noted', async () => {
+test('a person whose line is only partly on the disk is not on it', async () => {
   const many = Array.from({ length: 1_000 }, (_, n) => erasure(n + 1));
   const call = `({ openErasureList }) => openErasureList(${JSON.stringify(folder)}).note(${JSON.stringify(many)})`;
   expect(await callWithLittleRoom(new URL('./erasure-list.ts', import.meta.url), call)).toBe('EFBIG');

@@ -7,23 +7,23 @@ import { userId } from '#shared/events/fields.ts';
 import { makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** Somebody whose data was erased. It says nothing of them but their number. */
+/** A person whose data was erased, by their number alone. */
 export type Erasure = {
   readonly userId: UserId;
   readonly at: string;
-  /** That deleted them; nothing where it is not known any more. */
+  /** The deletion; null if it is unknown by now. */
   readonly event: EventId | null;
 };
 
 /**
- * Who was erased, outside the database: a backup of that knows nothing of what was erased after it, and would
- * bring it back. It is written before the key is destroyed, so that nobody's key is gone who is not on it.
- * Several processes may write.
+ * The erased persons, outside the database: a backup of the database knows nothing of later erasures, and
+ * would restore the data. It is written before a key is destroyed, so that every person without a key is on
+ * it. Several processes may write.
  */
 export type ErasureList = {
   /** Adds those who are not on it, and returns when they are on the disk. Repeating it is harmless. */
   note(erasures: readonly Erasure[]): Promise<void>;
-  /** Each once, the first first. */
+  /** Each person once, in the order of erasure. */
   read(): Promise<readonly Erasure[]>;
   readonly path: string;
 };
@@ -55,8 +55,8 @@ export const openErasureList = (auditDir: string): ErasureList => {
 };
 
 /**
- * A line that a process died in is passed over: it destroys no key before the line is whole, and writes it
- * again.
+ * A line in which a process died is skipped: the process destroys no key before the line is complete, and
+ * writes it again.
  */
 const parse = (text: string): readonly Erasure[] => {
   try {
@@ -82,15 +82,15 @@ const textOf = async (path: string): Promise<string> => {
 };
 
 /**
- * In one write at the end where the disk has room, whoever else writes there; the file is on the disk with
- * its name before anybody relies on it.
+ * Appends in one write if the disk has room, so that concurrent writers do not mix; the file is on the disk
+ * with its name before anybody relies on it.
  */
 const append = async (path: string, lines: string): Promise<void> => {
   await makeFolder(dirname(path));
   await using file = await open(path, 'a+');
   const { size } = await file.stat();
   const { buffer } = size === 0 ? { buffer: NEWLINE } : await file.read(Buffer.alloc(1), 0, 1, size - 1);
-  // `write` may write a part, and say nothing of it.
+  // `write` may silently write only a part.
   await file.appendFile(buffer.equals(NEWLINE) ? lines : `\n${lines}`);
   await file.sync();
   await using folder = await open(dirname(path), 'r');

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { UserId } from '#shared/brands.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 
-/** What an export made with `--keys` has beside its events (audit/export/persons.ts). */
+/** The file of an export made with `--keys`, beside its events (audit/export/persons.ts). */
 const PERSONS = 'persons.jsonl';
 
-/** The exports below AUDIT_DIR that have the key of a person. What is in their events is sealed under it. */
+/**
+ * The exports below AUDIT_DIR that contain the key of a person. The personal data in their events is sealed
+ * with it.
+ */
 export const exportPlace = async (
   auditDir: string,
   userId: UserId,

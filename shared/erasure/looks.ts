@@ -2,7 +2,9 @@ import type { UserId } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 
-/** How many rows something is left in. A role that was never there has left nothing. */
+/**
+ * The number of rows with remaining data. If its table does not exist, the role never ran and left nothing.
+ */
 export const countOf = async (pool: Pool, text: string, userId: UserId): Promise<number> => {
   try {
     const { rows } = await pool.query<{ count: number }>(text, [userId]);

@@ -28,7 +28,7 @@ test('an empty log has lost no keys', async () => {
   expect(await findLostKeys(side, signal)).toEqual([]);
 });
 
-test('a database without anybody’s key is refused as long as the log has a person who was not erased', async () => {
+test('a database without any key is refused as long as the log has a person who was not erased', async () => {
   const [one, other] = [await registerUser(side), await registerUser(side)];
   await demandKeys(side, signal);
   await lose(one, other);
@@ -44,7 +44,7 @@ test('a database without anybody’s key is refused as long as the log has a per
   expect(await findLostKeys(side, signal)).toEqual([]);
 });
 
-test('where some keys are there, nobody is refused, and whose key is lost is found', async () => {
+test('if there are some keys, the start is allowed, and persons with lost keys are found', async () => {
   const [one, other] = [await registerUser(side), await registerUser(side)];
   await lose(one);
   await demandKeys(side, signal);

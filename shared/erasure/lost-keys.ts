@@ -14,9 +14,9 @@ type Dependencies = {
 };
 
 /**
- * The persons of whom the log has personal data that nobody can read, though they were not erased: their keys
- * are not in this database. A key is kept before the first event that is sealed with it is appended, so that
- * nobody is among them who is just being registered.
+ * The persons with unreadable personal data in the log, though they were not erased: their keys are not in
+ * this database. A key is stored before the first event sealed with it is appended, so nobody who is just
+ * being registered is among them.
  */
 export const findLostKeys = async (
   { pool, eventLog, erasures }: Dependencies,
@@ -34,8 +34,8 @@ export const findLostKeys = async (
 };
 
 /**
- * Refuses a start on a database that has nobody's key, though the log has persons: it is new, was emptied, or
- * belongs to another log. All they have written would be parked.
+ * Refuses a start on a database without any key, though the log has persons: it is new, was emptied, or
+ * belongs to another log. All of their aggregates would be parked.
  */
 export const demandKeys = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {
   if ((await dependencies.eventLog.head()) === START || (await hasLivingKey(dependencies.pool))) return;

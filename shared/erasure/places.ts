@@ -19,7 +19,7 @@ type Placing = {
   readonly auditDir: string;
 };
 
-/** What the log says of somebody. */
+/** The log’s data about a person. */
 type InLog = {
   readonly sealed: number;
   readonly uploads: UploadsOf;
@@ -28,8 +28,8 @@ type InLog = {
 };
 
 /**
- * Every place where something of a person could be, with what is there: each table that the database has, as
- * the catalog of PostgreSQL and the declaration of the domain say, and what is outside of it.
+ * Every place that could hold data of a person, with its content: each table of the database, by the catalog
+ * of PostgreSQL and the declaration of the domain, and the places outside of it.
  */
 export const placesOf = async (
   { pool, domain, blobs, auditDir }: Placing,
@@ -88,7 +88,7 @@ const countedPlace = ({ place, rows, left, says }: CountedCopy | CountedTable): 
 
 type Declared = { readonly tables: ReturnType<typeof tablesOf>; readonly views: ReadonlySet<string> };
 
-/** Nothing of what the domain declares as personal is in it, or else it would have been counted. */
+/** It has no column that the domain declares as personal, or its rows would have been counted. */
 const readModelPlace = (place: string, name: string, { tables, views }: Declared): Place => {
   const of = tables.named(name);
   const says = views.has(name)

@@ -50,7 +50,7 @@ const reminder = aggregate('reminder', {
 const office = assemble(base, [claim, note, reminder]);
 const says = (namings: readonly { readonly says: string }[]) => namings.map((each) => each.says);
 
-test('of what names a person it follows what ends with them, and what stays without them', () => {
+test('references to a person tell which aggregates end with them, and which stay without them', () => {
   expect(says(endingWith(publishing))).toEqual(['draft articles']);
   expect(stayingWithout(publishing).map(({ name }) => name)).toEqual([
     'publishedArticles',
@@ -63,7 +63,7 @@ test('of what names a person it follows what ends with them, and what stays with
   ]);
 });
 
-test('what ends with one of two whom it names stays where it names the other', () => {
+test('an aggregate that ends with one of the two persons it names stays if it names only the other', () => {
   expect(says(endingWith(office))).toEqual(['open or sent claims', 'notes', 'reminders']);
   expect(says(stayingWithout(office))).toEqual(['open claims', 'sent claims', 'paid claims']);
   const [open] = stayingWithout(office);
@@ -72,7 +72,7 @@ test('what ends with one of two whom it names stays where it names the other', (
   );
 });
 
-test('what ends by what it refers to is named by its kind, and looked for in the tables that are read', () => {
+test('an aggregate that ends with one it refers to is named by its kind, and is counted in the tables that are read', () => {
   const [, , ending] = endingWith(office);
   expect(ending?.where).toContain('from read_model.claims ');
 });

@@ -5,8 +5,8 @@ import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /**
- * Rows that name a person, of an aggregate of the domain: `where` is asked of a row `t` and of the id of the
- * person, `$1`.
+ * Rows of an aggregate of the domain that name a person: `where` is a condition on a row `t` and the id of
+ * the person, `$1`.
  */
 export type Naming = {
   readonly kind: Kind;
@@ -15,13 +15,13 @@ export type Naming = {
   readonly where: string;
 };
 
-/** What ends with a person, by its reactions to their deletion. */
+/** The aggregates that end with a person, by their reactions to the deletion. */
 export const endingWith = (domain: Domain): readonly Naming[] =>
   namingKinds(domain).flatMap((kind) =>
     endingsOf(domain, kind).map(({ words, where }) => ({ kind, ...namedIn(kind, words), where })),
   );
 
-/** What stays, without what was personal. */
+/** The aggregates that stay, without their personal data. */
 export const stayingWithout = (domain: Domain): readonly Naming[] =>
   namingKinds(domain).flatMap((kind) => {
     const persons = personsOf(kind);
@@ -42,7 +42,7 @@ export const stayingWithout = (domain: Domain): readonly Naming[] =>
       }));
   });
 
-/** What is personal in aggregates that stay. */
+/** The personal fields of aggregates that stay. */
 export const erasedIn = (
   domain: Domain,
 ): readonly { readonly kind: Kind; readonly fields: readonly string[] }[] =>
@@ -60,7 +60,7 @@ const personsOf = ({ fields }: Kind): readonly string[] =>
 const personalIn = ({ fields }: Kind): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.personal !== undefined);
 
-/** Of an aggregate that names others besides, it is not said whose. */
+/** If an aggregate names several persons, the report does not list fields. */
 const withoutIn = (kind: Kind): readonly string[] => (personsOf(kind).length === 1 ? personalIn(kind) : []);
 
 type Ending = {
@@ -79,7 +79,7 @@ const endingsOf = (domain: Domain, kind: Kind): readonly Ending[] =>
           ? 'true'
           : conditionSql(AS_TEXT, resolve(domain, kind, when), { domain, kind, row: 't' });
       const named = [when ?? []].flat();
-      // What asks for more than states is not put into words.
+      // Conditions on more than states are left out of the words.
       const words = named.every((each) => typeof each === 'string') ? named : [];
       const field = Object.keys(kind.fields).find((each) => kind.fields[each]?.kind === 'states');
       return [
@@ -113,13 +113,13 @@ const namedIn = (
   };
 };
 
-/** All of it is of the declaration. */
+/** All of it comes from the declaration. */
 const AS_TEXT: SqlWriter<string> = {
   sql: (strings, ...holes) => String.raw({ raw: strings }, ...holes),
   name: (word) => word,
   constant: (value) => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)),
   table: (name) => `${LIVE_SCHEMA}.${name}`,
   viewer: '$1',
-  // Reactions, of whose conditions these are, are nobody’s.
+  // These conditions belong to reactions, which have no caller.
   attribute: () => 'null',
 };

@@ -23,14 +23,14 @@ type Dependencies = {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read' | 'follow' | 'head'>;
   readonly erasures: Pick<ErasureList, 'read' | 'path'>;
-  /** Where uploads are; without it, nobody looks whether they are gone. */
+  /** The storage of uploads; without it, the report does not check that they are gone. */
   readonly blobs?: Pick<Blobs, 'find'> | undefined;
 };
 
 /**
- * What was erased of somebody, and what is left to be; nothing of somebody who was not deleted. It is made of
- * the log and of what there is now, and holds no personal data. The log is read from where they were
- * registered to its end.
+ * The report on an erasure, and its remaining work; undefined for a user who was not deleted. It is computed
+ * from the log and the present data, and holds no personal data. Reads the log from the user’s registration
+ * to its end.
  */
 export const reportErasure = async (
   { domain, pool, eventLog, erasures, blobs }: Dependencies,
@@ -57,7 +57,7 @@ export const reportErasure = async (
   ]);
   const parts = [
     { part: 'erasure list', left: listed ? 0 : 1 },
-    // Of somebody who never had one, there is nothing to open.
+    // A user who never had a key has nothing to open.
     { part: 'key', left: isKeyDestroyed ? 0 : 1 },
     { part: 'deletion in the log', left: deletion ? 0 : 1 },
     ...left,
@@ -97,7 +97,7 @@ const askedBy = ({ id, metadata, recordedAt }: RecordedEvent): ErasureReport['as
     const { at, actor, client, request } = readMetadata(metadata);
     return { event: id, at, actor, client, request };
   } catch {
-    // Damaged: that they were deleted is certain all the same.
+    // Damaged, but the deletion itself is certain.
     return { event: id, at: recordedAt.toISOString(), actor: null, client: null, request: null };
   }
 };
@@ -109,7 +109,10 @@ type Asked = {
   readonly uploads: UploadsOf;
 };
 
-/** What nobody can open any more, by the type of event, and what was deleted because of the deletion. */
+/**
+ * Counts the events that nobody can open any more, by type, and the aggregates deleted because of this
+ * deletion.
+ */
 const countInLog = async (
   eventLog: Pick<EventLog, 'follow' | 'head'>,
   { userId, deletion, first, uploads }: Asked,
@@ -125,7 +128,7 @@ const countInLog = async (
   };
   if (first !== undefined) take(first);
   const head = await eventLog.head();
-  // A log is followed after one of its events: between two of them some engines know no position.
+  // A log is followed after one of its events: some engines know no position between two of them.
   if (first !== undefined && first.position < head) {
     for await (const page of eventLog.follow(first.position, signal)) {
       for (const event of page) take(event);
@@ -146,7 +149,7 @@ const byType = (counts: ReadonlyMap<string, number>): ErasureReport['sealed'] =>
 
 type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 
-/** What is looked for in the tables of the roles. */
+/** The counted tables of the roles. */
 const PARTS = [
   { part: 'webhooks', text: `select count(*) from ${LIVE_SCHEMA}.webhooks where owner_id = $1` },
   ...Object.values(TABLES).flatMap(({ looks = [] }) => looks),
@@ -154,10 +157,7 @@ const PARTS = [
 
 type Erased = ReadModels & { readonly domain: Domain };
 
-/**
- * What is left of somebody, by where it is; nothing is once all who have to do with them have come to their
- * deletion.
- */
+/** The remaining data of a person, by place; empty once all roles have applied their deletion. */
 export const countLeft = async (
   { domain, pool, tables }: Erased,
   userId: UserId,
@@ -176,7 +176,7 @@ export const countLeft = async (
   return Promise.all([...versions, verifications, ...endings, ...parts]);
 };
 
-/** What stays, without the person. */
+/** The data that stays, without the person. */
 const countKept = async (
   { domain, pool }: Omit<Erased, 'tables'>,
   userId: UserId,

@@ -1,14 +1,13 @@
 /**
- * What is looked for in a table once a person is erased: rows that still hold something of theirs, whose
- * number is `$1`.
+ * A check of a table after an erasure: counts rows that still hold data of the person with the number `$1`.
  */
 type Look = { readonly part: string; readonly text: string };
 
-/** What a table holds of persons. Tables of the read model are not here: their declaration says it. */
+/** The personal data in a table. Tables of the read model are missing here: their declaration states it. */
 export type Held = {
   /**
-   * `personal`: what an erasure takes away, and is looked for; `sealed`: encrypted under the key of the
-   * person, or a keyed hash; `nothing`: at most the number of somebody.
+   * `personal`: an erasure removes it, and checks that; `sealed`: encrypted with the key of the person, or a
+   * keyed hash; `nothing`: at most the number of a person.
    */
   readonly holds: 'personal' | 'sealed' | 'nothing';
   readonly says: string;
@@ -25,7 +24,7 @@ const personal = (says: string, ...looks: readonly (readonly [part: string, text
 const byUser = (table: string): string => `select count(*) from ${table} where user_id = $1`;
 
 /**
- * By the whole name. A test starts all roles and finds every table of the database here or in the declaration
+ * By the full name. A test starts all roles and finds every table of the database here or in the declaration
  * of the domain.
  */
 export const TABLES: Readonly<Record<string, Held>> = {
@@ -142,7 +141,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'auth.spent_proof': nothing('keyed hashes of proofs that were used'),
 };
 
-/** What the read model has beside the tables of the domain (shared/projection/read-model.sql). */
+/** The tables of the read model beside those of the domain (shared/projection/read-model.sql). */
 export const TABLES_OF_READ_MODEL: Readonly<Record<string, string>> = {
   departed: 'numbers of users who were deleted',
   removed: 'ids of what was deleted',
@@ -153,7 +152,7 @@ export const TABLES_OF_READ_MODEL: Readonly<Record<string, string>> = {
   view_stream: 'positions in the log',
 };
 
-/** Of a library, all of whose tables hold the same. */
+/** Schemas of a library, whose tables all hold the same. */
 export const SCHEMAS: Readonly<Record<string, Held>> = {
   bullmq: nothing('the queue in PostgreSQL: ids of webhooks that have something to send'),
 };

@@ -7,19 +7,19 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 
 /**
- * Files of what names a person, by their paths; each file is of one aggregate alone, so that nobody else's
- * goes with it.
+ * Files of aggregates that name a person, by their paths; each file belongs to one aggregate alone, so that
+ * an erasure deletes nobody else’s.
  */
 export type UploadsOf = {
   take(event: RecordedEvent): void;
-  /** Those that were ever named, and whether something there still names each. */
+  /** All files that were ever named, and whether a present aggregate still names each. */
   files(): ReadonlyMap<string, { readonly id: number; readonly isNamed: boolean }>;
 };
 
 type Uploading = {
   readonly id: string;
   readonly persons: readonly string[];
-  /** Of items: the list, and how the event names what tells them apart. */
+  /** For items: the list, and the event’s field for the item’s key. */
   readonly list: ListInfo | undefined;
   readonly fields: readonly string[];
   readonly effect: Effect;

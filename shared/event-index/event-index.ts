@@ -3,7 +3,7 @@ import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 
-/** Where an event is. */
+/** The position of an event. */
 export type IndexedEvent = {
   readonly position: Position;
   readonly id: EventId;
@@ -11,7 +11,7 @@ export type IndexedEvent = {
   readonly version: Version;
 };
 
-/** What the index is asked for; everything that is given must be so. */
+/** A query of the index; an event must match every given field. */
 export type IndexQuery = {
   readonly types?: readonly string[] | undefined;
   readonly stream?: string | undefined;
@@ -20,17 +20,20 @@ export type IndexQuery = {
   readonly correlation?: string | undefined;
 };
 
-/** A stretch of the log: later than one position, up to another. */
+/** A span of the log: after one position, up to another. */
 type IndexSpan = { readonly after: Position; readonly upTo: Position };
 
-/** The name of the follower that keeps it. */
+/** The name of the follower that maintains it. */
 export const EVENT_INDEX = 'event-index';
 
-/** Brings its tables up to date; everyone who reads or writes it asks for it first. */
+/** Updates its tables; every reader and writer calls it first. */
 export const migrateEventIndex = (pool: Pool): Promise<void> =>
   migrate(pool, 'event-index', new URL('./migrations/', import.meta.url));
 
-/** Consecutive events of the log. What the index has from there on is of events that the log has lost. */
+/**
+ * Adds consecutive events of the log. Removes entries from there on, because their events were lost from the
+ * log.
+ */
 export const indexEvents = async (
   connection: Pick<Connection, 'query'>,
   events: readonly RecordedEvent[],
@@ -55,12 +58,12 @@ const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => [
   ...Object.values(METADATA).map((name) => events.map(({ metadata }) => textIn(metadata?.[name]))),
 ];
 
-/** What metadata calls the last columns, in their order. */
+/** The names in metadata of the last columns, in order. */
 const METADATA = { actor: 'actor', client: 'client', correlation: '$correlationId' } as const;
 type Named = keyof typeof METADATA;
 
 const TEXT_CHARACTERS_MAX = 500;
-/** Metadata may be damaged. Tokens are shorter, and PostgreSQL indexes nothing that is much longer. */
+/** Metadata may be damaged. Tokens are shorter, and PostgreSQL cannot index much longer text. */
 const textIn = (value: unknown): string | null =>
   typeof value === 'string' &&
   value.length <= TEXT_CHARACTERS_MAX &&
@@ -69,7 +72,7 @@ const textIn = (value: unknown): string | null =>
     ? value
     : null;
 
-/** Whether the index would find an event that it does not have yet. */
+/** Whether an event that is not indexed yet matches the query. */
 export const isFoundBy = ({ types, stream, ...named }: IndexQuery, event: RecordedEvent): boolean =>
   (types === undefined || types.includes(event.type)) &&
   (stream === undefined || stream === event.stream) &&
@@ -91,7 +94,7 @@ export const listIndexed = async (
 ): Promise<readonly IndexedEvent[]> => {
   const { types, ...columns } = query;
   const values: unknown[] = [span.after, span.upTo, limit];
-  // Of one type, the index has the order.
+  // The index is sorted within one type.
   const type = types?.length === 1 ? types[0] : types;
   const conditions = Object.entries({ ...columns, type }).flatMap(([column, value]) => {
     if (value === undefined) return [];

@@ -1,10 +1,10 @@
 import type { Position } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 
-/** So long the log may take over its next event. */
+/** The maximum time to wait for the log’s next event. */
 const NEXT_MS = 5_000;
 
-/** How long the first event after a position has been in the log; nothing where that is not told in time. */
+/** The age in the log of the first event after a position; null if it does not arrive in time. */
 export const secondsSince = async (
   eventLog: Pick<EventLog, 'follow'>,
   position: Position,

@@ -3,26 +3,29 @@ import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Statement } from '#shared/database/together.ts';
 
-/** How far a follower is, in which log, and which event is there, unless an earlier release has moved it. */
+/**
+ * The position of a follower, its log, and the event at that position, unless an earlier release has moved
+ * it.
+ */
 export type Checkpoint = {
   readonly log: LogIdentity;
   readonly position: Position;
   readonly event: EventId | null;
 };
 
-/** Whoever moves a checkpoint asks for it first. */
+/** Every process that moves a checkpoint calls it first. */
 export const migrateFollowers = (pool: Pool): Promise<void> =>
   migrate(pool, 'follower', new URL('./', import.meta.url));
 
 /**
- * Whoever reads may be of a later release than the follower that migrates the table: a column that is not
- * there yet counts as null.
+ * A reader may be of a later release than the follower that migrates the table: a missing column counts as
+ * null.
  */
 const EVENT = `to_jsonb(follower_checkpoint)->>'event'`;
 const EVENT_POSITION = `(to_jsonb(follower_checkpoint)->>'event_position')::bigint`;
 const COLUMNS = `log, position, case when ${EVENT_POSITION} = position then ${EVENT} end as event`;
 
-/** Another owner has moved the checkpoint on: whatever this one was about to write is void. */
+/** Another owner has moved the checkpoint: the pending write of this one is void. */
 class LostCheckpoint extends Error {
   constructor(follower: string) {
     super(`another process has taken over as the ${follower}`);
@@ -42,8 +45,8 @@ export const readCheckpoint = async (
 };
 
 /**
- * Where followers are, and for how many seconds; nothing for the seconds if an earlier release moved it, or
- * the server's clock was set back since.
+ * The positions of followers, and for how many seconds each has not moved; null for the seconds if an earlier
+ * release moved it, or the server’s clock was set back since.
  */
 export const readStillness = async (
   pool: Pool,
@@ -67,9 +70,8 @@ const MOVED_AT = `(to_jsonb(follower_checkpoint)->>'moved_at')::timestamptz`;
 const MOVED_POSITION = `(to_jsonb(follower_checkpoint)->>'moved_position')::bigint`;
 
 /**
- * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a
- * write of the former owner that is under way, and answers where the checkpoint is then; nothing where it was
- * never moved.
+ * From now on only this owner moves the checkpoint, even while there is no event to move it for. Waits for a
+ * pending write of the former owner, and returns the checkpoint then; undefined if it was never moved.
  */
 export const takeCheckpoint = async (
   pool: Pool,
@@ -85,8 +87,8 @@ export const takeCheckpoint = async (
 };
 
 /**
- * A new follower begins where another one is, and not with what is long past; one that has begun stays where
- * it is.
+ * A new follower begins at the position of another one instead of the beginning of the log; one that has
+ * begun stays where it is.
  */
 export const beginWhere = async (pool: Pool, follower: string, other: string): Promise<void> => {
   await migrateFollowers(pool);
@@ -98,7 +100,7 @@ export const beginWhere = async (pool: Pool, follower: string, other: string): P
   );
 };
 
-/** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
+/** Locks the checkpoint until the transaction ends: its follower writes nothing meanwhile. */
 export const holdCheckpoint = async (
   connection: Connection,
   follower: string,
@@ -140,12 +142,12 @@ const MOVE_ALONE = {
        where set_config('synchronous_commit', 'off', true) is not null ${MOVED}`,
 };
 
-/** Moves the checkpoint, or throws where it is not where this owner left it. */
+/** Moves the checkpoint, or throws if it is not where this owner left it. */
 export const moveCheckpoint = async (connection: Connection, follower: string, move: Move): Promise<void> =>
   demandMoved(follower, await connection.query({ ...MOVE, values: valuesOf(follower, move) }));
 
 /**
- * The statement that moves the checkpoint, for whoever sends it with others; `demandMoved` throws where it
+ * The statement that moves the checkpoint, for callers that send it with others; `demandMoved` throws if it
  * has moved nothing.
  */
 export const movingCheckpoint = (follower: string, move: Move): Statement => ({
@@ -160,7 +162,7 @@ export const demandMoved = (
   if (answer?.rowCount !== 1) throw new LostCheckpoint(follower);
 };
 
-/** As `moveCheckpoint`, outside of a transaction. */
+/** Like `moveCheckpoint`, outside of a transaction. */
 export const moveCheckpointAlone = async (pool: Pool, follower: string, move: Move): Promise<void> =>
   demandMoved(follower, await pool.query({ ...MOVE_ALONE, values: valuesOf(follower, move) }));
 

@@ -5,8 +5,8 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
 /**
- * Refuses to start a follower whose checkpoint does not belong to this log: going on would skip events in
- * silence, or repeat them.
+ * Refuses to start a follower whose checkpoint does not belong to this log: continuing would silently skip
+ * events, or repeat them.
  */
 export const demandCheckpoint = async (
   follower: string,
@@ -38,10 +38,7 @@ export const demandCheckpoint = async (
   });
 };
 
-/**
- * The position may be there again with another event, where the log has lost its end and was written to
- * since.
- */
+/** The position may exist again with another event, if the log has lost its end and was written to since. */
 export const demandEvent = async (eventLog: EventLog, { position, event }: Checkpoint): Promise<void> => {
   if (event === null) return;
   const found = await askAgain(

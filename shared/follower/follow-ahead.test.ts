@@ -36,7 +36,7 @@ const logOf = (
 
 const prepare = async (events: readonly RecordedEvent[]) => events.length;
 
-test('what came while the caller was busy comes at once, each page as it was prepared', async () => {
+test('pages that arrive while the caller is busy come at once, each as it was prepared', async () => {
   const { eventLog, seen } = logOf(5, { events: 2, end: 'ends' });
   const batches = followAhead({ eventLog, signal: never, prepare }, START);
   const first = await batches.next();
@@ -62,14 +62,14 @@ test.each([
     () => seen.pages,
     (read) => read > 1,
   );
-  // What must not happen would have happened by now: nothing of it waits for anything.
+  // It would have happened by now: nothing here waits for anything else.
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
   expect(seen.pages).toBeLessThan(10);
   await batches.return(undefined);
   expect(seen.isLeft).toBe(true);
 });
 
-test('what came before a failure is handed over before it, also where preparing fails', async () => {
+test('pages before a failure are yielded before it, even if preparing fails', async () => {
   const fails = logOf(2, { end: 'fails' });
   const heard: number[] = [];
   const hear = async (
@@ -90,7 +90,7 @@ test('what came before a failure is handed over before it, also where preparing 
   expect(heard).toEqual([1]);
 });
 
-test('it ends when it is aborted while it waits', async () => {
+test('it ends if it is aborted while it waits', async () => {
   const { eventLog, seen } = logOf(0);
   const stopping = new AbortController();
   const heard = Array.fromAsync(followAhead({ eventLog, signal: stopping.signal, prepare }, START));

@@ -1,26 +1,25 @@
 import type { EventId, Position } from '#shared/brands.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
-/** Events that came together, with what was made of each page of them in advance. */
+/** A batch of events, with the prepared result of each of its pages. */
 export type Batch<Ready> = { readonly events: readonly RecordedEvent[]; readonly ready: readonly Ready[] };
 
 type Following<Ready> = {
   readonly eventLog: EventLog;
   readonly signal: AbortSignal;
-  /** The event that it goes on after, where that is known. */
+  /** The event at the starting position, if it is known. */
   readonly event?: EventId | undefined;
-  /** Is asked for one page after the other. */
+  /** Called for one page after the other. */
   prepare(events: readonly RecordedEvent[]): Promise<Ready>;
 };
 
-/** So much may wait while the caller is busy; a page that is being read comes on top. */
+/** The maximum that waits while the caller is busy, in addition to the page that is being read. */
 const EVENTS_MAX = 5_000;
 const CHARACTERS_MAX = 8 * 1_048_576;
 
 /**
- * Follows the log, and reads on and prepares while the caller is busy with what came before: it then gets all
- * of that at once, so that batches are large exactly when it is behind. What came before a failure is handed
- * over before the failure is.
+ * Follows the log, and keeps reading and preparing while the caller is busy: the caller then gets all of that
+ * at once, so that batches are large exactly when it lags. Yields the events before a failure first.
  */
 export async function* followAhead<Ready>(
   following: Following<Ready>,
@@ -56,7 +55,7 @@ const fill = async <Ready>(
   }
 };
 
-/** What one side puts and the other takes; each waits for the other. */
+/** A buffer between a producer and a consumer; each waits for the other. */
 class Waiting<Ready> {
   #events: RecordedEvent[] = [];
   #ready: Ready[] = [];
@@ -76,7 +75,7 @@ class Waiting<Ready> {
       await this.#changed.promise;
   }
 
-  /** All that is there, once there is something; nothing at the end. */
+  /** Everything in the buffer, once there is something; undefined at the end. */
   async take(): Promise<Batch<Ready> | undefined> {
     while (this.#events.length === 0 && !this.#end) await this.#changed.promise;
     const batch = { events: this.#events, ready: this.#ready };
@@ -107,7 +106,7 @@ class Waiting<Ready> {
   }
 }
 
-/** Only what can be large. Of a damaged event there may be nothing. */
+/** Counts only values that can be large. A damaged event may have no data. */
 const charactersIn = (data: RecordedEvent['data'] | null): number => {
   let characters = 0;
   for (const value of Object.values(data ?? {})) {

@@ -30,7 +30,7 @@ afterAll(async () => {
 type Wait = () => Promise<void>;
 const atOnce: Wait = async () => {};
 
-/** Writes what it hears into a table, in the transaction of its checkpoint. */
+/** Writes received events into a table, in the transaction of its checkpoint. */
 const listen = (
   name: string,
   { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {},
@@ -69,7 +69,7 @@ const hasHeardAll = async (name: string) => {
   expect(heard).toEqual(upTo(head));
 };
 
-test('hears every event once and in order, over restarts', async () => {
+test('receives every event once and in order, over restarts', async () => {
   await append(10);
   {
     await using _first = await listen('restarted');
@@ -82,7 +82,7 @@ test('hears every event once and in order, over restarts', async () => {
 });
 
 test.each(['act', 'beforeWrite'] as const)(
-  'what failed in %s is heard again from where it was left',
+  'events whose processing failed in %s are received again from the checkpoint',
   async (step) => {
     let tries = 0;
     const fail = async () => {
@@ -97,7 +97,7 @@ test.each(['act', 'beforeWrite'] as const)(
 );
 
 test.each(['act', 'beforeWrite'] as const)(
-  'an owner who was paused in %s and overtaken writes nothing',
+  'an owner that was paused in %s and superseded writes nothing',
   async (step) => {
     const name = `overtaken in ${step}`;
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ test.each(['act', 'beforeWrite'] as const)(
     await using slow = await listen(name, { [step]: pause });
     await append(3);
     await reached;
-    // As if it had been paused for longer than its lease lasts, and than its transaction is waited for.
+    // As if it had been paused for longer than its lease, and than the timeout of its transaction.
     await pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
     );
@@ -126,7 +126,7 @@ test.each(['act', 'beforeWrite'] as const)(
   },
 );
 
-test('a successor shuts the former owner out before anything is there to write', async () => {
+test('a successor shuts the former owner out before there is anything to write', async () => {
   const name = 'takes over in silence';
   await append(1);
   const epoch = async (table: 'public.lease' | 'public.follower_checkpoint', column: 'name' | 'follower') =>
@@ -153,7 +153,7 @@ test('a successor shuts the former owner out before anything is there to write',
   );
 });
 
-test('tells how far it is behind, also while it stands still', async () => {
+test('reports its lag, even if it makes no progress', async () => {
   const metrics = createMetrics();
   const standing = {
     pool,
@@ -200,7 +200,7 @@ test('events gather once the follower has reached the head, and not while it lag
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(FULL_EVENTS);
 });
 
-/** Counts how often its checkpoint moves. */
+/** Counts the moves of its checkpoint. */
 const countMoves = async (name: string) => {
   await pool.query(`create table if not exists public.move (follower text, position bigint);
     create or replace function public.record_move() returns trigger language plpgsql as $$ begin
@@ -212,7 +212,7 @@ const countMoves = async (name: string) => {
       .rows;
 };
 
-test('a checkpoint gathers the moves past events from which nothing follows, and comes to the end of the log', async () => {
+test('a checkpoint moves past irrelevant events in larger steps, and reaches the end of the log', async () => {
   const name = 'seldom concerned';
   const moves = await countMoves(name);
   const concerning = new Set<string>();
@@ -239,13 +239,13 @@ test('a checkpoint gathers the moves past events from which nothing follows, and
   expect(heard).toEqual(ids);
   const positions = (await moves()).map(({ position }) => position);
   expect(positions).toEqual(positions.toSorted((one, other) => one - other));
-  // With each that concerned it, and so often in between.
+  // Once for each relevant event, and once per interval in between.
   expect(positions.length).toBeLessThanOrEqual(
     ids.length + 1 + (performance.now() - startMs) / MOVE_WITHIN_MS,
   );
 });
 
-test('what concerned nobody is heard again by a successor, and what was written is not', async () => {
+test('a successor receives irrelevant events again, but none that was written', async () => {
   const name = 'gathers, and is overtaken';
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const follow = (concerned: (positions: readonly number[]) => void) =>

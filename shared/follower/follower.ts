@@ -23,23 +23,17 @@ import { type ObservedFollower, observeFollower } from './observe-follower.ts';
 export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   readonly log: Log;
   /**
-   * Does elsewhere what follows from events, before the checkpoint moves past them: it may be asked to do it
-   * again. Where the signal aborts it may leave off, and the checkpoint stays.
+   * Performs the effects of events elsewhere, before the checkpoint moves past them; may be called again for
+   * the same events. It may stop when the signal aborts, and the checkpoint stays.
    */
   act?(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void>;
-  /**
-   * Makes of a page what `write` needs and what needs no transaction, while what came before is still being
-   * written.
-   */
+  /** Prepares a page for `write` without a transaction, while the page before is still being written. */
   prepare?(events: readonly RecordedEvent[]): Promise<Ready>;
-  /**
-   * What `write` must know first: these statements are sent together with the beginning of its transaction.
-   */
+  /** Statements whose results `write` needs; they are sent together with the beginning of its transaction. */
   ahead?(events: readonly RecordedEvent[]): readonly Statement[];
   /**
-   * Writes what follows from events, on a connection whose transaction also moves the checkpoint: once,
-   * whatever happens. It is given what was prepared, page by page, and the answers to the statements `ahead`
-   * of it.
+   * Writes the effects of events, on a connection whose transaction also moves the checkpoint: exactly once,
+   * whatever happens. Gets the prepared pages, and the results of the statements `ahead` of it.
    */
   write?(
     events: readonly RecordedEvent[],
@@ -56,25 +50,22 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   /** Called after each commit, with the new checkpoint: only a hint, because a process may die in between. */
   committed?(position: Position): void;
   /**
-   * How long it lets events gather after those it has just dealt with, where nobody waits for it: each time
-   * costs the same, however many there are. After a full page it goes on at once.
+   * For followers that nobody waits for: the time in which events gather after a batch, because each batch
+   * costs the same at any size. After a full page it continues at once.
    */
   readonly restMs?: number;
-  /**
-   * Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody
-   * sees them.
-   */
+  /** Readers must never see a write that a crash then undoes, so commits wait for the disk. */
   readonly isLasting?: boolean;
 };
 
-/** An owner that was paused in the middle must not keep its successor waiting for the checkpoint's row. */
+/** An owner that is paused in the middle must not keep its successor waiting for the checkpoint’s row. */
 const PAUSE_MAX_MS = 3_000;
 export const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
 const LIMIT_PAUSE = `set_config('idle_in_transaction_session_timeout', '${PAUSE_MAX_MS}', true)`;
 const LASTING_SETTINGS: Statement = { name: 'follower-lasting', text: `select ${LIMIT_PAUSE}` };
 /**
- * Nothing is lost that waits for the disk later: after a crash the checkpoint is where the rows are, and the
- * log tells the rest again.
+ * A commit that waits for the disk later loses nothing: after a crash the checkpoint matches the rows, and
+ * the log has the rest.
  */
 const PASSING_SETTINGS: Statement = {
   name: 'follower-passing',
@@ -82,8 +73,8 @@ const PASSING_SETTINGS: Statement = {
 };
 
 /**
- * Follows the event log from where it was left, in one process at a time. A failure is logged, and the
- * following begun anew.
+ * Follows the event log from the checkpoint, in one process at a time. Logs a failure, and starts over from
+ * the checkpoint.
  */
 export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
   const { eventLog, act, prepare, ahead, write, concerns } = options;
@@ -113,17 +104,17 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
   });
 };
 
-/** What is followed need not be the log itself, but its positions are those of the log. */
+/** The source need not be the log itself, but its positions are those of the log. */
 export type FollowingOptions<Page> = Pick<
   FollowerOptions,
   'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting' | 'isRequired'
 > & {
   /**
-   * Pages after a position, and the event at it where that is known; each with the position up to which
-   * nothing else comes, and the event there.
+   * Pages after a position, given the event at it if that is known; each with the position up to which it is
+   * complete, and the event there.
    */
   follow(after: Position, signal: AbortSignal, event: EventId | undefined): AsyncIterable<Followed<Page>>;
-  /** What is no failure, and told elsewhere. */
+  /** Recognizes errors that are no failure, and are reported elsewhere. */
   readonly isExpected?: (error: unknown) => boolean;
   readonly act?: ((page: Page, signal: AbortSignal) => Promise<void>) | undefined;
   readonly ahead?: ((page: Page) => readonly Statement[]) | undefined;
@@ -144,7 +135,7 @@ type Followed<Page> = {
 /** Half a page of the log. */
 export const FULL_EVENTS = 500;
 
-/** As `startFollower`, for pages of any kind. */
+/** Like `startFollower`, for pages of any kind. */
 export const startFollowing = async <Page>(options: FollowingOptions<Page>): Promise<AsyncDisposable> => {
   const { name, pool, eventLog, log } = options;
   await migrateLeases(pool);
@@ -156,7 +147,7 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
   const onFailure = (err: unknown) => {
     if (options.isExpected?.(err)) return;
     observer.failed(err);
-    // Told once, by whoever guards the history; nothing changes until the operator has decided.
+    // The guard of the history logs it once; nothing changes until the operator has decided.
     if (err instanceof LogWentBack && isStopped) return;
     isStopped = err instanceof LogWentBack;
     log.error({ err, follower: name }, 'A follower of the event log failed and begins anew.');
@@ -179,8 +170,8 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
 };
 
 /**
- * How long the checkpoint may lag if there was nothing to do; a client that waits for the checkpoint waits
- * that much longer.
+ * The maximum lag of the checkpoint while there is nothing to do; a client that waits for the checkpoint
+ * waits that much longer.
  */
 export const MOVE_WITHIN_MS = 100;
 
@@ -209,8 +200,8 @@ const follow = async <Page>(
     const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
     if (writing || isLasting) {
       const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
-      // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits
-      // for its end.
+      // First, so that a superseded owner notices before it writes anything, and a newer one waits for its
+      // end.
       const first = [settings, movingCheckpoint(name, step), ...(writing?.ahead ?? [])];
       await inTransactionAfter(pool, first, async (connection, [, moved, ...answers]) => {
         demandMoved(name, moved);

@@ -50,7 +50,7 @@ const openWorld = async () => {
   };
 };
 
-test('a checkpoint that an earlier release keeps without its event can be read', async () => {
+test('a checkpoint of an earlier release, without its event, can be read', async () => {
   await using world = await openWorld();
   await world.append(1);
   {
@@ -84,7 +84,7 @@ test.each([
   expect(world.heard).toEqual([1, 2, 3]);
 });
 
-test('a follower that runs hears nothing of another history, and its checkpoint stays', async () => {
+test('a running follower receives no events of another history, and its checkpoint stays', async () => {
   await using world = await openWorld();
   await using _follower = await world.start();
   await world.append(3);
@@ -101,7 +101,7 @@ test('a follower that runs hears nothing of another history, and its checkpoint 
 const eventOf = async ({ pool }: Awaited<ReturnType<typeof openWorld>>) =>
   (await readCheckpoint(pool, 'tried'))?.event ?? undefined;
 
-test('a checkpoint that an earlier release has moved names no event, and is believed', async () => {
+test('a checkpoint that an earlier release has moved names no event, and is trusted', async () => {
   await using world = await openWorld();
   await world.append(3);
   {

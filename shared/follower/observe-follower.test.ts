@@ -3,7 +3,7 @@ import { openPool } from '#shared/database/pool.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { observeFollower } from './observe-follower.ts';
 
-test('where the database does not answer, it is told that nothing is known, and the other metrics are told', async () => {
+test('if the database does not respond, the lag is unknown, and the other metrics are still reported', async () => {
   await using away = openPool({
     url: 'postgres://nobody@127.0.0.1:1/nothing',
     applicationName: 'test',

@@ -18,10 +18,7 @@ export type ObservedFollower = {
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly metrics: Registry;
-  /**
-   * False where nothing but its own work comes late if it stands still: `/readyz` then tells of it, and does
-   * not fail.
-   */
+  /** False if a standstill delays only its own work: `/readyz` then shows it, and does not fail. */
   readonly isRequired?: boolean;
 };
 
@@ -35,8 +32,8 @@ type Observed = ObservedFollower & {
 export type FollowerObserver = { failed(error: unknown): void; moved(): void };
 
 /**
- * Tells how far each follower is behind the end of the log, as its checkpoint says: every process tells it of
- * all its followers, whoever owns them, so that one that stands still is seen.
+ * Measures the lag of each follower by its checkpoint. Every process reports all of its followers, whichever
+ * process owns them, so that a standstill is seen.
  */
 export const observeFollower = (follower: ObservedFollower): FollowerObserver => {
   const observed: Observed = { ...follower, startedAtMs: performance.now() };
@@ -61,7 +58,7 @@ const failuresIn = (metrics: Registry): Counter<'follower'> => {
   return known ?? new Counter({ name: FAILURES, help, labelNames: ['follower'], registers: [metrics] });
 };
 
-/** Throws if a follower that this process is to keep up stands still, in whichever process it does. */
+/** Throws if one of this process’s followers makes no progress, in whichever process it runs. */
 export const demandMoving = async (
   metrics: Registry,
   which: { readonly isRequired: boolean },
@@ -125,11 +122,11 @@ const createGauges = (observed: Observed): void => {
   });
 };
 
-/** A scrape must not wait for longer than whoever scrapes. */
+/** A scrape must end before the scraper’s timeout. */
 const ANSWER_WITHIN_MS = 6_000;
 
 /**
- * Where the database or the log does not answer, that is told: the other metrics of the process are then
+ * If the database or the log does not respond, the metric says so: the other metrics of the process are then
  * needed most.
  */
 export const orUnknown = <Value>(ask: () => Promise<Value>): Promise<Value | number> =>
@@ -141,7 +138,7 @@ const behindOf = async ({ name, pool, eventLog }: Observed) => {
   return { position, positions: Math.max(head - position, 0) };
 };
 
-/** Where the log takes too long over its next event, what was told last goes on standing. */
+/** If the log takes too long to return its next event, the last value stays. */
 const secondsBehind = async (observed: Observed): Promise<number | null> => {
   const { position, positions } = await behindOf(observed);
   return positions === 0 ? 0 : secondsSince(observed.eventLog, position);

@@ -60,7 +60,7 @@ const minutesPassSinceMove = (minutes: number) =>
     minutes,
   ]);
 
-test('what holds up nobody is told of by itself', async () => {
+test('a standstill that delays nobody is shown without failing readiness', async () => {
   await using follower = await start({ isRequired: false });
   await append();
   await isAt(1);
@@ -72,7 +72,7 @@ test('what holds up nobody is told of by itself', async () => {
   await expect(demandMoving(follower.metrics, { isRequired: true })).resolves.toBeUndefined();
 });
 
-test('a follower that fails for more than a minute over what is there stands still: it is said where, and why', async () => {
+test('a follower that fails for more than a minute over a pending event is reported, with position and reason', async () => {
   await using follower = await start();
   await append();
   await isAt(1);
@@ -90,7 +90,7 @@ test('a follower that fails for more than a minute over what is there stands sti
   expect(await follower.isMoving()).toBe('moves');
 });
 
-test('what PostgreSQL says is told without what was given to it', async () => {
+test('the message of PostgreSQL is shown without its values', async () => {
   await using follower = await start({
     write: async (_events, connection) => void (await connection.query(`select 'ada@example.com'::int`)),
   });
@@ -106,7 +106,7 @@ test('what PostgreSQL says is told without what was given to it', async () => {
   );
 });
 
-test('nothing stands still that had nothing to do for long, or that is far behind and moves', async () => {
+test('an idle follower, and one that lags but moves, make progress', async () => {
   await using follower = await start();
   await append();
   await isAt(1);
@@ -114,11 +114,11 @@ test('nothing stands still that had nothing to do for long, or that is far behin
   expect(await follower.isMoving()).toBe('moves');
   failing = new Error('away');
   await append();
-  // It has been there for a moment.
+  // The event is a moment old.
   expect(await follower.isMoving()).toBe('moves');
 });
 
-test('another process says so as well, and one that has just begun to watch where nobody knows when it moved has patience', async () => {
+test('another process reports it as well, and one that has just begun to watch waits if nobody knows when it moved', async () => {
   failing = new Error('away');
   await using _owner = await start();
   await using other = await start();
@@ -130,12 +130,12 @@ test('another process says so as well, and one that has just begun to watch wher
     [eventLog.identity],
   );
   expect(await other.isMoving()).toContain('stood still');
-  // As an earlier release leaves it that moves it meanwhile.
+  // As an earlier release that moves it meanwhile leaves it.
   await pool.query('update public.follower_checkpoint set moved_position = 7');
   expect(await other.isMoving()).toBe('moves');
 });
 
-test('all followers of a process are looked for at once', async () => {
+test('all followers of a process are checked with one query', async () => {
   const metrics = createMetrics();
   let heads = 0;
   const counting: EventLog = {

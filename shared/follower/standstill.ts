@@ -13,9 +13,9 @@ type Watching = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'head' 
 type Sought = { readonly name: string; readonly watchedSeconds?: number };
 
 /**
- * Tells which followers have not moved for a minute, although there is something for them. One that is far
- * behind and moves does not stand still, and nor does one that had nothing to do until just now. Where nobody
- * knows when it moved, it has had the time that it was watched for.
+ * Returns the followers that have not moved for a minute, although there are events for them. A follower that
+ * lags but moves makes progress, and so does one that was idle until just now. If nobody knows when it moved
+ * last, it gets the same time from the beginning of the watch.
  */
 export const findStandstills = async (
   { pool, eventLog }: Watching,
@@ -38,7 +38,7 @@ export const findStandstills = async (
   );
   const standstills = [...behind].map(async ([position, followers]) => {
     const waited = await secondsSince(eventLog, position);
-    // A log that does not answer in time is told of by others.
+    // Another check reports a log that does not respond in time.
     if (waited === null || waited < STILL_MAX_S) return [];
     return followers.map(
       ({ name, seconds }) => [name, { position, head, seconds: Math.min(seconds, waited) }] as const,

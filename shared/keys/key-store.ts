@@ -1,28 +1,28 @@
 import type { KeyObject } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 
-/** The key of one person's data. A `KeyObject` shows nothing of itself when it is logged. */
+/** The key of one person’s data. Logging a `KeyObject` reveals nothing. */
 export type PersonKey = KeyObject;
 
 /**
- * Keeps one AES-256 key per person, outside the event log: destroying it erases what was sealed with it,
- * everywhere and in every copy of the log, and for good.
+ * Stores one AES-256 key per person, outside the event log: destroying it permanently erases all data sealed
+ * with it, everywhere and in every copy of the log.
  */
 export type KeyStore = AsyncDisposable & {
   /**
-   * The person's key, made at first need; all processes get the same one. Throws `KeyDestroyed` after a
+   * The person’s key, created at first need; all processes get the same one. Throws `KeyDestroyed` after a
    * destruction.
    */
   obtain(subject: UserId): Promise<PersonKey>;
 
-  /** The keys that there are; a person who never had one is absent from the map. */
+  /** The present keys; a person who never had one is absent from the map. */
   find(subjects: Iterable<UserId>): Promise<ReadonlyMap<UserId, PersonKey | 'destroyed'>>;
 
-  /** Destroys the key, and any chance of ever making one for this person again. Repeating it is harmless. */
+  /** Destroys the key, and prevents another one for this person for ever. Repeating it is harmless. */
   destroy(subject: UserId): Promise<void>;
 };
 
-/** The person was erased: nothing can be sealed for them any more. */
+/** The person was erased: no data can be sealed for them any more. */
 export class KeyDestroyed extends Error {
   readonly code = 'key_destroyed';
   readonly subject: UserId;
@@ -34,7 +34,7 @@ export class KeyDestroyed extends Error {
   }
 }
 
-/** A key is there and cannot be unwrapped. */
+/** A key exists but cannot be unwrapped. */
 export class MasterKeyMismatch extends Error {
   readonly code = 'master_key_mismatch';
 

@@ -9,7 +9,7 @@ const temporaryFolder = async () => {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 };
 
-test('the first start makes a key that only its user can read, and later starts find it', async () => {
+test('the first start creates a key that only its user can read, and later starts find it', async () => {
   await using folder = await temporaryFolder();
   const dataDir = join(folder.path, 'data');
   const keys = await Promise.all([1, 2, 3].map(() => openMasterKey({ masterKey: undefined, dataDir })));

@@ -7,7 +7,9 @@ import { type MasterKey, parseMasterKey } from './master-key.ts';
 
 const KEY_BYTES = 32;
 
-/** The master key of the settings, or else the one of the data folder, which is made on the first start. */
+/**
+ * The master key of the settings, or else the one of the data folder, which is created on the first start.
+ */
 export const openMasterKey = async ({
   masterKey,
   dataDir,
@@ -42,7 +44,10 @@ const read = async (path: string): Promise<string | undefined> => {
   }
 };
 
-/** A hard link appears whole and never replaces another, so that two first starts end up with one key. */
+/**
+ * A hard link appears complete and never replaces another, so that two concurrent first starts get the same
+ * key.
+ */
 const make = async (path: string, dataDir: string): Promise<string> => {
   await demandFolder(dataDir, 'DATA_DIR');
   const temporary = `${path}.${randomBytes(4).toString('hex')}`;

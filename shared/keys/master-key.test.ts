@@ -35,7 +35,7 @@ test('derives the same key for a purpose, and another for another', () => {
   expect(deriveKey(master, 'person-key')).not.toEqual(deriveKey(master, 'email-claim'));
 });
 
-test('derives what it always derived, because stream names and wrapped keys depend on it', () => {
+test('derives the same keys for ever, because stream names and wrapped keys depend on them', () => {
   const master = parseMasterKey(Buffer.alloc(32, 7).toString('base64'));
   expect(deriveKey(master, 'email-claim').toString('hex')).toMatchInlineSnapshot(
     `"b90b26518465c0fd5ebcec0cb5968b33927e3720bcc5491e1cc7b4a1b1b914ec"`,

@@ -1,13 +1,13 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /**
- * The installation's one secret; every other key is derived from it or wrapped under what is. It is never
- * logged.
+ * The installation’s one secret; every other key is derived from it or wrapped with a derived key. It is
+ * never logged.
  */
 export type MasterKey = KeyObject;
 
 const KEY_BYTES = 32;
-/** 32 bytes in base64 are 43 digits and one sign of padding. */
+/** 32 bytes in base64 are 43 digits and one padding character. */
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /** Reads 32 bytes in base64 or base64url; throws a sentence for the operator otherwise. */
@@ -20,7 +20,7 @@ export const parseMasterKey = (text: string): MasterKey => {
   return createSecretKey(bytes);
 };
 
-/** What keys are derived for. The names are storage: another name is another key. */
+/** The purposes of derived keys. The names are storage: another name is another key. */
 export type KeyPurpose =
   | 'person-key'
   | 'email-claim'
@@ -39,6 +39,6 @@ export type KeyPurpose =
   | 'upload-address'
   | 'snapshot';
 
-/** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); knowing it tells nothing of the others. */
+/** The key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869); it reveals nothing about the others. */
 export const deriveKey = (master: MasterKey, purpose: KeyPurpose): Buffer =>
   Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), `annals/${purpose}`, KEY_BYTES));

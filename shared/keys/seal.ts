@@ -5,9 +5,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM as nonce, ciphertext, tag. What it is bound to is not kept in it and must be given again to
- * open it, so that a sealed value is of no use in another place. The nonce is random: far fewer than 2^32
- * values are sealed under one key.
+ * AES-256-GCM as nonce, ciphertext, tag. The binding is not stored and must be given again to open it, so
+ * that a sealed value is useless in another place. The nonce is random: far fewer than 2^32 values are sealed
+ * with one key.
  */
 export const seal = (key: KeyObject, plain: Uint8Array, boundTo: string): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
@@ -17,7 +17,7 @@ export const seal = (key: KeyObject, plain: Uint8Array, boundTo: string): Buffer
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 };
 
-/** Throws `SealBroken` where the key, the binding or any bit is another. */
+/** Throws `SealBroken` if the key, the binding or any bit differs. */
 export const unseal = (key: KeyObject, sealed: Uint8Array, boundTo: string): Buffer => {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new SealBroken();
   const nonce = sealed.subarray(0, NONCE_BYTES);
@@ -27,7 +27,7 @@ export const unseal = (key: KeyObject, sealed: Uint8Array, boundTo: string): Buf
     .setAuthTag(tag);
   const plain = decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES));
   try {
-    // This mode keeps nothing back: only now it is known whether the tag is right.
+    // This mode holds back no output: `final` only checks the tag.
     decipher.final();
     return plain;
   } catch (cause) {
@@ -35,7 +35,7 @@ export const unseal = (key: KeyObject, sealed: Uint8Array, boundTo: string): Buf
   }
 };
 
-/** Sealed under another key or for another place, or changed since. */
+/** Sealed with another key or for another place, or changed since. */
 export class SealBroken extends Error {
   readonly code = 'seal_broken';
 

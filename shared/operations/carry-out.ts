@@ -20,16 +20,16 @@ export type OrderTaker = {
   readonly log: Log;
   readonly kinds: readonly OrderKind[];
   /**
-   * Carries it out and records what came of it. What it refuses is recorded for it; any other failure has the
-   * order begun anew. Where the signal aborts it leaves off, and somebody else begins anew.
+   * Carries out an operator command and records the outcome. A refusal is recorded for it; after any other
+   * failure the command starts over. It stops when the signal aborts, and another process starts over.
    */
   carryOut(order: TakenOrder, signal: AbortSignal): Promise<void>;
 };
 
-/** How long somebody waits for an order to be begun. */
+/** The maximum time before a command begins. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Carries out what operators have asked for, one after the other, in one process at a time. */
+/** Carries out operator commands, one after the other, in one process at a time. */
 export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposable> => {
   const { name, pool, log, kinds } = taker;
   await migrateLeases(pool);

@@ -4,8 +4,8 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /**
- * What should have followed from an event: the end of a child, the erasure of the user whose stream it is, a
- * command, or what code says.
+ * The missing consequence of an event: the end of a child, the erasure of the user whose stream it is, a
+ * command, or custom code.
  */
 export type ParkedTask = {
   readonly task: 'end' | 'erase' | 'run' | 'react';
@@ -24,7 +24,7 @@ export type ConsequenceCounts = {
   /** Those that are retried. */
   readonly parked: number;
   readonly skipped: number;
-  /** How long the oldest of those that are retried has been parked; nothing if there is none. */
+  /** For how long the oldest retried one has been parked; null if there is none. */
   readonly oldestSeconds: number | null;
 };
 
@@ -35,7 +35,7 @@ const CONSEQUENCES = `(
 
 export type ListedTask = ParkedTask & { readonly key: string };
 
-/** Each table with an index of these columns: in the order of time, and none like another. */
+/** Each table has an index of these columns: in the order of time, and unique. */
 const PARTS = [
   {
     from: 'process_manager.parked where true',
@@ -95,7 +95,7 @@ export const countConsequences = async (pool: Pool): Promise<ConsequenceCounts> 
   return counts;
 };
 
-/** The command role makes the tables, and need not have been here yet. */
+/** The command role creates the tables, and may never have run. */
 const isThere = async (pool: Pick<Pool, 'query'>): Promise<boolean> => {
   const { rows } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('process_manager.task') is not null as "isThere"`,

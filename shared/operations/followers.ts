@@ -7,11 +7,11 @@ import { NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
 
 export type FollowerStanding = {
   readonly name: string;
-  /** Nothing where it has followed another log. */
+  /** Null if it has followed another log. */
   readonly position: Position | null;
-  /** How long its oldest event has been waiting; nothing where the log does not say so in time. */
+  /** The waiting time of its oldest event; null if the log does not respond in time. */
   readonly behindSeconds: number | null;
-  /** Whether some process has it in hand. */
+  /** Whether some process owns it. */
   readonly isRunning: boolean;
 };
 
@@ -22,13 +22,13 @@ type Row = {
   readonly isRunning: boolean;
 };
 
-/** How far all followers of the log are that there ever were, by their names. */
+/** The positions of all followers that ever ran, by their names. */
 export const readFollowers = async (
   pool: Pool,
   eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
 ): Promise<FollowerStanding[]> => {
   const rows = await readCheckpoints(pool);
-  // After the positions, so that none is beyond it.
+  // Read after the positions, so that none is beyond it.
   const head = await eventLog.head();
   const waited = new Map<Position, Promise<number | null>>();
   const behind = (position: Position): Promise<number | null> => {
@@ -51,7 +51,7 @@ export const readFollowers = async (
   );
 };
 
-/** Versions of the read model that are not in use have checkpoints, too, and follow nothing. */
+/** Other versions of the read model have checkpoints, too, but follow nothing. */
 const readCheckpoints = async (pool: Pool): Promise<readonly Row[]> => {
   const found = await pool.query<{ isThere: boolean }>(
     `select to_regclass('public.follower_checkpoint') is not null and to_regclass('public.lease') is not null as "isThere"`,

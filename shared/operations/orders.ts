@@ -7,7 +7,7 @@ import { Rejection } from '#shared/rejection.ts';
 export type OrderKind = 'retry' | 'release' | 'verify';
 type OrderState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** What an operator has asked for, and what has come of it. */
+/** An operator command, and its outcome. */
 export type Order = {
   readonly id: string;
   readonly kind: OrderKind;
@@ -25,8 +25,8 @@ export type Order = {
 };
 
 /**
- * In the hands of one process: whoever takes it up later has a higher attempt, and this one then records
- * nothing more.
+ * A command held by one process: a later holder has a higher attempt, after which this one records nothing
+ * more.
  */
 export type TakenOrder = Pick<Order, 'id' | 'kind' | 'stream' | 'version' | 'by'> & {
   readonly attempt: number;
@@ -38,7 +38,7 @@ export type Outcome = {
   readonly report?: object;
 };
 
-/** Somebody else has taken the order up: whatever this one was about to write is void. */
+/** Another process has taken the command over: the pending write of this one is void. */
 export class LostOrder extends Error {
   constructor(id: string) {
     super(`another process has taken up the order ${id}`);
@@ -48,7 +48,7 @@ export class LostOrder extends Error {
 
 type Queryable = Pick<Pool | Connection, 'query'>;
 
-/** Of an order, but for its report. */
+/** The columns of a command, without its report. */
 export const ORDER_COLUMNS = `id, kind, stream, version, asked_by as by, requested_at as "requestedAt", started_at as "startedAt",
   finished_at as "finishedAt", state, outcome, progress_done as done, progress_of as of`;
 
@@ -63,12 +63,12 @@ export const findOrder = async (
   return rows[0];
 };
 
-/** After so many times it is not the processes that are at fault. */
+/** After so many attempts the processes are not at fault. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Takes up the oldest order of these kinds that is not finished. Under the lease nobody else has any in hand,
- * so that one that is running was left by a process that died, and is begun anew.
+ * Takes the oldest unfinished command of these kinds. Under the lease no other process holds one, so a
+ * running one was left by a process that died, and starts over.
  */
 export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promise<TakenOrder | undefined> => {
   await pool.query(
@@ -87,7 +87,7 @@ export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promis
   return rows[0];
 };
 
-/** Says how far it is; nothing comes of it where the order is in other hands. */
+/** Records progress; has no effect if another process holds the command. */
 export const tellProgress = async (
   pool: Pool,
   { id, attempt }: TakenOrder,
@@ -99,9 +99,7 @@ export const tellProgress = async (
   );
 };
 
-/**
- * On a connection of whoever carries it out, what came of it is recorded with what was done, or neither is.
- */
+/** Records the outcome; on the connection of the work, it commits together with that. */
 export const finishOrder = async (
   database: Queryable,
   { id, attempt }: TakenOrder,
@@ -131,23 +129,17 @@ export type Asking = {
   readonly by: string;
   readonly client: string | null;
   readonly request: string;
-  /** Digests of the key and its owner, and of what was asked for; the same key is the same order. */
+  /** Digests of the key and its owner, and of the request; an equal key means the same command. */
   readonly key: { readonly digest: string; readonly content: string } | undefined;
 };
 
-/** More than that nobody has asked for by hand. */
+/** Nobody requests more than that by hand. */
 const OPEN_MAX = 1_000;
 
-/**
- * Orders are asked for one after the other, so that what is counted here is true. Far below what anybody asks
- * for.
- */
+/** Serializes requests, so that the count below is exact. There are few of them. */
 const ONE_AT_A_TIME = `select pg_advisory_xact_lock(hashtext('annals orders of operators'))`;
 
-/**
- * Puts an order to the others, unless it is there; `demand` refuses one that is of no use. Answers with its
- * id.
- */
+/** Adds a command, unless it exists; `demand` may refuse it. Returns its id. */
 export const askFor = (
   pool: Pool,
   order: NewOrder,
@@ -192,7 +184,7 @@ const findByKey = async (
   return rows[0]?.id;
 };
 
-/** A verification goes through everything: a second one beside it would find the same. */
+/** A verification reads everything: a second one beside it would find the same. */
 const demandRoom = async (connection: Connection, { kind }: NewOrder): Promise<void> => {
   const { rows } = await connection.query<{ open: number; verifying: string | null }>(
     `select count(*) as open, (array_agg(id::text order by id) filter (where kind = 'verify'))[1] as verifying

@@ -31,10 +31,10 @@ const sample = (beats: number, more: Partial<Sample> = {}): Sample => ({
   ...more,
 });
 
-test('what is too much for a plot is told together: the worst of what stood still, the end of what is counted', async () => {
+test('too many samples for a plot are merged: the worst of gauges, the last of counters', async () => {
   const day = 8_640;
   await keepSample(pool, sample(0));
-  // All others at once, which is not what is looked at here.
+  // Adds all others at once, which is not tested here.
   await pool.query(
     `insert into operations.sample select at + n * interval '${SAMPLE_EVERY_S} seconds', measured || json_build_object('events', n)::jsonb
      from operations.sample, generate_series(1, ${day - 2}) n`,
@@ -57,14 +57,14 @@ test('what is too much for a plot is told together: the worst of what stood stil
       deliveredPerSecond: 2,
     },
   });
-  // Asked again for what came since, it is told as it was noted.
+  // A later request for newer samples returns them as they were recorded.
   expect(await readSamples(pool, at(day - 3))).toMatchObject({
     everySeconds: 10,
     samples: [{ at: at(day - 2) }, { at: at(day - 1) }],
   });
 });
 
-test('after a day they are forgotten', async () => {
+test('after a day they are deleted', async () => {
   await keepSample(pool, sample(8_641));
   const { rows } = await pool.query<{ first: Date }>('select min(at) as first from operations.sample');
   expect(rows[0]?.first).toEqual(at(1));

@@ -1,16 +1,16 @@
 import type { Pool } from '#shared/database/pool.ts';
 
-/** How the installation did at a moment. */
+/** The state of the installation at a moment. */
 export type Sample = {
   readonly at: Date;
-  /** How many events the chain of hashes had. */
+  /** The number of events in the hash chain. */
   readonly events: number;
-  /** How far each follower was behind, in seconds; nothing where nobody knew. */
+  /** The lag of each follower, in seconds; null if unknown. */
   readonly followers: Readonly<Record<string, number | null>>;
   readonly parked: number;
   readonly due: number;
   readonly dead: number;
-  /** Deliveries that arrived, in the time since the sample before. */
+  /** Successful deliveries since the sample before. */
   readonly deliveredPerSecond: number;
 };
 
@@ -19,7 +19,7 @@ const KEPT_HOURS = 24;
 /** More than this no plot shows. */
 export const POINTS_MAX = 720;
 
-/** Puts a sample to the others, and takes away those that are too old. */
+/** Adds a sample, and deletes those that are too old. */
 export const keepSample = async (pool: Pool, { at, ...measured }: Sample): Promise<void> => {
   await pool.query(
     `with gone as (delete from operations.sample where at < $1::timestamptz - interval '${KEPT_HOURS} hours')
@@ -35,7 +35,7 @@ export const readLatestAt = async (pool: Pool): Promise<Date | undefined> => {
 
 export type Samples = { readonly everySeconds: number; readonly samples: readonly Sample[] };
 
-/** Those after a moment, or all; where they are too many for a plot, some are told as one. */
+/** The samples after a moment, or all; merges them if they are too many for a plot. */
 export const readSamples = async (pool: Pool, since: Date | undefined): Promise<Samples> => {
   const { rows } = await pool.query<{ at: Date; measured: Omit<Sample, 'at'> }>(
     'select at, measured from operations.sample where at > $1 order by at',
@@ -48,15 +48,14 @@ export const readSamples = async (pool: Pool, since: Date | undefined): Promise<
 };
 
 /**
- * By the clock, so that the same samples come together in each answer; one more span than points may be
- * touched at the ends.
+ * By the clock, so that each response merges the same samples; the ends may add one span more than points.
  */
 const thinned = (samples: readonly Sample[], everySeconds: number): readonly Sample[] => {
   const spanOf = ({ at }: Sample) => Math.floor(at.getTime() / (everySeconds * 1_000));
   return [...Map.groupBy(samples, spanOf).values()].map(together).slice(-POINTS_MAX);
 };
 
-/** What was counted stands for the end of the span, what stood still for its worst moment. */
+/** Counters have their value at the end of the span, gauges their worst. */
 const together = (samples: readonly Sample[]): Sample => {
   const last = samples.at(-1);
   if (last === undefined) throw new Error('a span without a sample');

@@ -9,8 +9,8 @@ import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 import { type FollowerStanding, readFollowers } from './followers.ts';
 
 /**
- * How the installation does, as the database tells it: whichever process asks, and whatever other processes
- * there are.
+ * The state of the installation according to the database: the same from every process, whatever other
+ * processes there are.
  */
 export type Standing = {
   readonly head: Position;
@@ -21,7 +21,7 @@ export type Standing = {
     readonly skipped: number;
     readonly bytes: number;
     readonly isOfThisRelease: boolean;
-    /** How far a rebuild is that is under way. */
+    /** The position of a rebuild under way. */
     readonly rebuild: Position | null;
   };
   readonly followers: readonly FollowerStanding[];
@@ -70,7 +70,7 @@ export const countLeftOut = async (
   return rows[0] ?? { parked: 0, skipped: 0 };
 };
 
-/** What is told of a read model is told by the projector, whose release another process need not have. */
+/** The projector records its fingerprint of the read model; another process may be of another release. */
 const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
   const { rows } = await pool.query<Marks & { told: string }>(
     `select fingerprint as told, ${marksIn('$1')} from operations.projection`,
@@ -78,12 +78,12 @@ const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
   );
   const [found] = rows;
   if (found === undefined) return true;
-  // An earlier release tells its tables alone.
+  // An earlier release records only its tables.
   const [schema = '', parts = '{}'] = found.told.split(' ');
   return isMadeBy({ schema, rows: JSON.parse(parts) as Fingerprint['rows'] }, found);
 };
 
-/** Says what the read model is by the release of this projector. */
+/** Records the read model’s definition in the release of this projector. */
 export const tellFingerprint = async (pool: Pool, { schema, rows }: Fingerprint): Promise<void> => {
   await pool.query(
     `insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`,

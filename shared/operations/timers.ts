@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
-/** A timer of an aggregate that has not run out yet. */
+/** A timer of an aggregate that has not expired yet. */
 export type RunningTimer = {
   readonly stream: StreamName;
   readonly name: string;
@@ -17,15 +17,13 @@ export type RunningTimer = {
 
 export type ListedTimer = RunningTimer & { readonly key: string };
 
-/**
- * In the order of time, paused ones last, and none like another. Read along an index of the same expressions.
- */
+/** In the order of time, paused ones last, and unique. There is an index on the same expressions. */
 const PLACE = [`coalesce(due_at, 'infinity'::timestamptz)`, 'stream', 'name'] as const;
 const KEY = /^(\d{1,17}|paused) ([!-~]+) ([!-~]+)$/;
 
 type Listing = { readonly stretch: Stretch<string>; readonly stream?: StreamName | undefined };
 
-/** The next first; of one aggregate only, if it is named. */
+/** The next to expire comes first; of one aggregate only, if it is named. */
 export const readTimers = async (
   pool: Pick<Pool, 'query'>,
   { stretch, stream }: Listing,
@@ -57,7 +55,7 @@ export const readTimers = async (
   return rows;
 };
 
-/** The command role makes the table, and need not have been here yet. */
+/** The command role creates the table, and may never have run. */
 const isThere = async (pool: Pick<Pool, 'query'>): Promise<boolean> => {
   const { rows } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('process_manager.timer') is not null as "isThere"`,

@@ -1,36 +1,33 @@
 import type { RateLimit, RatePolicy, Taken } from './rate-limit.ts';
 
 /**
- * The generic cell rate algorithm (ITU-T I.371). All that is known of a key is one time, its theoretical
- * arrival: when the last of its units would have come from somebody who keeps to the rate exactly. Units are
- * allowed where they push it no further ahead of now than a burst takes at that rate. Times are whole
+ * The generic cell rate algorithm (ITU-T I.371). The only state of a key is one time, its theoretical
+ * arrival: when its last unit would have arrived from a client that keeps to the rate exactly. Units are
+ * allowed if they push it no further ahead of now than a burst takes at that rate. Times are whole
  * microseconds, so that every engine counts exactly alike.
  */
 export type Charge = {
   readonly policy: string;
   readonly key: string;
-  /** How far the units push the arrival. */
+  /** By how much the units push the arrival. */
   readonly costUs: number;
-  /** How far ahead of now it may lie. */
+  /** The maximum by which it may be ahead of now. */
   readonly toleranceUs: number;
 };
 
-/** `aheadUs` is how far the arrival lies ahead of now, after the charge if there was one. */
+/** `aheadUs` is the distance of the arrival from now, after the charge if there was one. */
 export type Charged = { readonly allowed: boolean; readonly aheadUs: number };
 
-/**
- * What an engine does: it decides about a charge and keeps the arrival, atomically for each key, by one
- * clock.
- */
+/** An engine: it decides on a charge and stores the arrival, atomically for each key, by one clock. */
 export type Arrivals = AsyncDisposable & { charge(charge: Charge): Charged | Promise<Charged> };
 
 const US_PER_SECOND = 1_000_000;
 const US_PER_MS = 1_000;
 
-/** The limit that a policy sets, counted by an engine. */
+/** The limit of a policy, counted by an engine. */
 export const createRateLimit = (arrivals: Arrivals, policy: RatePolicy): RateLimit => {
   const { name, burst, unitsPerSecond } = policy;
-  // Rounded up, so that it is never the rate that is exceeded.
+  // Rounded up, so that the rate is never exceeded.
   const unitUs = Math.ceil(US_PER_SECOND / unitsPerSecond);
   const toleranceUs = burst * unitUs;
   return {
@@ -40,7 +37,7 @@ export const createRateLimit = (arrivals: Arrivals, policy: RatePolicy): RateLim
       if (!Number.isSafeInteger(units) || units < 0)
         throw new RangeError(`units are a whole number, not ${units}`);
       const isPossible = units <= burst;
-      // What can never be allowed is not charged; the engine is asked for the rest of the answer.
+      // An impossible charge costs nothing; the engine returns the rest of the result.
       const costUs = isPossible ? units * unitUs : 0;
       const takenOf = ({ allowed, aheadUs }: Charged): Taken => {
         const remaining = Math.floor((toleranceUs - aheadUs) / unitUs);

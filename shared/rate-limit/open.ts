@@ -6,10 +6,7 @@ import { memoryArrivals } from './memory/arrivals.ts';
 import { type Primary, primaryArrivals } from './primary/arrivals.ts';
 import type { RateLimits } from './rate-limit.ts';
 
-/**
- * Opens the rate limits that a URL names: `memory:`, `postgres:…`, or `redis:…`. Only the engine in use is
- * loaded.
- */
+/** Opens the rate limits at a URL: `memory:`, `postgres:…`, or `redis:…`. Loads only the engine in use. */
 export const openRateLimits = async ({ url, log, primary }: Options): Promise<RateLimits> => {
   const arrivals = await openArrivals({ url, log, primary });
   return {
@@ -21,7 +18,7 @@ export const openRateLimits = async ({ url, log, primary }: Options): Promise<Ra
 type Options = {
   readonly url: string;
   readonly log: Log;
-  /** The process whose memory is meant, if this is one of its workers. */
+  /** The process whose memory counts, if this is one of its workers. */
   readonly primary?: Primary | undefined;
 };
 
@@ -52,8 +49,8 @@ const TRY_AGAIN_MS = 1_000;
 type OutageOptions = { readonly log: Log; readonly answerTimeoutMs?: number; readonly tryAgainMs?: number };
 
 /**
- * Fails open: while the engine does not answer, no request is refused or kept waiting for it. Each process
- * then counts by itself, so that whoever can disturb the engine has not thereby got rid of all limits.
+ * Fails open: while the engine does not respond, no request is refused or delayed for it. Each process then
+ * counts by itself, so that disturbing the engine does not remove all limits.
  */
 const surviveOutages = (
   engine: Arrivals,
@@ -75,7 +72,7 @@ const surviveOutages = (
   const tryAgain = (charge: Charge): void => {
     if (outage === undefined || outage.isTrying || performance.now() - outage.triedAtMs < tryAgainMs) return;
     outage.isTrying = true;
-    // Beside the request, which does not wait for it.
+    // Concurrently with the request, which does not wait for it.
     ask(charge).then(() => {
       outage = undefined;
       log.info('Rate limits are shared again.');

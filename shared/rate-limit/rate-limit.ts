@@ -1,34 +1,34 @@
-/** How much a key may take: `burst` units at once, and as they are used up `unitsPerSecond` new ones. */
+/** The limit of a key: `burst` units at once, refilled at `unitsPerSecond`. */
 export type RatePolicy = {
-  /** Tells the policy's keys from those of another, and names it to clients. */
+  /** Distinguishes the policy’s keys from those of another, and names it to clients. */
   readonly name: string;
   readonly unitsPerSecond: number;
   readonly burst: number;
 };
 
-/** What became of a request for units. */
+/** The result of a request for units. */
 export type Taken = {
-  /** Whether all units were given; otherwise none were, and the refusal costs nothing. */
+  /** Whether all units were granted; otherwise none were, and the refusal costs nothing. */
   readonly allowed: boolean;
   /** The burst. */
   readonly limit: number;
-  /** Units that could be taken now. */
+  /** The units available now. */
   readonly remaining: number;
-  /** Until the same request can succeed: 0 when it has, infinite when it asks for more than the burst. */
+  /** The time until the same request can succeed: 0 if it has, infinite if it exceeds the burst. */
   readonly retryAfterMs: number;
-  /** Until there is one unit more than `remaining`. */
+  /** The time until there is one unit more than `remaining`. */
   readonly refillMs: number;
-  /** Until the whole burst is there again. */
+  /** The time until the whole burst is available again. */
   readonly resetMs: number;
 };
 
 /**
- * Gives units by key, so that over any time t no key is given more than burst + unitsPerSecond · t, whoever
- * asks where; never throws.
+ * Grants units by key, so that over any time t no key gets more than burst + unitsPerSecond · t, in all
+ * processes together; never throws.
  */
 export type RateLimit = {
   readonly policy: RatePolicy;
-  /** How long a burst that was used up takes to come back whole. */
+  /** The time to refill a burst that was used up. */
   readonly windowMs: number;
   /** `units` is a whole number. Returns a promise only if a shared engine counts. */
   take(key: string, units: number): Taken | Promise<Taken>;

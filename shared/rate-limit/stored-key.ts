@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Charge } from './gcra.ts';
 
-/** A key as others may see it: of one length whatever clients send, and no address in clear. */
+/** A key in its stored form: of one length whatever clients send, and without an address in clear. */
 export const storedKey = ({ policy, key }: Charge): string =>
   hash('sha256', `${policy}\n${key}`, 'base64url');

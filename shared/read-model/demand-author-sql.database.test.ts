@@ -63,7 +63,7 @@ const withRoute = (sql: string) => {
   };
 };
 
-test('a route is looked at once its tables are there', async () => {
+test('a route is checked once its tables exist', async () => {
   const [right, column, name] = [
     'select count(*) as notes from read_model.notes',
     'select titel as notes from read_model.notes',
@@ -80,7 +80,7 @@ test('a route is looked at once its tables are there', async () => {
   );
 });
 
-test('what PostgreSQL understands passes, on a database without tables', async () => {
+test('valid SQL passes, on a database without tables', async () => {
   await demandAuthorSql(pool, workshop);
   await demandAuthorSql(pool, withSql('length(TITLE)', 'PAGES < MOST'));
 });

@@ -8,8 +8,8 @@ import { LIVE_SCHEMA } from './read-model.ts';
 import { tablesOf } from './tables.ts';
 
 /**
- * Has PostgreSQL look at the SQL that authors have written, and refuses what it refuses: otherwise whoever
- * asks for it would find out. Nothing is read, and for expressions and filters no table need be there.
+ * Lets PostgreSQL check the SQL of custom code, and refuses the start on an error, which the first request
+ * would meet otherwise. Reads no rows; expressions and filters need no tables.
  */
 export const demandAuthorSql = async (pool: Pool, domain: Domain): Promise<void> => {
   for (const kind of Object.values(domain.kinds)) {
@@ -22,7 +22,7 @@ export const demandAuthorSql = async (pool: Pool, domain: Domain): Promise<void>
         `select 1 from ${rowOf(kind, filter)} where ${textOf(filter.text, `null::${columnType(filter)}`)}`,
       );
   }
-  // Of tables of another release nobody knows what is wrong of it.
+  // On the tables of another release a failure would prove nothing.
   if (domain.routes.length === 0 || !(await isOfThisRelease(pool, tablesOf(domain), LIVE_SCHEMA))) return;
   for (const route of domain.routes) await demandRoute(pool, route);
 };
@@ -50,10 +50,7 @@ const textOf = (text: SqlText, given = ''): string =>
 const columnType = ({ def }: Pick<ExpressionInfo, 'def'>): string =>
   def.kind === 'integer' ? 'bigint' : expressionType(def);
 
-/**
- * A row with the columns that it asked for alone: what it names by itself nobody has looked at, and fewer may
- * read it.
- */
+/** A row with only the columns it declares: any other column is unchecked, and may need another right. */
 const rowOf = ({ fields }: Kind, { uses }: Pick<ExpressionInfo, 'uses'>): string =>
   `(select ${Object.entries(fields)
     .filter(([name]) => uses.includes(name))
@@ -63,10 +60,7 @@ const rowOf = ({ fields }: Kind, { uses }: Pick<ExpressionInfo, 'uses'>): string
 const explain = (pool: Pick<Pool, 'query'>, place: string, statement: string) =>
   orRefuse(place, () => pool.query(`explain ${statement}`));
 
-/**
- * SQLSTATE classes of what is wrong with the statement itself, with a value in it, or that PostgreSQL cannot
- * do.
- */
+/** SQLSTATE classes of errors in the statement itself or in a value of it, and of unsupported features. */
 const OF_THE_STATEMENT: ReadonlySet<string> = new Set(['42', '22', '0A']);
 
 const orRefuse = async <Result>(place: string, ask: () => Promise<Result>): Promise<Result> => {

@@ -4,8 +4,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from './read-model.ts';
 
 /**
- * An aggregate that is out of the read model because of an event that could not be taken in; everything else
- * goes on.
+ * An aggregate that is out of the read model because of an event that cannot be applied; all others continue.
  */
 export type Parked = {
   readonly stream: StreamName;

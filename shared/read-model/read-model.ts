@@ -4,12 +4,12 @@ import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
 /** The schema that reads are served from. */
 export const LIVE_SCHEMA = 'read_model';
 
-/** The follower whose checkpoint says how far the live schema is. */
+/** The follower whose checkpoint is the position of the live schema. */
 export const PROJECTOR = 'projector';
 
 /**
- * Rung by the projector after its commits, heard by whoever waits to read what they wrote; one for both in
- * one process.
+ * The projector notifies after its commits, and wakes readers that wait for their writes; the two share one
+ * bell in one process.
  */
 export class ReadModelBell extends PostgresBell {
   #told: { readonly log: string; readonly position: Position; readonly heard: number } | undefined;
@@ -22,12 +22,12 @@ export class ReadModelBell extends PostgresBell {
     this.ringEverywhere(`${log} ${position}`);
   }
 
-  /** The position of the read model, if the latest notification had it. */
+  /** The position of the read model, if the latest notification stated it. */
   toldOf(log: LogIdentity): Position | undefined {
     return this.#told?.log === log && this.#told.heard === this.heard ? this.#told.position : undefined;
   }
 
-  /** A process of an earlier release only rings. */
+  /** A process of an earlier release sends no position. */
   protected override hear(message: string): void {
     const [log = '', position] = message.split(' ');
     if (position !== undefined)

@@ -54,13 +54,13 @@ const open = ({ waitersMax = 1_000, bell = new Doorbell() } = {}) => {
   };
 };
 
-test('what is behind the checkpoint is reached, whether or not it stands at that very position', async () => {
+test('every position up to the checkpoint is reached, whether or not an event has it', async () => {
   await using reading = open();
   await moveTo(4_711);
   expect(await Promise.all([1, 4_000, 4_711].map((at) => reading.reaches(at)))).toEqual([true, true, true]);
 });
 
-test('what was once reached is known without asking', async () => {
+test('a position that was reached once needs no further query', async () => {
   await using reading = open();
   await moveTo(10);
   await reading.reaches(10);
@@ -69,7 +69,7 @@ test('what was once reached is known without asking', async () => {
   expect(reading.asked()).toBe(asked);
 });
 
-test('a ring wakes who waits, and a bell out of hearing only makes them wait a little longer', async () => {
+test('a notification wakes the waiting reader, and a lost one only makes it wait a little longer', async () => {
   await using reading = open();
   for (const [at, rings] of [
     [1, true],
@@ -82,7 +82,7 @@ test('a ring wakes who waits, and a bell out of hearing only makes them wait a l
   }
 });
 
-test('two hundred who wait share one look at a time, and nobody looks when nobody waits', async () => {
+test('two hundred waiting readers share one query at a time, and without any there is none', async () => {
   await using reading = open();
   const startedAtMs = performance.now();
   const waiting = Array.from({ length: 200 }, (_, n) => reading.reaches(1 + (n % 10)));
@@ -95,12 +95,12 @@ test('two hundred who wait share one look at a time, and nobody looks when nobod
   expect(reading.asked()).toBeLessThanOrEqual(1 + 10 + polls);
   const asked = reading.asked();
   reading.bell.ring();
-  // What must not come cannot be waited for; it would be here by now.
+  // An absence cannot be awaited; a query would have been sent by now.
   await delay(300);
   expect(reading.asked()).toBe(asked);
 });
 
-test('patience ends, by time or by a signal, and leaves nobody waiting', async () => {
+test('a wait ends by timeout or signal, and leaves nothing behind', async () => {
   await using reading = open({ waitersMax: 1 });
   expect(await reading.reaches(1, 20)).toBe(false);
   const leaving = new AbortController();
@@ -113,7 +113,7 @@ test('patience ends, by time or by a signal, and leaves nobody waiting', async (
   expect(await last).toBe(true);
 });
 
-test('more than may wait are refused at once', async () => {
+test('surplus waiters are refused at once', async () => {
   await using reading = open({ waitersMax: 2 });
   const waiting = [reading.reaches(1), reading.reaches(1)];
   expect(await reading.reaches(1)).toBe(false);
@@ -127,7 +127,7 @@ test('the checkpoint of another log reaches nothing', async () => {
   expect(await reading.reaches(1, 50)).toBe(false);
 });
 
-test('disposal lets go of who waits', async () => {
+test('disposal ends all waits', async () => {
   const reading = open();
   const waiting = reading.reaches(1);
   await reading[Symbol.asyncDispose]();
@@ -135,7 +135,7 @@ test('disposal lets go of who waits', async () => {
   expect(await reading.reaches(1)).toBe(false);
 });
 
-test('a connection that falls silent is given up, and whoever waits is served by another', async () => {
+test('a silent connection times out, and another serves the waiting readers', async () => {
   await using reading = open();
   const patient = reading.reaches(1);
   await until(reading.asked, (asked) => asked > 1);
@@ -146,13 +146,13 @@ test('a connection that falls silent is given up, and whoever waits is served by
   expect(await patient).toBe(true);
 });
 
-test('in a database that no follower has worked in, nothing is reached yet', async () => {
+test('in a database without any follower, nothing is reached yet', async () => {
   await using empty = await createDatabase();
   await using own = openPool({ url: empty.url, applicationName: 'test', connectionsMax: 1 });
   expect(await readReached(own, { identity: LOG })).toBeUndefined();
 });
 
-/** Once it listens, a bell rings by itself. */
+/** A bell notifies itself as soon as it listens. */
 const openBell = async () => {
   const bell = openReadModelBell({ url: database.url });
   await until(
@@ -162,7 +162,7 @@ const openBell = async () => {
   return bell;
 };
 
-test('a ring that tells the position is believed, and nobody asks the database', async () => {
+test('a notification with a position needs no query', async () => {
   await using bell = await openBell();
   await using reading = open({ bell });
   bell.tellEverywhere(LOG, 5 as Position);
@@ -188,7 +188,7 @@ test.each([
   expect(await waiting).toBe(true);
 });
 
-test('another process hears how far it is', async () => {
+test('another process learns the position', async () => {
   await using one = await openBell();
   await using two = await openBell();
   one.tellEverywhere(LOG, 5 as Position);

@@ -5,14 +5,14 @@ import type { Doorbell } from '#shared/doorbell.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { PROJECTOR, type ReadModelBell } from './read-model.ts';
 
-/** How far the read model is, for those who wait to read what they wrote. */
+/** The position of the read model, for readers that wait for their writes. */
 export type ReadPosition = AsyncDisposable & {
-  /** What it was found to have reached when somebody last had to wait. */
+  /** The position at the last query or notification. */
   readonly reached: Position;
 
   /**
-   * Answers whether the read model has taken in everything up to a position, as soon as it has. False is the
-   * answer when the time has run out, the signal aborts, or too many wait already.
+   * Resolves with true as soon as the read model has applied everything up to a position; with false after
+   * the timeout, on the signal, or if too many wait already.
    */
   reaches(position: Position, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
 };
@@ -20,23 +20,23 @@ export type ReadPosition = AsyncDisposable & {
 export type ReadPositionOptions = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity'>;
-  /** Heard after the projector's commits; where it stays silent, the position is looked at now and then. */
+  /** Notified by the projector’s commits; during silence, the position is polled. */
   readonly bell: Doorbell & Partial<Pick<ReadModelBell, 'toldOf'>>;
   readonly waitersMax?: number;
 };
 
-/** A bell may be out of hearing; whoever waits then waits so much longer. */
+/** Notifications may be lost; readers then wait this much longer. */
 const POLL_MS = 200;
-/** The most that may wait in one process. */
+/** The maximum of waiting readers in one process. */
 const WAITERS_MAX = 10_000;
-/** A connection that has fallen silent must not hold up all who wait for longer than this. */
+/** A silent connection must not delay all waiting readers for longer than this. */
 const ANSWER_WITHIN_MS = 1_000;
 
 type Waiter = { readonly position: Position; readonly settle: (isReached: boolean) => void };
 
 /**
  * One loop reads the position for all waiting requests of this process: when the first begins to wait, and
- * after each notification without a position. When nobody waits, nobody looks.
+ * after each notification without a position. Without waiting requests there are no queries.
  */
 export const openReadPosition = ({
   pool,
@@ -48,13 +48,13 @@ export const openReadPosition = ({
   const closed = new AbortController();
   let isLooking = false;
   /**
-   * The checkpoint never moves back, not even by a crash of the server (`isLasting`), so what was once
-   * reached is known for good.
+   * The checkpoint never moves back, not even by a crash of the server (`isLasting`), so a reached position
+   * stays reached.
    */
   let reached = START;
   /**
-   * How often the bell had rung when it then stayed silent for too long: until it rings again, what it has
-   * told may be old.
+   * The number of notifications before a silence that was too long: until the next one, the position in the
+   * last may be old.
    */
   let silentAfter: number | undefined;
 
@@ -68,8 +68,7 @@ export const openReadPosition = ({
     while (waiters.size > 0) {
       const { heard } = bell;
       const told = heard === silentAfter ? undefined : bell.toldOf?.(eventLog.identity);
-      // Where the database does not answer, it is asked again, and those who wait lose their patience by
-      // themselves.
+      // If the database does not respond, the query is retried, and waiting readers time out by themselves.
       hear(told ?? (await readReached(pool, eventLog).catch(() => undefined)));
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
       if (waiters.size === 0) break;
@@ -115,7 +114,7 @@ const READ_REACHED = {
   query_timeout: ANSWER_WITHIN_MS,
 };
 
-/** Nothing where the projector has not begun, or follows another log. */
+/** Undefined if the projector has not begun, or follows another log. */
 export const readReached = async (
   pool: Pool,
   { identity }: Pick<EventLog, 'identity'>,

@@ -37,7 +37,7 @@ const events = [
     }) as never as DecodedEvent,
 );
 
-test('a fold that goes on from what was kept of it comes to the same as one of all events, with its items', () => {
+test('a fold that continues from its snapshot equals one of all events, including its items', () => {
   const whole = events.reduce((fold, event) => rowAfter(table, fold, event), noRow(table));
   expect(whole.items.values().next().value?.size).toBeGreaterThan(10);
   for (let cut = 0; cut <= events.length; cut += 1) {
@@ -47,12 +47,12 @@ test('a fold that goes on from what was kept of it comes to the same as one of a
   }
 });
 
-test('what is kept is of the declaration that made it', () => {
+test('a snapshot belongs to the declaration that made it', () => {
   const other = { ...table, columns: { ...table.columns, more: 'text' } };
   expect(rowFoldOf(other).definition).not.toBe(rowFoldOf(table).definition);
   expect(rowFoldOf(table)).toEqual({ fold: 'row', definition: expect.any(String) });
 });
 
-test('the kernel’s own kinds can be folded as well', () => {
+test('kernel kinds can be folded as well', () => {
   for (const { aggregate } of tablesOf(publishing).all) expect(evolveOf(aggregate)).toBeTypeOf('function');
 });

@@ -7,13 +7,13 @@ import type { Fold } from '#shared/snapshots/snapshots.ts';
 import { type Change, combine } from './change.ts';
 import type { ProjectedItems, ProjectedTable } from './tables.ts';
 
-/** What the events of a stream come to in the read model: its row, and those of its items. */
+/** The result of a stream’s events in the read model: its row, and those of its items. */
 export type RowFold = {
   readonly change: Change<string> | undefined;
   readonly changedAt: string | undefined;
-  /** Where in its stream a user was deleted. */
+  /** The position of a user’s deletion in their stream. */
   readonly departedAt: Position | undefined;
-  /** By what tells them apart; taking in an event changes it in place. */
+  /** By their keys; applying an event changes it in place. */
   readonly items: ReadonlyMap<ProjectedItems, Map<unknown, Change>>;
 };
 
@@ -34,7 +34,7 @@ export const rowAfter = (table: ProjectedTable, before: RowFold, event: DecodedE
   };
 };
 
-/** What there is none of yet cannot be changed. */
+/** An absent row cannot change. */
 export const after = (
   before: Change<string> | undefined,
   change: Change<string>,
@@ -62,7 +62,7 @@ const idIn = ({ key }: ProjectedItems, { row }: Change): unknown => row[key[1] a
 
 type Stored = Omit<RowFold, 'items'> & { readonly items: Readonly<Record<string, readonly Change[]>> };
 
-/** As it is kept in a snapshot. */
+/** The form in a snapshot. */
 export const storedRow = ({ items, ...fold }: RowFold): Stored => ({
   ...fold,
   items: Object.fromEntries([...items].map(([{ name }, ofOne]) => [name, [...ofOne.values()]])),
@@ -78,7 +78,7 @@ export const rowStored = (table: ProjectedTable, state: unknown): RowFold => {
 
 const made = new WeakMap<ProjectedTable, Fold>();
 
-/** What the fold means: of code only the text counts, as with the states of aggregates. */
+/** Identifies the meaning of the fold: for code only the text counts, as with the states of aggregates. */
 export const rowFoldOf = (table: ProjectedTable): Fold => {
   const known = made.get(table) ?? { fold: 'row', definition: definitionOf(table) };
   made.set(table, known);

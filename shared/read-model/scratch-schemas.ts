@@ -2,32 +2,32 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
-/** What a scratch schema says of itself, in its comment. Nothing live is ever marked so. */
+/** The comment of a scratch schema. No live schema ever has one. */
 export type Mark = {
   readonly use: 'replay' | 'verify';
   readonly log: LogIdentity;
-  /** What it holds the log up to. */
+  /** The position up to which it has applied the log. */
   readonly position: Position;
   readonly madeAt: string;
-  /** Until it is, it belongs to the process that fills it, and goes with that. */
+  /** Until then it belongs to the process that fills it, and is dropped with it. */
   readonly isWhole: boolean;
-  /** Of users, once it is whole. */
+  /** The number of users, once it is complete. */
   readonly users?: number;
 };
 
 const MARK = 'annals scratch ';
 
-/** Nothing in it has an apostrophe. */
+/** It contains no apostrophe. */
 export const textOf = (mark: Mark): string => MARK + JSON.stringify(mark);
 
 type Marked = Mark & { readonly schema: string; readonly bytes: number };
 
 export type Found = Marked & {
-  /** By a crash of the server, which keeps nothing of an unlogged table. */
+  /** A crash of the server empties unlogged tables. */
   readonly isEmptied: boolean;
 };
 
-/** The scratch schemas that there are. */
+/** The present scratch schemas. */
 export const listScratch = async (pool: Pool): Promise<readonly Found[]> => {
   const found = await listMarked(pool);
   return Promise.all(
@@ -61,10 +61,10 @@ const hasUsers = async (pool: Pool, schema: string): Promise<boolean> => {
   return rows[0]?.isThere === true;
 };
 
-/** How long those who look at it are waited for, with those that wait behind. */
+/** The time to wait for its readers, while others queue behind. */
 const READERS_MAX_MS = 5_000;
 
-/** Drops one that was kept, or whose process is gone; answers whether it was there to be dropped. */
+/** Drops a kept schema, or one of a dead process; returns whether it existed. */
 export const dropScratch = async (pool: Pool, schema: string): Promise<boolean> => {
   const found = await listMarked(pool);
   if (!found.some((each) => each.schema === schema)) return false;
@@ -80,10 +80,7 @@ export const dropScratch = async (pool: Pool, schema: string): Promise<boolean> 
   });
 };
 
-/**
- * What processes left that were killed. One that somebody is looking at just now is left to the next that
- * comes by.
- */
+/** Drops the schemas of killed processes. A schema with a reader is left to the next call. */
 export const dropAbandoned = async (pool: Pool): Promise<void> => {
   const unfinished = (await listMarked(pool)).filter(({ isWhole }) => !isWhole);
   for (const { schema } of unfinished) await dropScratch(pool, schema).catch(unlessLocked);
@@ -95,5 +92,7 @@ const unlessLocked = (error: unknown): boolean => {
 };
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** By the name of the schema: whoever fills it holds it for as long as their connection lasts. */
+/**
+ * By the name of the schema: the process that fills it holds the lock for as long as its connection lasts.
+ */
 export const LOCK_OF = `hashtext('annals scratch ' || $1)`;

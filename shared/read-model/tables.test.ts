@@ -13,7 +13,7 @@ const project = (type: string, data: object, more: object = {}) => {
 };
 const content = { title: 'One', body: 'b', tags: ['a'], cover: null };
 
-test('an event that creates puts a whole row, with what it does not say', () => {
+test('an event that creates puts a whole row, with null in missing fields', () => {
   expect(project('article.drafted', { articleId: 8, authorId: 7, ...content })).toEqual({
     kind: 'put',
     row: {
@@ -29,14 +29,14 @@ test('an event that creates puts a whole row, with what it does not say', () => 
   });
 });
 
-test('an event that changes patches what it names, and not whose it is', () => {
+test('an event that changes patches the fields it states, and not the owner', () => {
   expect(project('article.edited', { articleId: 8, authorId: 7, title: 'Two' })).toEqual({
     kind: 'patch',
     row: { id: 8, title: 'Two', version: 3, updated_at: AT },
   });
 });
 
-test('an event that sets a state sets its moment too', () => {
+test('an event that sets a state sets its time too', () => {
   const ids = { articleId: 8, authorId: 7 };
   const row = { id: 8, version: 3, updated_at: AT };
   expect(project('article.published', ids)).toEqual({
@@ -49,7 +49,7 @@ test('an event that sets a state sets its moment too', () => {
   });
 });
 
-test('a row goes with its aggregate, but for that of a user, which stays without the person', () => {
+test('a row is deleted with its aggregate; that of a user stays, without personal data', () => {
   expect(project('comment.deleted', { commentId: 9, articleId: 8, authorId: 7 })).toEqual({
     kind: 'drop',
     row: { id: 9, version: 3 },
@@ -60,7 +60,7 @@ test('a row goes with its aggregate, but for that of a user, which stays without
   });
 });
 
-test('the seal stands for what is personal', () => {
+test('the seal represents personal data', () => {
   const added = { commentId: 9, articleId: 8, authorId: 7, text: 'Hm.' };
   expect(project('comment.added', added, { seal: 's' })).toMatchObject({
     kind: 'put',
@@ -72,7 +72,7 @@ test('the seal stands for what is personal', () => {
   expect(project('comment.edited', added)?.row).not.toHaveProperty('seal');
 });
 
-test('an event that only notes counts as a version, and is no change', () => {
+test('an event without fields counts as a version, and is no change', () => {
   expect(project('user.email_abandoned', { userId: 7, claim: 'c' })).toEqual({
     kind: 'patch',
     row: { id: 7, version: 3 },

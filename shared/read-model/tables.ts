@@ -26,49 +26,46 @@ import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Change, ItemChange, Table } from './change.ts';
 
-/** A table of the read model, and what the events of its kind do to its rows. */
+/** A table of the read model, and the effects of its kind’s events on its rows. */
 export type ProjectedTable = Table & {
-  /** Whose rows they are. */
+  /** The kind of its rows. */
   readonly aggregate: Kind;
-  /** How it is made. */
+  /** The definition for its creation. */
   readonly definition: TableDefinition;
-  /** Has a full text: writing its rows takes longer than writing all others. */
+  /** Has full-text search, which makes its rows slower to write than all others. */
   readonly isSearched: boolean;
-  /** What becomes of rows whose person is deleted: they stay without what is personal, or go. */
+  /** The fate of rows whose person is deleted: they stay without personal data, or are removed. */
   readonly afterDeparture: 'emptied' | 'removed';
-  /** Every event of a stream is one of its kind, which decoding has checked. */
+  /** Every event of a stream is one of its kind; decoding has checked that. */
   project(event: DecodedEvent): Change;
-  /** Of its lists. */
+  /** The tables of its lists. */
   readonly items: readonly ProjectedItems[];
-  /** Of what it has in views. */
+  /** The tables of its shares in views. */
   readonly shares: readonly ProjectedShares[];
 };
 
-/**
- * The table of a list, and what the events of its aggregate do to its rows; of those that are not here,
- * nothing.
- */
+/** The table of a list, and the effects of its aggregate’s events on its rows; other events have none. */
 export type ProjectedItems = ItemTable & {
   readonly definition: TableDefinition;
   /** Like the rows of aggregates of the domain. */
   readonly afterDeparture: 'emptied';
-  /** The columns of the aggregate that follow from its items. */
+  /** The columns of the aggregate that are computed from its items. */
   readonly derived: readonly DerivedColumn[];
   changes(event: DecodedEvent): ItemChange | undefined;
 };
 
-/** The table of what aggregates of a kind have of a view, and what their events do to it. */
+/** The table of the shares that aggregates of a kind have in a view, and the effects of their events. */
 export type ProjectedShares = ShareTable & {
   readonly definition: TableDefinition;
   readonly afterDeparture: 'emptied';
   changes(event: DecodedEvent): ShareChange | undefined;
 };
 
-/** The table of a view, with those that it is summed up from. */
+/** The table of a view, with those of its shares. */
 type ProjectedView = ViewTable & {
   readonly definition: TableDefinition;
   readonly shares: readonly ProjectedShares[];
-  /** What says who may read its rows, beside its key. */
+  /** The tables that decide the visibility of its rows, beside its key. */
   readonly asked: readonly AskedTable[];
 };
 
@@ -76,19 +73,19 @@ type ProjectedView = ViewTable & {
 export type OfStreams = ProjectedTable | ProjectedItems | ProjectedShares;
 
 /**
- * The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and the
- * kernel’s own.
+ * The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and of
+ * the kernel kinds.
  */
 export type Tables = {
   readonly all: readonly ProjectedTable[];
-  /** With those of their items and shares. */
+  /** Includes the tables of items and shares. */
   readonly ofStreams: readonly OfStreams[];
   readonly views: readonly ProjectedView[];
   named(name: string): OfStreams | undefined;
   ofKind(kind: string): ProjectedTable | undefined;
-  /** Whether the read model is made from it; every other stream is none of its business. */
+  /** Whether the stream belongs in the read model; all others are ignored. */
   isProjected(event: { readonly stream: StreamName }): boolean;
-  /** The row that a stream is the history of. A stream that was named by mistake has none. */
+  /** The row of a stream. A stream with an invalid name has none. */
   rowOf(stream: StreamName): { readonly table: ProjectedTable; readonly id: number } | undefined;
 };
 
@@ -113,7 +110,7 @@ const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
     aggregate: kind,
     definition: definitionOf(kind, waysToCaller(domain, kind)),
     isSearched: Object.values(kind.fields).some(({ search }) => search),
-    // A webhook is nobody’s without its owner.
+    // A webhook needs its owner.
     afterDeparture: kind.isManaged ? 'removed' : 'emptied',
     project(event) {
       const compiled = rows.get(event.type);
@@ -165,7 +162,7 @@ export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
   return table;
 };
 
-/** As events name what is in a column. */
+/** The field of an event for a column. */
 export const fieldOf = (column: string): string =>
   column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

@@ -17,7 +17,7 @@ export const PREVIOUS: Place = { schema: 'read_model_previous', follower: 'proje
 
 export type VersionOfReadModel = { readonly position: Position; readonly bytes: number };
 
-/** How far it is, and how large. */
+/** Its position and size. */
 export const readVersion = async (
   pool: Pool,
   { schema, follower }: Place,
@@ -32,7 +32,7 @@ export const readVersion = async (
 };
 
 /**
- * Whether a rebuild or a rollback is under way somewhere. Only looks: to take the lock would keep one from
+ * Whether a rebuild or a rollback is under way somewhere. Does not take the lock, which would keep one from
  * beginning.
  */
 export const areVersionsLocked = async (pool: Pool): Promise<boolean> => {
@@ -47,5 +47,5 @@ export const areVersionsLocked = async (pool: Pool): Promise<boolean> => {
   return rows[0]?.isHeld === true;
 };
 
-/** The advisory lock of whoever rebuilds or rolls back. */
+/** The advisory lock of a rebuild or rollback. */
 export const VERSIONS_LOCK = 'annals versions of the read model';

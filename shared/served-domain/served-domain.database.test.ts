@@ -21,7 +21,7 @@ afterEach(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-test('a database keeps whose data it has, and another domain is refused with the way out', async () => {
+test('a database remembers its domain, and refuses another with the remedy', async () => {
   await demandServedDomain(pool, publishing);
   expect(await readServedDomain(pool)).toBeUndefined();
   await keepServedDomain(pool, publishing);
@@ -33,7 +33,7 @@ test('a database keeps whose data it has, and another domain is refused with the
   await expect(demandServedDomain(pool, helpdesk)).rejects.toThrow('The data here is of publishing');
 });
 
-test('of two that start at once on a new database one is refused', async () => {
+test('of two concurrent starts on a new database one is refused', async () => {
   const outcomes = await Promise.allSettled([
     keepServedDomain(pool, publishing),
     keepServedDomain(pool, helpdesk),
@@ -41,14 +41,14 @@ test('of two that start at once on a new database one is refused', async () => {
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 });
 
-test('what is renamed goes on under its new name, and nothing that has another one', async () => {
+test('a renamed domain continues under its new name only', async () => {
   await keepServedDomain(pool, publishing);
   expect(await renameServedDomain(pool, { from: 'desk', to: 'helpdesk' })).toBe(false);
   expect(await renameServedDomain(pool, { from: 'publishing', to: 'helpdesk' })).toBe(true);
   await keepServedDomain(pool, helpdesk);
 });
 
-test('a server that takes no writes is read', async () => {
+test('a read-only server can be read', async () => {
   await keepServedDomain(pool, publishing);
   await using reader = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
   await reader.query('set default_transaction_read_only = on');

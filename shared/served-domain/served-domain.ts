@@ -5,12 +5,12 @@ import type { Pool } from '../database/pool.ts';
 import { StartRefused } from '../process/start-refused.ts';
 
 /**
- * Keeps in a database whose data it has from now on, and refuses another domain. One of before the name was
- * kept is taken for this domain’s.
+ * Records the domain of a database, and refuses another one. A database without a record counts as this
+ * domain’s.
  */
 export const keepServedDomain = async (pool: Pool, { name }: Domain): Promise<void> => {
   await migrate(pool, 'served-domain', new URL('./', import.meta.url));
-  // Looked at first, because a server that takes no writes just now has readers all the same.
+  // Reads first, because a read-only server may still have readers.
   if ((await readServedDomain(pool)) === undefined)
     await pool.query('insert into public.served_domain (name) values ($1) on conflict do nothing', [name]);
   await demandServedDomain(pool, { name });
@@ -18,7 +18,7 @@ export const keepServedDomain = async (pool: Pool, { name }: Domain): Promise<vo
 
 type Reading = Pick<Pool, 'query'>;
 
-/** Refuses a domain whose data this is not. */
+/** Refuses a database of another domain. */
 export const demandServedDomain = async (pool: Reading, { name }: Pick<Domain, 'name'>): Promise<void> => {
   const served = await readServedDomain(pool);
   if (served === undefined || served === name) return;
@@ -32,7 +32,7 @@ export const demandServedDomain = async (pool: Reading, { name }: Pick<Domain, '
 const quoted = (name: string): string =>
   /^[\w-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 
-/** Nothing before the first start, or where only a release started that did not keep it. */
+/** Undefined before the first start, or if only earlier releases ran, which did not record it. */
 export const readServedDomain = async (pool: Reading): Promise<string | undefined> => {
   try {
     const { rows } = await pool.query<{ name: string }>('select name from public.served_domain');
@@ -43,7 +43,7 @@ export const readServedDomain = async (pool: Reading): Promise<string | undefine
   }
 };
 
-/** Says under which name the domain goes on; answers whether the data was under the former one. */
+/** Records the new name of the domain; returns whether the database had the former one. */
 export const renameServedDomain = async (
   pool: Reading,
   { from, to }: { readonly from: string; readonly to: string },

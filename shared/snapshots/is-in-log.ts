@@ -2,8 +2,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Snapshot } from './snapshots.ts';
 
 /**
- * Whether the log has the last event that is in a snapshot: not if it went back, and tells another history
- * since.
+ * Whether the log still has the last event of a snapshot: not if it went back, and has another history since.
  */
 export const isInLog = async (
   eventLog: Pick<EventLog, 'read'>,

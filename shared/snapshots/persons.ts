@@ -4,14 +4,14 @@ import { subjectOf } from '#shared/events/codec.ts';
 import { PERSONS_MAX, type Snapshots } from './snapshots.ts';
 
 /**
- * Whose personal data may be in a state; undefined if nobody has seen all of its events, or they are too
- * many.
+ * The persons whose data a state may contain; undefined if not all of its events were seen, or the persons
+ * are too many.
  */
 export type Persons = ReadonlySet<UserId> | undefined;
 
 type Events = readonly Pick<RecordedEvent, 'data'>[];
 
-/** With those of further events. The same set where there is nobody new. */
+/** Adds those of further events; returns the same set if there is nobody new. */
 export const personsWith = (persons: Persons, events: Events, erased?: ReadonlySet<UserId>): Persons => {
   if (persons === undefined) return undefined;
   const others = subjectsIn(events).filter((person) => !persons.has(person) && !erased?.has(person));
@@ -19,7 +19,9 @@ export const personsWith = (persons: Persons, events: Events, erased?: ReadonlyS
   return all.size > PERSONS_MAX ? undefined : all;
 };
 
-/** Asked before the events are decoded, so that whoever is erased by then has left nothing in the state. */
+/**
+ * Called before the events are decoded, so that a person who is erased by then has left nothing in the state.
+ */
 export const personsAfter = async (
   snapshots: Pick<Snapshots, 'erasedAmong'> | undefined,
   persons: Persons,

@@ -1,12 +1,9 @@
 import { SNAPSHOT_EVERY_EVENTS } from './snapshots.ts';
 
-/** A stream of no more events is read without looking for a snapshot. */
+/** A stream of no more events is read without a search for a snapshot. */
 const SHORT_EVENTS = 128;
 
-/**
- * How many events to read next, so that little is read in vain of a short stream and after a snapshot, and a
- * long one takes few reads.
- */
+/** The number of events to read next: few in a short stream and after a snapshot, many in a long one. */
 export const readingSteps = () => {
   let [count, short] = [0, 1];
   return {
@@ -18,7 +15,7 @@ export const readingSteps = () => {
       short -= 1;
       return short >= 0 ? SHORT_EVENTS : SNAPSHOT_EVERY_EVENTS;
     },
-    /** To a snapshot, after which the next ought not to be far. */
+    /** After a jump to a snapshot, the next one should be near. */
     jump(): void {
       short = SNAPSHOT_EVERY_EVENTS / SHORT_EVENTS;
     },

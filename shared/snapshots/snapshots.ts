@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one store: what is kept of snapshots, for how long, and who can open it.
+// Over 200 lines, because it is one store: the content of snapshots, their retention, and who can open them.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -11,57 +11,56 @@ import type { Log } from '#shared/process/log.ts';
 import { weigh } from '#shared/weigh.ts';
 
 /**
- * What was folded: `state` decides commands, `row` is as the read model has it, `rights` is what rights to
- * read ask for.
+ * The kinds of folds: `state` decides commands, `row` is the row of the read model, `rights` holds the facts
+ * of read rights.
  */
 export const FOLDS = ['state', 'row', 'rights'] as const;
 export type Fold = {
   readonly fold: (typeof FOLDS)[number];
-  /** What the fold means that made it. */
+  /** Identifies the meaning of the fold that made it. */
   readonly definition: string;
 };
 
-/** What the events of a stream come to after one of them. */
+/** The state of a stream after one of its events. */
 export type Snapshot = Fold & {
   readonly stream: StreamName;
   readonly version: Version;
   readonly position: Position;
   readonly event: EventId;
-  /** Whose personal data is in its events. */
+  /** The persons with personal data in its events. */
   readonly persons: readonly UserId[];
   /** JSON. */
   readonly state: unknown;
 };
 
 /**
- * Keeps states of long streams. What it returns is only a beginning: the log says whether it has that event,
- * and what came after. A snapshot is sealed under the master key and the keys of everybody who is in it, so
- * that nobody can forge one, and none opens after one of them was erased.
+ * Stores states of long streams. A snapshot is only a start: the log tells whether it has that event, and
+ * which came after. It is sealed with the master key and the keys of all persons in it, so that nobody can
+ * forge one, and none opens after one of them was erased.
  */
 export type Snapshots = {
   /** The latest up to a position, unless it does not open. */
   find(stream: StreamName, fold: Fold, upTo?: Position): Promise<Snapshot | undefined>;
   /**
-   * Keeps states of one fold of a stream, and nothing that another definition made of it. Of somebody who was
-   * erased nothing is kept: what was folded may still hold something of theirs. If it fails, the next folds
-   * take longer.
+   * Stores states of one fold of a stream, and deletes those of another definition. Stores nothing with
+   * erased persons, because the state may still hold their data. After a failure the next folds take longer.
    */
   save(snapshots: readonly Snapshot[]): Promise<void>;
-  /** Deletes those of a fold, which are of no use, or would be in the way of others. */
+  /** Deletes those of a fold that are useless, or keep others out. */
   discard(stream: StreamName, fold: Fold): Promise<void>;
-  /** Whose data reads as erased from now on. */
+  /** Those of the persons whose data now reads as erased. */
   erasedAmong(persons: readonly UserId[]): Promise<ReadonlySet<UserId>>;
 };
 
 const STATE_BYTES_MAX = 4 * 1_048_576;
-/** More keys than this are not looked up for one state. */
+/** The maximum of keys for one state. */
 export const PERSONS_MAX = 100;
 
 /** A stream has one snapshot for so many of its events, the latest of them. */
 export const SNAPSHOT_EVERY_EVENTS = 512;
 /**
  * Or for more, if states are large: so many bytes of snapshots for each event. With its metadata an event has
- * at least 300 bytes, so that the snapshots of a fold take at most a third of what the log takes.
+ * at least 300 bytes, so the snapshots of a fold take at most a third of the log’s space.
  */
 const BYTES_PER_EVENT = 100;
 
@@ -74,7 +73,7 @@ type Dependencies = {
   readonly masterKey: MasterKey;
   /** In a copy of it, events have other positions. */
   readonly eventLog: Pick<EventLog, 'identity'>;
-  /** Told why snapshots could not be saved. */
+  /** Gets the reason why snapshots could not be saved. */
   readonly tellUnsaved?: (error: unknown, stream: StreamName) => void;
 };
 
@@ -183,7 +182,7 @@ const selectSnapshot = async (
   return rows[0];
 };
 
-/** How many events share a snapshot of this size. */
+/** The number of events that share a snapshot of this size. */
 const eventsPer = ({ sealed }: Row): number => {
   let events = SNAPSHOT_EVERY_EVENTS;
   while (events * BYTES_PER_EVENT < sealed.length) events *= 2;
@@ -193,8 +192,8 @@ const eventsPer = ({ sealed }: Row): number => {
 const stretchOf = (row: Row): number => Math.ceil(row.version / eventsPer(row));
 
 /**
- * One of another definition is of an earlier release, or of a later one that is being taken back: the last
- * one that is at work keeps its own. Of those that share their events, the latest stays.
+ * A snapshot of another definition belongs to an earlier release, or to a later one that is being rolled
+ * back: the last active release keeps its own. Of those that share their events, the latest stays.
  */
 const saveSnapshots = async (
   pool: Dependencies['pool'],
@@ -243,8 +242,8 @@ const deleteSnapshots = async (
 };
 
 /**
- * They do not open any more once the key of a person is gone; nothing is left of them either. Those of an
- * earlier release are in a table of their own.
+ * Deletes snapshots of erased persons, which cannot be opened any more; those of earlier releases are in a
+ * table of their own.
  */
 export const deleteSnapshotsOf = async (
   pool: Pick<Pool, 'query'>,

@@ -8,16 +8,16 @@ import { NO_TRACING, type Tracing } from './tracing.ts';
 
 type Options = {
   readonly settings: TracingSettings;
-  /** What the service is called unless the settings say so. */
+  /** The default name of the service. */
   readonly service: string;
   readonly environment: string;
   readonly log: Log;
   readonly metrics: Registry;
-  /** How long spans wait for others. */
+  /** The time in which spans gather. */
   readonly batchAfterMs?: number;
 };
 
-/** Tracing as the settings ask for it: OpenTelemetry is loaded only where there is a collector to send to. */
+/** Tracing according to the settings: loads OpenTelemetry only if there is a collector. */
 export const openTracing = async ({
   settings,
   service,
@@ -48,7 +48,7 @@ export const openTracing = async ({
   });
 };
 
-/** Warns once for each time that the collector is away, and counts all that is lost. */
+/** Warns once per outage of the collector, and counts all lost spans. */
 const tellLosses = (log: Log, metrics: Registry) => {
   const counter = new Counter({
     name: 'annals_trace_spans_dropped_total',

@@ -16,7 +16,7 @@ test('without a collector there are no traces', () => {
   });
 });
 
-test('production records a tenth of the traces that begin there, unless told otherwise', () => {
+test('production records a tenth of the traces that begin there by default', () => {
   expect(loadConfig(PRODUCTION).tracing.ratio).toBe(0.1);
   expect(loadConfig({ ...PRODUCTION, OTEL_TRACES_SAMPLER_ARG: '1' }).tracing.ratio).toBe(1);
   expect(loadConfig({ OTEL_TRACES_SAMPLER_ARG: '0' }).tracing.ratio).toBe(0);

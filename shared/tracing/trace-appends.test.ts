@@ -30,7 +30,7 @@ const logThat = (append: () => Promise<Appended>): EventLog => ({
   [Symbol.asyncDispose]: async () => {},
 });
 
-test('an append is seen in the trace of its events', async () => {
+test('an append is a span in the trace of its events', async () => {
   const tracing = createMemoryTracing();
   const log = traceAppends(
     logThat(async () => APPENDED),
@@ -43,7 +43,7 @@ test('an append is seen in the trace of its events', async () => {
   expect(log.identity).toBe('log');
 });
 
-test('what belongs to no trace begins none', async () => {
+test('an append without a trace begins none', async () => {
   const tracing = createMemoryTracing();
   const log = traceAppends(
     logThat(async () => APPENDED),
@@ -54,7 +54,7 @@ test('what belongs to no trace begins none', async () => {
   expect(traceOf(undefined)).toBeUndefined();
 });
 
-test('that another writer was first is no failure, and all else is', async () => {
+test('a lost race with another writer is no failure, and any other error is', async () => {
   const tracing = createMemoryTracing();
   const stale = new StaleVersion(STREAM, 0 as Version);
   for (const error of [stale, new TypeError('the password is hunter2')]) {
@@ -68,12 +68,12 @@ test('that another writer was first is no failure, and all else is', async () =>
   expect(JSON.stringify(tracing.ended)).not.toContain('hunter2');
 });
 
-test('with tracing off, the log is what it was', () => {
+test('with tracing off, the log is unchanged', () => {
   const log = logThat(async () => APPENDED);
   expect(traceAppends(log, NO_TRACING)).toBe(log);
 });
 
-test('a batch is told of once it is committed, for each event that belongs to a trace', () => {
+test('a batch is reported once it is committed, for each event with a trace', () => {
   const tracing = createMemoryTracing();
   const batches = traceBatches(tracing, 'project');
   batches.begin([TRACED, eventOf({})]);

@@ -2,7 +2,7 @@ import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog, NewEvent } from '#shared/event-log/event-log.ts';
 import { errorTypeOf, type Tracing } from './tracing.ts';
 
-/** The log, whose appends are seen in the traces that their events belong to. */
+/** Adds a span for each append to the trace of its events. */
 export const traceAppends = (log: EventLog, tracing: Tracing): EventLog => {
   if (!tracing.isOn) return log;
   return {
@@ -18,7 +18,7 @@ export const traceAppends = (log: EventLog, tracing: Tracing): EventLog => {
         span.set({ 'annals.position': appended.position });
         return appended;
       } catch (error) {
-        // Another writer was first, and it is decided anew: nothing is wrong.
+        // Another writer was first, and the command is decided again: nothing is wrong.
         if (error instanceof StaleVersion) span.set({ 'annals.outcome': 'stale_version' });
         else span.fail(errorTypeOf(error));
         throw error;
@@ -29,7 +29,7 @@ export const traceAppends = (log: EventLog, tracing: Tracing): EventLog => {
   };
 };
 
-/** The trace that an event belongs to, by its metadata as they are stored; few events have one. */
+/** The trace of an event, in its stored metadata; few events have one. */
 export const traceOf = (event: Pick<NewEvent, 'metadata'> | undefined): string | undefined => {
   const trace = event?.metadata.trace;
   return typeof trace === 'string' ? trace : undefined;

@@ -5,8 +5,7 @@ import { nowMs, type Tracing } from './tracing.ts';
 type Traced = Pick<NewEvent, 'id' | 'type' | 'metadata'>;
 
 /**
- * Shows, for each event of a batch that belongs to a trace, how long the batch took: told once it is
- * committed, and else not at all.
+ * Adds a span with the duration of a batch to the trace of each of its events, once the batch is committed.
  */
 export type TracedBatches = { begin(events: readonly Traced[]): void; committed(): void };
 

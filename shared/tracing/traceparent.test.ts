@@ -5,7 +5,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 const TRACEPARENT = `00-${traceId}-${spanId}-01`;
 
-test('what is formatted is parsed again', () => {
+test('a formatted traceparent can be parsed', () => {
   for (const isSampled of [true, false]) {
     const place = { traceId, spanId, isSampled };
     expect(parseTraceparent(formatTraceparent(place))).toEqual(place);
@@ -43,7 +43,7 @@ test('no header is no traceparent', () => {
   expect(parseTraceparent(undefined)).toBeUndefined();
 });
 
-test('of a later version what we know is taken, and written on in ours', () => {
+test('of a later version the known part is read, and written in our version', () => {
   for (const later of [`01-${traceId}-${spanId}-01`, `cc-${traceId}-${spanId}-01-what-will-be`]) {
     const place = parseTraceparent(later);
     expect(place).toEqual({ traceId, spanId, isSampled: true });
@@ -62,7 +62,7 @@ test.each([
   expect(parseTraceparent(`00-${traceId}-${spanId}-${flags}`)?.isSampled).toBe(isSampled);
 });
 
-test('only a trace that is recorded is kept', () => {
+test('only a recorded trace is stored', () => {
   expect(recordedOnly(TRACEPARENT)).toBe(TRACEPARENT);
   expect(recordedOnly(`00-${traceId}-${spanId}-00`)).toBeUndefined();
 });

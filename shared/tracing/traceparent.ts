@@ -1,19 +1,19 @@
-/** Where something stands in a trace, as W3C Trace Context writes it in one header. */
+/** A span in a trace, as W3C Trace Context puts it in one header. */
 export type TracePlace = {
   readonly traceId: string;
   readonly spanId: string;
-  /** Whether the trace is recorded: what follows from it is then recorded as well. */
+  /** Whether the trace is recorded: spans that follow from it are then recorded as well. */
   readonly isSampled: boolean;
 };
 
-/** A version that is not known yet may have more behind a dash; the version `ff` is forbidden. */
+/** A later version may have more behind a dash; the version `ff` is forbidden. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const KNOWN_VERSION = '00';
 const SAMPLED = 1;
-/** Longer than any that says something to us. */
+/** Longer than any that we can use. */
 const CHARACTERS_MAX = 512;
 
-/** Undefined where it is no `traceparent` (W3C Trace Context, 3.2): a new trace then begins. */
+/** Undefined if it is no `traceparent` (W3C Trace Context, 3.2): a new trace then begins. */
 export const parseTraceparent = (text: string | undefined): TracePlace | undefined => {
   if (text === undefined || text.length > CHARACTERS_MAX) return undefined;
   const [, version, traceId, spanId, flags = '', more] = TRACEPARENT.exec(text) ?? [];
@@ -22,17 +22,17 @@ export const parseTraceparent = (text: string | undefined): TracePlace | undefin
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 };
 
-/** In the version that we know, whatever the one was that it came in (4.3). */
+/** In the version that we know, whichever version it came in (4.3). */
 export const formatTraceparent = ({ traceId, spanId, isSampled }: TracePlace): string =>
   `${KNOWN_VERSION}-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
-/** As `formatTraceparent` writes it where the trace is recorded: only then is it kept with an event. */
+/** The form of `formatTraceparent` for a recorded trace: only such a one is stored with an event. */
 export const RECORDED_TRACE = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-01$/;
 
-/** What is kept with what follows; nothing where nobody records it. */
+/** The traceparent to store; undefined if the trace is not recorded. */
 export const recordedOnly = (traceparent: string | undefined): string | undefined =>
   traceparent !== undefined && RECORDED_TRACE.test(traceparent) ? traceparent : undefined;
 
-/** What log lines are joined by. */
+/** Correlates log lines. */
 export const traceIdOf = (traceparent: string | undefined): string | undefined =>
   parseTraceparent(traceparent)?.traceId;

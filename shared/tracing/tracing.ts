@@ -1,10 +1,10 @@
 /**
- * Where spans go: what was done when, for how long, and because of what. Nothing waits for them, they may be
- * lost, and they hold neither secrets nor personal data. Who follows from what is said by those who know, in
- * a `traceparent` that they hand on.
+ * The destination of spans: each operation with its times and its cause. Nothing waits for them, they may be
+ * lost, and they hold neither secrets nor personal data. Callers state causes in a `traceparent` that they
+ * pass on.
  */
 export type Tracing = AsyncDisposable & {
-  /** Whether anything becomes of a span: where nothing does, nobody need look for what to trace. */
+  /** Whether spans are recorded: if not, callers need not look for any. */
   readonly isOn: boolean;
 
   /** Begins a span. Without a valid parent it begins a trace of its own. */
@@ -12,12 +12,12 @@ export type Tracing = AsyncDisposable & {
 };
 
 type SpanOptions = {
-  /** The `traceparent` of what it follows from. */
+  /** The `traceparent` of its cause. */
   readonly parent?: string | undefined;
-  /** `internal` unless told. */
+  /** Defaults to `internal`. */
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
-  /** By `nowMs`; now unless told. */
+  /** By `nowMs`; defaults to now. */
   readonly startedAtMs?: number;
 };
 
@@ -26,16 +26,16 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 /** Those that are undefined are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** It is told of once it has ended, and changes no more then. One that never ends is never told of. */
+/** It is reported once it has ended, and then never changes. A span that never ends is never reported. */
 export type Span = {
-  /** What follows from it names this as its parent; nothing where tracing is off. */
+  /** The parent of spans that follow from it; undefined if tracing is off. */
   readonly traceparent: string | undefined;
-  /** For what is known only later. */
+  /** For names and attributes that are known only later. */
   rename(name: string): void;
   set(attributes: Attributes): void;
-  /** Because of what, as one of few words: neither a message nor a value. */
+  /** The kind of the error, as one of few words: neither a message nor a value. */
   fail(errorType: string): void;
-  /** By `nowMs`; now unless told. */
+  /** By `nowMs`; defaults to now. */
   end(endedAtMs?: number): void;
 };
 
@@ -48,16 +48,13 @@ export const NO_TRACING: Tracing = {
   [Symbol.asyncDispose]: async () => {},
 };
 
-/** What failed, by its class alone: messages may quote values. */
+/** The class of an error: its message may quote values. */
 export const errorTypeOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
 
 const DRIFT_MAX_MS = 2;
 let offsetMs = Date.now() - performance.now();
 
-/**
- * The time of day in milliseconds with their fractions; it goes by the clock of the machine, which may be
- * set.
- */
+/** The time of day in milliseconds with fractions; follows the machine’s clock, which may be set. */
 export const nowMs = (): number => {
   const byClock = Date.now();
   const precise = performance.now() + offsetMs;

@@ -1,12 +1,12 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
-/** Counting goes so far, so that it costs the same however many there are. */
+/** Counting stops here, so that it costs the same for any number. */
 const COUNTED_MAX = 100_000;
 
 /**
- * What is due to a webhook that is disabled waits until somebody enables it: no dispatcher will do anything
- * about it.
+ * Leaves out deliveries of disabled webhooks, which wait until somebody enables them: no dispatcher sends
+ * them.
  */
 export const countDue = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ due: number }>(
@@ -23,8 +23,8 @@ export type WebhookCounts = {
   readonly due: number;
   readonly dead: number;
   /**
-   * Endpoints whose last attempt failed, those that were disabled for it included, and since when the first
-   * of them fails.
+   * Endpoints whose last attempt failed, including those disabled for it, and since when the first of them
+   * fails.
    */
   readonly failing: number;
   readonly failingSince: Date | null;
@@ -33,12 +33,13 @@ export type WebhookCounts = {
 const NONE: WebhookCounts = { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null };
 
 /**
- * An owner who disables a webhook knows of it; one that was disabled because it failed still needs somebody.
+ * An owner who disables a webhook knows about it; one that was disabled because it failed still needs
+ * attention.
  */
 const FAILING = `(e.status = 'enabled' and failing_since is not null or e.status <> 'deleted' and exists (
          select from ${LIVE_SCHEMA}.webhooks w where w.id = e.webhook_id and w.disabled_reason in ('failing', 'gone')))`;
 
-/** Of all webhooks, as far as they are planned for. */
+/** All webhooks that the ledger knows. */
 export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
   if (!(await hasLedger(pool))) return NONE;
   const { rows } = await pool.query<Omit<WebhookCounts, 'due'>>(
@@ -52,7 +53,7 @@ export const countWebhooks = async (pool: Pool): Promise<WebhookCounts> => {
   return { ...NONE, ...rows[0], due: await countDue(pool) };
 };
 
-/** What has arrived since a moment. */
+/** The deliveries that have succeeded since a moment. */
 export const countDelivered = async (pool: Pool, since: Date): Promise<number> => {
   if (!(await hasLedger(pool))) return 0;
   const { rows } = await pool.query<{ delivered: number }>(
@@ -63,7 +64,7 @@ export const countDelivered = async (pool: Pool, since: Date): Promise<number> =
   return rows[0]?.delivered ?? 0;
 };
 
-/** It is made by the first dispatcher that starts. */
+/** The first dispatcher creates it at its start. */
 const hasLedger = async (pool: Pool): Promise<boolean> => {
   const { rows } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('webhook_ledger.delivery') is not null as "isThere"`,

@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { DeliveryFilter, ShownDeliveryState } from '#shared/rest/deliveries.ts';
 
-/** What people may see of the ledger; that they may see the webhook is for those to find out who ask. */
+/** The public part of the ledger; callers check that the webhook is visible. */
 
 export type DeliveryRow = {
   readonly webhook_id: WebhookId;
@@ -46,8 +46,7 @@ export type ReplayRow = {
 };
 
 /**
- * A stretch of a list that has the latest first: nearest to where it begins, and nothing beyond these keys,
- * which are left out themselves.
+ * A span of a list with the latest first: the rows nearest to its start, between these keys, both excluded.
  */
 export type Stretch<Key extends number | string = number | string> = {
   readonly after: Key | undefined;
@@ -57,7 +56,7 @@ export type Stretch<Key extends number | string = number | string> = {
   readonly rowsMax: number;
 };
 
-/** While nothing is sent to a webhook, what is due is tried no sooner than that ends. */
+/** While nothing is sent to a webhook, its due deliveries are not tried before that ends. */
 export const DELIVERY = `d.webhook_id, d.event_id, d.position, d.type, d.subject, d.state, d.attempts, d.last_status, d.last_error, d.created_at, d.delivered_at,
   greatest(d.next_at, (select e.not_before from webhook_ledger.endpoint e where e.webhook_id = d.webhook_id)) as next_at`;
 
@@ -73,7 +72,7 @@ export const findDelivery = async (
   return rows[0];
 };
 
-/** Of some events, whichever webhook they went to. */
+/** Of some events, to any webhook. */
 export const listDeliveriesOfEvents = async (
   pool: Pool,
   eventIds: readonly EventId[],
@@ -157,9 +156,9 @@ export const findReplay = async (
 const RUNNING_REPLAYS_MAX = 10;
 
 /**
- * Refuses another replay of a webhook that has many under way: each reads the log, from as far back as is
- * asked for. That is only told to whom `demandSight` lets through; one that was just registered cannot be
- * seen yet, and has none.
+ * Refuses another replay of a webhook that has many under way: each reads the log, from as far back as
+ * requested. Only a caller that passes `demandSight` gets this refusal; a webhook that was just registered is
+ * not visible yet, and has no replays.
  */
 export const demandFewReplays = async (
   pool: Pool,
@@ -175,7 +174,7 @@ export const demandFewReplays = async (
   throw new Rejection('too_many_replays', { max: RUNNING_REPLAYS_MAX });
 };
 
-/** Two may have been asked for in the same millisecond. */
+/** Two may have been requested in the same millisecond. */
 export const replayKey = ({ requested_at, id }: ReplayRow): string => `${requested_at.toISOString()} ${id}`;
 
 /** Of each webhook. */

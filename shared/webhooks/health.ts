@@ -43,7 +43,7 @@ const HEALTH = `
       where t.webhook_id = e.webhook_id and t.at > now() - interval '24 hours') last_day on true
   where e.webhook_id = any($1)`;
 
-/** How deliveries to webhooks go; none of those that no dispatcher of this release has met yet. */
+/** The health of webhooks; leaves out those that no dispatcher of this release knows yet. */
 export const readHealthOfMany = async (
   pool: Pool,
   webhookIds: readonly WebhookId[],
@@ -72,7 +72,7 @@ const healthOf = (row: Row): WebhookHealth => ({
   backlog: { due: row.due, oldestAt: row.oldestAt?.toISOString() ?? null, dead: row.dead },
 });
 
-/** The words go with the attempt, once that is forgotten. */
+/** The stored reason, once the attempt itself is deleted. */
 const reasonOf = ({ lastFailureStatus: status, lastFailureError: error }: Row): string =>
   error ??
   (status === null ? 'The receiver did not answer.' : `The receiver answered with status ${status}.`);

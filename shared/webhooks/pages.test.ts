@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Stretch } from './deliveries.ts';
 import { formatKey, parseKey, readKeyedList } from './pages.ts';
 
-/** As the statements of the ledger read. */
+/** Reads as the statements of the ledger do. */
 const readFrom =
   (keys: readonly number[]) =>
   async ({ after, before, isBackward, rowsMax }: Stretch<number>): Promise<readonly number[]> =>
@@ -31,7 +31,7 @@ const askedBy = (href: string) => {
   return { ...place, limit: Number(limit) };
 };
 
-test('a walk to the end and back meets everything once each way, the latest first', async () => {
+test('a walk to the end and back yields everything once each way, the latest first', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(50)), fc.integer({ min: 1, max: 7 }), async (keys, limit) => {
       const latestFirst = keys.toSorted((one, other) => other - one);
@@ -49,7 +49,7 @@ test('a walk to the end and back meets everything once each way, the latest firs
   );
 });
 
-test('links keep what was asked for, and the first page is linked from all others', async () => {
+test('links keep the parameters of the request, and all other pages link to the first', async () => {
   const { links } = await pageOf([3, 2, 1], { limit: 1, type: 'article.published' });
   expect(links).toEqual({
     self: '/list?type=article.published&limit=1',
@@ -69,7 +69,7 @@ test.each(['', 'x', 'W10', Buffer.from('["other",1]').toString('base64url')])(
   },
 );
 
-test('a key of the longest names comes back out of its cursor', () => {
+test('a key of the longest names survives its cursor', () => {
   const [stream, reaction] = [
     `${'a'.repeat(40)}-${Number.MAX_SAFE_INTEGER}`,
     ['b', 'c', 'd'].map((name) => name.repeat(40)).join(' '),

@@ -7,11 +7,11 @@ import type { Stretch } from './deliveries.ts';
 
 type Key = number | string;
 
-/** A list that has the latest first, by a key that no two items share. */
+/** A list with the latest first, by a unique key. */
 type KeyedList<Row, Of extends Key> = {
-  /** The canonical path, on which the links to other pages stand. */
+  /** The canonical path, the base of the links to other pages. */
   readonly path: string;
-  /** What `PAGE` and the list's own schema let through. */
+  /** The parameters that `PAGE` and the list’s own schema accept. */
   readonly asked: {
     readonly limit?: number | undefined;
     readonly after?: string | undefined;
@@ -24,7 +24,7 @@ type KeyedList<Row, Of extends Key> = {
   represent(row: Row): object;
 };
 
-/** Reads one page, and says where those around it are. */
+/** Reads one page, with the links to those around it. */
 export const readKeyedList = async <Row, Of extends Key>(list: KeyedList<Row, Of>): Promise<ListAnswer> => {
   const { path, asked, kindOfKey, keyOf, represent } = list;
   const { limit = LIMIT_DEFAULT, after, before, ...filter } = asked;
@@ -42,7 +42,7 @@ export const readKeyedList = async <Row, Of extends Key>(list: KeyedList<Row, Of
   const hrefAt = (place: { readonly after?: string | undefined; readonly before?: string | undefined }) =>
     hrefOf(path, { ...filter, ...(asked.limit !== undefined && { limit }), ...place });
   const [first, last] = [rows[0], rows.at(-1)];
-  // On the side that the page was entered from there was something when its cursor was made.
+  // There were items on the side of the cursor when it was created.
   const hasNext = isBackward || hasMore;
   const hasPrevious = after !== undefined || (isBackward && hasMore);
   return {
@@ -67,7 +67,7 @@ const hrefOf = (path: string, parameters: Readonly<Record<string, Key | undefine
 
 const IDENTITY_CHARACTERS = 8;
 
-/** A cursor is good for the one list that it is a place in. */
+/** A cursor is valid for its own list only. */
 const identityOf = (list: string): string => hash('sha256', list, 'base64url').slice(0, IDENTITY_CHARACTERS);
 
 export const formatKey = (list: string, key: Key): string =>
@@ -82,11 +82,11 @@ const KEYS = {
     .regex(/^[\x20-\x7e]*$/),
 };
 
-/** Throws a problem where it is no cursor of this list. */
+/** Throws a problem if it is no cursor of this list. */
 export const parseKey = <Of extends Key>(list: string, kind: 'number' | 'string', text: string): Of => {
   const result = z.tuple([z.literal(identityOf(list)), KEYS[kind]]).safeParse(decode(text));
   if (!result.success) throw new HttpProblem('unknown_cursor');
-  // As the schema of the kind has found it to be.
+  // The schema of the kind has checked it.
   return result.data[1] as Of;
 };
 
@@ -95,7 +95,7 @@ const decode = (text: string): unknown => {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString());
   } catch {
-    // Not one of ours, as the schema is about to say.
+    // Not one of ours; the schema reports that.
     return undefined;
   }
 };

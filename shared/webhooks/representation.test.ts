@@ -16,13 +16,13 @@ const answerOf = (response_body: Buffer | null) =>
     response_body,
   } satisfies AttemptRow).answer;
 
-test('an answer is shown as text where it is text, and else in base64', () => {
+test('a response is shown as text if it is text, and otherwise in base64', () => {
   expect(answerOf(Buffer.from('Zu spät.'))).toEqual({ headers: {}, text: 'Zu spät.', truncated: false });
   expect(answerOf(Buffer.from([0xff, 0x00]))).toEqual({ headers: {}, base64: '/wA=', truncated: false });
   expect(answerOf(null)).toEqual({ headers: {}, text: '', truncated: false });
 });
 
-test('an answer that was cut within a character is text up to it', () => {
+test('a response that was cut within a character is text up to it', () => {
   const cut = Buffer.from(`a${'é'.repeat(ANSWER_BYTES_MAX / 2)}`).subarray(0, ANSWER_BYTES_MAX + 1);
   expect(answerOf(cut)).toEqual({
     headers: {},
@@ -31,7 +31,7 @@ test('an answer that was cut within a character is text up to it', () => {
   });
 });
 
-test('an answer is truncated where there was more than is shown, and not where it has just that length', () => {
+test('a response is truncated if it was longer than the maximum, and not if it has just that length', () => {
   const whole = 'x'.repeat(ANSWER_BYTES_MAX);
   expect(answerOf(Buffer.from(whole))).toEqual({ headers: {}, text: whole, truncated: false });
   expect(answerOf(Buffer.from(`${whole}x`))).toEqual({ headers: {}, text: whole, truncated: true });

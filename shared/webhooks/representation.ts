@@ -4,14 +4,14 @@ import type { Attempt, Delivery, FailedDeliveries, FoundDelivery, Replay } from 
 import type { AttemptRow, DeliveryRow, ReplayRow } from './deliveries.ts';
 import type { FailedRow, FoundRow } from './search.ts';
 
-/** Deliveries, attempts and replays as those see them who may manage the webhook. */
+/** Deliveries, attempts and replays for those who may manage the webhook. */
 
-/** As much of an answer is shown. */
+/** The maximum shown of a response. */
 export const ANSWER_BYTES_MAX = 16_384;
 
 type Shown = {
   readonly identity: LogIdentity;
-  /** A delivery of a webhook that is disabled can be seen, and not be sent again. */
+  /** Deliveries of a disabled webhook are visible, but cannot be sent again. */
   readonly isEnabled: boolean;
 };
 
@@ -74,7 +74,7 @@ export const representAttempt = (row: AttemptRow): Attempt => ({
 
 type Body = Pick<NonNullable<Attempt['answer']>, 'text' | 'base64' | 'truncated'>;
 
-/** Of what was longer, a byte more is kept than is shown. */
+/** Of a longer response, one byte more is stored than is shown. */
 const bodyOf = (kept: Buffer): Body => {
   const bytes = kept.subarray(0, ANSWER_BYTES_MAX);
   const truncated = kept.length > ANSWER_BYTES_MAX;
@@ -82,12 +82,12 @@ const bodyOf = (kept: Buffer): Body => {
   return { ...(text === undefined ? { base64: bytes.toString('base64') } : { text }), truncated };
 };
 
-/** Where it was cut, the last character may be incomplete. */
+/** If it was cut, the last character may be incomplete. */
 const textOf = (bytes: Buffer, isCut: boolean): string | undefined => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
   } catch {
-    // It is no text, and goes out in another form.
+    // It is no text, and is shown in base64.
     return undefined;
   }
 };

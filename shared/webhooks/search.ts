@@ -16,7 +16,7 @@ const DIGITS = 16;
 export const foundKey = ({ position, webhook_id }: FoundRow): string =>
   [position, webhook_id].map((number) => String(number).padStart(DIGITS, '0')).join('.');
 
-/** Gives each value its place in a statement. */
+/** Numbers the values of a statement. */
 class Values {
   readonly all: unknown[] = [];
   add(value: unknown): string {
@@ -37,7 +37,7 @@ const managed = (caller: Caller, webhookId: number | undefined, values: Values):
   return `(select t.id, t.url, t.is_enabled from ${LIVE_SCHEMA}.webhooks t where ${['true', ...conditions].join(' and ')}) w`;
 };
 
-/** What deliveries in a state are, in parts that have nothing in common. */
+/** The conditions of a state, in disjoint parts. */
 const PARTS = {
   due: [`state = 'due'`],
   delivered: [`state = 'delivered'`],
@@ -47,14 +47,14 @@ const PARTS = {
   any: [`state <> 'dropped'`],
 } as const;
 
-/** As the index has it. */
+/** The expression of the index. */
 const SUBJECT = `substring(m.change from '"stream":"([^"]*)"')`;
 
 type Asked = { readonly caller: Caller; readonly filter: DeliverySearch };
 
 /**
- * Whether changes are looked at one after the other, with their deliveries: few webhooks, and states of few
- * deliveries, have an index of their own.
+ * Whether to read change by change, with their deliveries: few webhooks, and states of few deliveries, have
+ * an index of their own.
  */
 const isByChange = ({ caller, filter: { webhookId, state, eventId, subject } }: Asked): boolean =>
   eventId !== undefined ||
@@ -109,7 +109,7 @@ const plannedIn = (
   ...(until === undefined ? [] : [`d.created_at < ${values.add(until)}`]),
 ];
 
-/** The position by itself is what an index begins with. */
+/** The first column of an index is the position alone. */
 const within = ({ after, before }: Stretch<string>, position: string, values: Values): readonly string[] =>
   (
     [
@@ -131,7 +131,7 @@ export type FailedRow = {
 
 export const failedKey = ({ webhookId }: FailedRow): number => webhookId;
 
-/** How many failed of each webhook, as far as it has any. */
+/** The number of failed deliveries of each webhook that has any. */
 export const countFailed = async (
   pool: Pool,
   { caller, filter }: { readonly caller: Caller; readonly filter: FailedFilter },

@@ -11,13 +11,13 @@ const PRODUCTION = {
 const isAllowed = (url: string, environment: Readonly<Record<string, string>>): boolean =>
   checkUrl(url, loadConfig(environment).webhooks.guard) === undefined;
 
-test('development may send to the machine itself, at any port, and to no other address inside', () => {
+test('development may send to the machine itself, at any port, and to no other private address', () => {
   for (const url of ['http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:8080'])
     expect(isAllowed(url, {}), url).toBe(true);
   expect(isAllowed('http://10.0.0.1', {})).toBe(false);
 });
 
-test('production may send to ports 80 and 443 of the Internet alone', () => {
+test('production may send to ports 80 and 443 of public addresses only', () => {
   expect(isAllowed('https://example.com', PRODUCTION)).toBe(true);
   for (const url of ['http://localhost', 'http://127.0.0.1', 'https://example.com:8443'])
     expect(isAllowed(url, PRODUCTION), url).toBe(false);
@@ -50,7 +50,7 @@ test.each([
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
 });
 
-test('times are as they are told, in seconds and hours', () => {
+test('times are in seconds and hours, as set', () => {
   const settings = {
     WEBHOOK_RETRY_SCHEDULE: '0.05,1, 60',
     WEBHOOK_DISABLE_AFTER_HOURS: '0.5',

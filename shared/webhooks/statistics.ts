@@ -2,9 +2,9 @@ import type { WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { WebhookStatistics } from '#shared/rest/deliveries.ts';
 
-/** How attempts are counted: all of a quarter of an hour together. */
+/** Attempts are counted per quarter of an hour. */
 export const TALLY_SECONDS = 900;
-/** A chart has no more points than can be told apart. */
+/** A chart cannot show more points. */
 const POINTS_MAX = 100;
 const HOUR_SECONDS = 3_600;
 
@@ -16,8 +16,8 @@ type Row = {
 };
 
 /**
- * Each point as long as several tallies, the last of which has not ended yet; without attempts it is there
- * all the same.
+ * Each point covers several tallies, the last of which has not ended yet; a span without attempts has a point
+ * too.
  */
 export const readStatistics = async (
   pool: Pool,

@@ -24,7 +24,7 @@ const PUBLIC_ALONE = [
   'user.deleted',
 ];
 
-test('what is public is sent without a scope, and the rest is said to lack it', () => {
+test('public events are sent without a scope, and the rest is reported to lack it', () => {
   const [part, nothing, ...others] = withheldOf(
     publishing,
     { eventTypes: ['article.*', 'article.drafted', ...PUBLIC_ALONE], scopes: [] },
@@ -43,7 +43,7 @@ test('what is public is sent without a scope, and the rest is said to lack it', 
   expect(others).toEqual([]);
 });
 
-test('a scope that would open nothing to the owner is not what is lacking', () => {
+test('a scope that would reveal nothing to the owner is not reported as missing', () => {
   expect(
     withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, { role: 'reader' }),
   ).toEqual([]);
@@ -54,7 +54,7 @@ test('a scope that would open nothing to the owner is not what is lacking', () =
     ]);
 });
 
-test('all is withheld only where nobody could be told any of it by these scopes', () => {
+test('all is withheld only if these scopes reveal none of it to anybody', () => {
   expect(
     scopesLackedByAll(publishing, {
       eventTypes: ['client.*', 'article.drafted'],

@@ -13,7 +13,7 @@ import type { Standing } from '#shared/standing.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
 
-/** What of the events that a webhook asks for is not sent to it, and why, in the order in which it asks. */
+/** The requested events of a webhook that are withheld from it, and why, in the order of the request. */
 export const withheldOf = (
   domain: Domain,
   { eventTypes, scopes }: Told,
@@ -43,7 +43,7 @@ const reasonOf = (domain: Domain, { role }: Standing): string => {
     : `neither the role of the owner, ${role}, nor their ${names.join(' or ')} lets them read it`;
 };
 
-/** The scopes without which nothing of it could be sent to anybody; none where something could. */
+/** The scopes without which none of the events could be sent to anybody; empty if some could. */
 export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly string[] =>
   eventTypes.some((each) => tellerOf(domain, ADMIN)(each, scopes) > 0)
     ? []
@@ -51,7 +51,7 @@ export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told):
 
 const ADMIN: Standing = { role: 'admin' };
 
-/** In how many cases what it stands for is told to an owner. */
+/** The number of cases in which an owner may see events of the pattern. */
 const tellerOf =
   (domain: Domain, { role, attributes }: Standing) =>
   (pattern: string, scopes: readonly string[]): number => {
@@ -74,7 +74,7 @@ const OTHER = 2 as UserId;
 
 const compiled = new WeakMap<Domain, Map<string, readonly Case[]>>();
 
-/** On whose behalf, and of what, an event of the type may be; made once. */
+/** The possible owners and objects of an event of the type; computed once. */
 const casesOfType = (domain: Domain, type: string, own: Attributes | undefined): readonly Case[] => {
   // Every owner has cases of their own.
   if (own !== undefined && visibilityOf(domain).types.has(type))
@@ -90,7 +90,7 @@ const casesOfType = (domain: Domain, type: string, own: Attributes | undefined):
   return cases;
 };
 
-/** Of what is the kernel’s own. */
+/** Of kernel events. */
 const ownCasesOf = (domain: Domain, type: string): readonly Case[] => {
   const told = catalogueOf(domain).find(type)?.told;
   return told === undefined

@@ -11,7 +11,7 @@ const open = (answers: Answers<Sums>): { readonly channel: Channel<Sums>; discon
 };
 const add = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
-test('each question has its answer, in whichever order they come', async () => {
+test('each request gets its response, in whichever order they come', async () => {
   const { channel } = open({ add: async (asked) => add(asked) });
   expect(
     await Promise.all([
@@ -22,7 +22,7 @@ test('each question has its answer, in whichever order they come', async () => {
   ).toEqual([3, Number.NaN, 4]);
 });
 
-test('a failure of the other end is one of the question', async () => {
+test('a failure at the other end fails the request', async () => {
   const { channel } = open({
     add() {
       throw new Error('too many');
@@ -31,7 +31,7 @@ test('a failure of the other end is one of the question', async () => {
   await expect(channel.ask('add', [1])).rejects.toThrow('too many');
 });
 
-test('what is not answered fails in time, and at once if the other end goes', async () => {
+test('a request without a response times out, and fails at once if the other end goes', async () => {
   const { channel, disconnect } = open({ add: () => new Promise(() => {}) });
   await expect(channel.ask('add', [1], 20)).rejects.toThrow('no answer to add within 20 ms');
   const asked = channel.ask('add', [1]);

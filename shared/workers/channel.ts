@@ -1,4 +1,4 @@
-/** What one end may ask the other, by the name of the question. */
+/** The requests that one end may send to the other, by name. */
 export type Protocol = Readonly<Record<string, { readonly asked: unknown; readonly answered: unknown }>>;
 
 export type Answers<Asked extends Protocol> = {
@@ -37,7 +37,7 @@ type Waiting = {
 const ANSWER_WITHIN_MS = 5_000;
 const GONE = 'the other process has gone';
 
-/** Questions and answers between two processes of one release, which send each other nothing else. */
+/** Requests and responses between two processes of one release, which send each other nothing else. */
 export const openChannel = <Mine extends Protocol, Theirs extends Protocol>(
   end: ChannelEnd,
   answers: Answers<Mine>,

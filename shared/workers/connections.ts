@@ -1,37 +1,34 @@
 import { openPool } from '../database/pool.ts';
 import type { Log } from '../process/log.ts';
 
-/**
- * Many workers do with fewer each: what waits for a connection in one is work that another could not do
- * faster.
- */
+/** With many workers each needs fewer: another worker could not do waiting work faster. */
 const FEW_WORKERS_MAX = 2;
 const OF_FOUNDATION = { few: 8, many: 4 };
 
-/** Of the pool that everything in a worker shares. */
+/** For the pool that everything in a worker shares. */
 export const foundationConnections = (workers: number): number =>
   workers > FEW_WORKERS_MAX ? OF_FOUNDATION.many : OF_FOUNDATION.few;
 
 /**
- * The most that a worker has open beside that, the one with the followers with it, and what an operator and a
- * replacement need as well.
+ * The maximum of a worker’s other connections, those of the followers’ worker, and a reserve for an operator
+ * and a replacement.
  */
 const OF_SERVING = 13;
 const OF_FOLLOWERS = 23;
 const BESIDE = 35;
 
-/** What all workers together may have open. */
+/** The maximum of all workers together. */
 const connectionsOf = (workers: number): number =>
   workers * (OF_SERVING + foundationConnections(workers)) + OF_FOLLOWERS + BESIDE;
 
-/** The embedded server is given room for them; its own default is for one process. */
+/** Configures the embedded server for them; its own default is for one process. */
 export const embeddedConnections = (workers: number): Readonly<Record<string, string>> => {
   const needed = connectionsOf(workers);
   return needed > EMBEDDED_DEFAULT ? { max_connections: String(needed) } : {};
 };
 const EMBEDDED_DEFAULT = 200;
 
-/** Where there are too few, that shows under load alone, by answers 503. */
+/** Too few connections show only under load, by 503 responses. */
 export const tellFewConnections = async (url: string, workers: number, log: Log): Promise<void> => {
   await using pool = openPool({ url, applicationName: 'annals-start', connectionsMax: 1 });
   const { rows } = await pool.query<{ allowed: number }>(

@@ -3,19 +3,18 @@ import type { Log } from '../process/log.ts';
 import { StartRefused } from '../process/start-refused.ts';
 import type { Ended, Ready, Running } from './running.ts';
 
-/** A worker that is started again whenever it ends, until it is told to stop. */
+/** A worker that is restarted whenever it ends, until it is told to stop. */
 export type Kept = {
   readonly name: string;
   /** Undefined while there is none. */
   readonly current: Running | undefined;
   /**
-   * Starts it for the first time, and throws if it cannot start: then another attempt would end in the same
-   * way.
+   * Starts it for the first time, and throws if it cannot start: another attempt would end in the same way.
    */
   start(): Promise<Ready>;
   /**
-   * Starts another one, and stops the former when that can do its work. False if it could not start: then the
-   * former goes on.
+   * Starts another one, and stops the former once that is ready. False if it could not start: then the former
+   * continues.
    */
   replace(): Promise<boolean>;
   stop(): Promise<void>;
@@ -24,7 +23,7 @@ export type Kept = {
 type Options = {
   readonly name: string;
   readonly run: (isFirst: boolean) => Running;
-  /** Told of every process that has ended. */
+  /** Called for every process that has ended. */
   readonly ended: (running: Running) => void;
   readonly log: Log;
 };
@@ -32,7 +31,7 @@ type Options = {
 const DELAY_MIN_MS = 100;
 const DELAY_MAX_MS = 30_000;
 const START_MAX_MS = 120_000;
-/** One that has worked for so long is well: the next failure is another one. */
+/** A worker that ran for so long is healthy: its next failure counts as the first. */
 const WELL_AFTER_MS = 60_000;
 
 export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
@@ -43,7 +42,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
   const launch = async (isFirst = false): Promise<{ running: Running; ready: Ready | undefined }> => {
     const running = run(isFirst);
     void running.ended.then(() => ended(running));
-    // The first start may have tables to migrate; whoever started it is there to judge how long.
+    // The first start may have tables to migrate; the person who started it decides how long to wait.
     const tooLong = isFirst ? undefined : setTimeout(running.kill, START_MAX_MS);
     const stop = () => running.stop({ isReplaced: false });
     stopping.signal.addEventListener('abort', stop);
@@ -91,7 +90,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
     },
     async replace() {
       const former = current;
-      // It is being started again anyway.
+      // It is being restarted anyway.
       if (former === undefined || stopping.signal.aborted) return true;
       const { running, ready } = await launch();
       if (ready === undefined) return false;
@@ -109,7 +108,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
   };
 };
 
-/** It has said why by itself. */
+/** It has logged the reason itself. */
 const refusalOf = (name: string, { exitCode, signal }: Ended): StartRefused =>
   new StartRefused(
     `The worker ${name} could not start${signal === null ? '' : `: it was ended by ${signal}`}.`,

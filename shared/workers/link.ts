@@ -6,27 +6,27 @@ import { type Channel, openChannel } from './channel.ts';
 import { FOLLOWERS, type OfPrimary, type OfWorker } from './protocol.ts';
 import { takeSnapshot } from './sum-metrics.ts';
 
-/** What a worker has of its primary process. */
+/** A worker’s link to its primary process. */
 export type WorkerLink = {
   readonly name: string;
-  /** Whether it follows the event log; else it serves clients. */
+  /** Whether it follows the event log; otherwise it serves clients. */
   readonly isFollowers: boolean;
-  /** Whether it is the one that makes what development begins with. */
+  /** Whether it is the worker that creates the first credentials of development. */
   readonly isFirst: boolean;
-  /** Whether another worker has taken its place. */
+  /** Whether another worker has replaced it. */
   readonly isReplaced: boolean;
   readonly primary: Channel<OfPrimary>;
-  /** Has the primary process ask this one how it does, until it stops. */
+  /** Answers the primary process’s requests for metrics and health, until this one stops. */
   tell(parts: { readonly metrics: Registry; readonly health: Health }): AsyncDisposable;
 };
 
-/** By these the primary process tells a worker what it is. */
+/** Environment variables by which the primary process configures a worker. */
 export const WORKER_NAME = 'ANNALS_WORKER';
 export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
 
 /**
- * Undefined in a process that is no worker. It is told to stop by `SIGTERM`, as any process; its end ends the
- * channel, and the other way round.
+ * Undefined in a process that is no worker. It is told to stop by `SIGTERM`, like any process; its end closes
+ * the channel, and the other way round.
  */
 export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): WorkerLink | undefined => {
   const name = environment[WORKER_NAME];
@@ -60,7 +60,7 @@ export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): Wo
       if (name !== FOLLOWERS) parts.health.add('followers of the log', () => demandFollowers(primary));
       return {
         async [Symbol.asyncDispose]() {
-          // The primary process may have gone before.
+          // The primary process may have ended before.
           await primary.ask('farewell', await takeSnapshot(parts.metrics)).catch(() => {});
         },
       };
@@ -68,7 +68,7 @@ export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): Wo
   };
 };
 
-/** What they are for is done by another worker, and a client that asks this one means all of them. */
+/** Another worker runs the followers, and the readiness of this one includes them. */
 const demandFollowers = async (primary: Channel<OfPrimary>): Promise<void> => {
   const { status, reasons = {} } = await primary.ask('readiness', undefined);
   if (status === 'not ready')

@@ -29,10 +29,10 @@ export const startPrimary = async (context: ProcessContext): Promise<void> => {
   await tellFewConnections(database.url, config.workers, log);
   const metrics = createMetrics();
   const sum = createMetricsSum();
-  // Connections go round, so that no worker has more than its share of those that last; whoever accepts first
-  // would have most of them.
+  // Round-robin, so that no worker has more than its share of lasting connections; otherwise the fastest to
+  // accept would have most of them.
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  // Metrics may be no numbers, which JSON cannot say.
+  // Metrics may be NaN, which JSON cannot represent.
   cluster.setupPrimary({ serialization: 'advanced', args: [...process.argv.slice(2)] });
   const workers = openWorkers(context, {
     databaseUrl: database.url,
@@ -104,7 +104,7 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
     }),
     async metrics(own: Parameters<typeof takeSnapshot>[0]): Promise<string> {
       const asking = [...who].map(async ([{ channel }, key]) => {
-        // What does not answer is shown as it was.
+        // A worker that does not respond keeps its last metrics.
         const snapshot = await channel.ask('metrics', undefined, METRICS_WITHIN_MS).catch(() => undefined);
         if (snapshot !== undefined && [...who.values()].includes(key)) sum.keep(key, snapshot);
       });
@@ -112,7 +112,7 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
       sum.keep('primary', await takeSnapshot(own));
       return sum.sum().metrics();
     },
-    /** Those who serve first: what they have begun may need the followers. */
+    /** First the workers that serve clients: their requests in flight may need the followers. */
     async stop(): Promise<void> {
       await Promise.all(serving.map((each) => each.stop()));
       await followers.stop();
@@ -120,7 +120,7 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
   };
 };
 
-/** Less than whoever scrapes waits, and more than a gauge may take. */
+/** Less than the timeout of a scraper, and more than a gauge may take. */
 const METRICS_WITHIN_MS = 8_000;
 
 const readinessOf = async ({ current }: Kept, trouble: string | undefined): Promise<Readiness> => {
@@ -134,7 +134,7 @@ const readinessOf = async ({ current }: Kept, trouble: string | undefined): Prom
   return current.channel.ask('readiness', undefined);
 };
 
-/** One after the other; whoever asks meanwhile asks for one more, however often. */
+/** Runs one after the other; any number of calls during a run cause one more. */
 const inTurn = (work: () => Promise<void>): (() => void) => {
   let running = false;
   let again = false;

@@ -9,7 +9,7 @@ export type Ended = { readonly exitCode: number; readonly signal: string | null 
 export type Running = {
   readonly pid: number;
   readonly channel: Channel<OfWorker>;
-  /** Resolves once it can do its work, or to undefined if it ends before. */
+  /** Resolves once it is ready, or to undefined if it ends before. */
   readonly ready: Promise<Ready | undefined>;
   readonly ended: Promise<Ended>;
   stop(asked: OfWorker['stop']['asked']): void;
@@ -22,7 +22,7 @@ export type Asked = Omit<Answers<OfPrimary>, 'ready'>;
 type Starting = {
   readonly name: string;
   readonly isFirst: boolean;
-  /** Beside what this process has. */
+  /** In addition to the environment of this process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly answers: Asked;
 };
@@ -41,7 +41,7 @@ export const runWorker = ({ name, isFirst, environment, answers }: Starting): Ru
     isReady(undefined);
     hasEnded({ exitCode, signal });
   });
-  // Of a channel that is closed while something is written to it; its end is told apart.
+  // Emitted if the channel closes during a write; the end of the worker is handled elsewhere.
   worker.on('error', () => {});
   const channel = openChannel<OfPrimary, OfWorker>(worker, {
     ...answers,
@@ -64,9 +64,9 @@ export const runWorker = ({ name, isFirst, environment, answers }: Starting): Ru
 type Handed = { close?: () => void } | undefined;
 
 /**
- * Node hands connections to a worker one by one, and the next when the worker has taken the last. One that a
- * killed worker has not taken would stay open, and its client wait for ever: it is closed, so that the client
- * asks again.
+ * Node hands connections to a worker one by one, the next when the worker has taken the last. A connection
+ * that a killed worker has not taken would stay open, and its client wait for ever; closing it makes the
+ * client retry.
  */
 const dropLostConnections = (child: { send: (...args: never[]) => boolean }): (() => void) => {
   const send = child.send as (...args: unknown[]) => boolean;

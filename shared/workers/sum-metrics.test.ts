@@ -22,7 +22,7 @@ const metricsOf = ({
 const shown = async (registry: Registry): Promise<readonly string[]> =>
   (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line) && !line.includes('_sum'));
 
-test('counters and gauges of all processes are added, and what all of them say of one thing is not', async () => {
+test('counters and gauges of all processes are added, except those that describe a shared thing', async () => {
   const sum = createMetricsSum();
   sum.keep('one', await takeSnapshot(metricsOf({ requests: 2, open: 3, behind: 7 })));
   sum.keep('two', await takeSnapshot(metricsOf({ requests: 1, open: 1, behind: 7 })));
@@ -36,7 +36,7 @@ test('counters and gauges of all processes are added, and what all of them say o
   ]);
 });
 
-test('what a process has counted stays when it ends, and its gauges go', async () => {
+test('the counters of a process stay when it ends, and its gauges are removed', async () => {
   const sum = createMetricsSum();
   for (const who of ['one', 'two', 'three']) {
     sum.keep(who, await takeSnapshot(metricsOf({ requests: 2, open: 3, behind: 7 })));

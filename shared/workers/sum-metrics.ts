@@ -5,19 +5,19 @@ import {
   type Registry,
 } from 'prom-client';
 
-/** The metrics of a process as another one takes them. */
+/** The metrics of a process, sent to another one. */
 export type MetricsSnapshot = readonly Metric[];
 type Metric = MetricObjectWithValues<MetricValue<string>>;
 
 export type MetricsSum = {
-  /** Replaces what a process has said before. */
+  /** Replaces the former snapshot of a process. */
   keep(who: string, snapshot: MetricsSnapshot): void;
-  /** Of a process that has ended: what it has counted stays in the sum, and its gauges go. */
+  /** For a process that has ended: its counters stay in the sum, and its gauges are removed. */
   retire(who: string): void;
   sum(): Registry;
 };
 
-/** A counter that goes down is taken for one that began anew, and all of the sum for an increase. */
+/** A counter that decreases counts as restarted, and the whole sum as an increase. */
 const STAYING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
 /** The metrics of several processes as if they were one. */
@@ -38,11 +38,11 @@ export const createMetricsSum = (): MetricsSum => {
 const add = (snapshots: readonly MetricsSnapshot[]): Registry =>
   AggregatorRegistry.aggregate(snapshots.map((each) => each.map(asShown)));
 
-/** The slowest process is what somebody waits for; prom-client would show the mean. */
+/** Clients wait for the slowest process; prom-client would show the mean. */
 const asShown = (metric: Metric): Metric =>
   metric.name.startsWith('nodejs_eventloop_lag') ? { ...metric, aggregator: 'max' } : metric;
 
-/** What `aggregate` returns has no more of a metric than its values. */
+/** The result of `aggregate` has only the values of a metric. */
 const snapshotOf = (registry: Registry): MetricsSnapshot =>
   registry.getMetricsAsArray().map((metric) => (metric as unknown as { get(): Metric }).get());
 

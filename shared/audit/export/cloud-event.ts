@@ -8,8 +8,8 @@ import { timeOf } from '../position-at.ts';
 import { canonical } from '../signing-keys.ts';
 
 /**
- * As long as the greatest position, so that the texts order as the positions do: what the extension
- * `sequence` asks for.
+ * The number of digits of the greatest position, so that the texts sort as the positions do, as the extension
+ * `sequence` demands.
  */
 const SEQUENCE_DIGITS = 16;
 
@@ -34,10 +34,10 @@ export const toLine = (log: LogIdentity, event: RecordedEvent): string =>
     data: event.data,
   });
 
-/** What an event of an export says of itself, and where it was. */
+/** An event of an export, with its position in the log. */
 export type ExportedEvent = Canonical & { readonly position: Position };
 
-/** Throws where it is no line of an export of this log. */
+/** Throws if it is no line of an export of this log. */
 export const fromLine = (log: LogIdentity, text: string): ExportedEvent => {
   const line = Line.parse(JSON.parse(text));
   if (line.source !== sourceOf(log)) throw new RangeError(`it is an event of ${line.source}`);
@@ -55,7 +55,7 @@ export const fromLine = (log: LogIdentity, text: string): ExportedEvent => {
 /** The log, as a URI. */
 export const sourceOf = (log: LogIdentity): string => `urn:uuid:${log}`;
 
-/** RFC 8785, or as near as damage lets it come. */
+/** RFC 8785, or as close as damaged metadata allows. */
 const textOf = (metadata: JsonObject): string => {
   try {
     return canonical(metadata);

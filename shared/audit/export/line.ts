@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * A line of an export, as the interface describes it; `cloud-event.ts` and `manifest.ts` hold each to what it
- * must be.
+ * A line of an export, for the description of the interface; `cloud-event.ts` and `manifest.ts` check each
+ * kind of line.
  */
 export const ExportLine = z
   .object({

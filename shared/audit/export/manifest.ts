@@ -16,28 +16,26 @@ const file = z.strictObject({
   sha256: digest,
 });
 
-/** What an export says of itself; all of it but the signature is signed, as RFC 8785 writes it. */
+/** The description of an export; all of it but the signature is signed, in the form of RFC 8785. */
 export const Manifest = z.strictObject({
   format: z.literal(1),
   log: z.guid() as unknown as z.ZodType<LogIdentity, string>,
   /** When the export was begun. */
   at: timestamp,
   /**
-   * The events after one position up to another, at which there is one; and the chain before the first and
-   * after the last.
+   * The events after one position up to another, which exists; and the heads of the chain before the first
+   * and after the last.
    */
   after: position,
   upTo: position,
   count: z.int().nonnegative(),
   chain: z.strictObject({ before: place, after: place }),
   files: z.array(file),
-  /** The persons' keys, wrapped, where they go with it. */
+  /** The persons’ keys, wrapped, if the export contains them. */
   persons: file.omit({ events: true }).extend({ keys: z.int().nonnegative() }).nullable(),
   /** The newest signed heads over more than the first and no more than the last of these events. */
   heads: z.array(signedHead),
-  /**
-   * All keys that were ever signed with, each endorsed by the one before it, and which of them signs this.
-   */
+  /** All signing keys so far, each endorsed by the one before it, and the key that signs this. */
   keys: z.array(auditKey),
   key: z.string(),
 });
@@ -52,7 +50,7 @@ export const signManifest = (signer: Signer, unsigned: Omit<Manifest, 'key'>): S
   return { ...manifest, signature: signer.sign(canonical(manifest)) };
 };
 
-/** What was signed. */
+/** The signed text. */
 export const signedText = ({ signature: _, ...manifest }: SignedManifest): string => canonical(manifest);
 
 /** The last line of an export that is one stream of lines: its only file is the lines before. */
@@ -66,10 +64,7 @@ export const toManifestLine = (manifest: SignedManifest, id: string): string =>
 
 const HEADS_MAX = 10;
 
-/**
- * What goes along with any export of these events, so that it can be held against what was published of the
- * chain before.
- */
+/** The proof in any export of these events, to be compared with heads that were published before. */
 export const readProof = async (
   pool: Pool,
   { log, after, upTo }: Pick<Manifest, 'log' | 'after' | 'upTo'>,

@@ -7,12 +7,12 @@ import { type BlobName, parseBlobName } from '../blob-name.ts';
 import { type Blobs, BlobsUnavailable, type ByteRange } from '../blobs.ts';
 import { receive } from '../incoming-body.ts';
 
-/** What has not come in after this long never will: no request may last so long. */
+/** An upload of this age is a leftover: no request lasts so long. */
 const LEFTOVER_MS = 3_600_000;
 
 /**
- * Keeps each blob as a file in a folder, which several processes may share. A file moves there only once it
- * is whole.
+ * Stores each blob as a file in a folder, which several processes may share. A file moves there only once it
+ * is complete.
  */
 export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
   const incoming = join(folder, 'incoming');
@@ -50,7 +50,7 @@ export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
   };
 };
 
-/** The type says it, and yet: a name that is none must never become a path. */
+/** The type ensures it, but an invalid name must never become a path. */
 const nameOfFile = (name: BlobName): string => {
   if (parseBlobName(name) === undefined) throw new Error('this is not the name of a blob');
   return name;
@@ -62,13 +62,13 @@ const writeDurably = async (file: string, chunks: AsyncIterable<Uint8Array>): Pr
   await handle.sync();
 };
 
-/** Without it a power cut could take back the rename. */
+/** Without it a power cut could undo the rename. */
 const syncFolder = async (folder: string): Promise<void> => {
   await using handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   await handle.sync();
 };
 
-/** Never by a link that somebody laid out of the folder. */
+/** Never follows a symbolic link out of the folder. */
 const read = async (file: string, range: ByteRange | undefined): Promise<Readable | undefined> => {
   const handle: FileHandle | undefined = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
     ifAbsent,
@@ -83,7 +83,7 @@ const ifAbsent = (cause: NodeJS.ErrnoException): undefined => {
   throw new BlobsUnavailable('the folder did not give a file', { cause });
 };
 
-/** Of processes that were killed while a file came in. */
+/** Of processes that were killed during an upload. */
 const removeLeftovers = async (incoming: string): Promise<void> => {
   for (const name of await readdir(incoming)) {
     const file = join(incoming, name);

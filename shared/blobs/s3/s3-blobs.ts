@@ -15,15 +15,15 @@ import { type Blobs, BlobsUnavailable } from '../blobs.ts';
 import { type IncomingBody, receive } from '../incoming-body.ts';
 
 const CONNECT_MS = 3_000;
-/** Of silence in the midst of a request. */
+/** Of silence in the middle of a request. */
 const SILENCE_MAX_MS = 10_000;
 const ATTEMPTS_MAX = 2;
-/** For what goes in a moment, a second try included. */
+/** For short requests, including a retry. */
 const ANSWER_MAX_MS = 8_000;
-/** The least that S3 takes as a part; this much of a body of unknown length is held at a time. */
+/** The least size of a part in S3; so much of a body of unknown length is in memory at a time. */
 const PART_BYTES = 5 * 1_048_576;
 
-/** Keeps each blob as an object in a bucket of AWS or of anything that speaks its protocol. */
+/** Stores each blob as an object in a bucket of AWS or a compatible server. */
 export const openS3Blobs = (place: S3Place): Blobs => {
   const { bucket, prefix } = place;
   const client = clientOf(place);
@@ -39,7 +39,7 @@ export const openS3Blobs = (place: S3Place): Blobs => {
         await store(client, { ...objectOf(name), ContentType: typeOfBlob(name) }, { incoming, bytes });
       } catch (cause) {
         incoming.throwIfFailed();
-        // It may be there in spite of an answer that did not come.
+        // It may exist although no response arrived.
         await remove(name).catch(() => {});
         throw new BlobsUnavailable('the bucket did not take an object', { cause });
       }
@@ -72,15 +72,15 @@ const clientOf = ({ endpoint, region, credentials }: S3Place): S3Client =>
     ...(region !== undefined && { region }),
     ...(credentials && { credentials }),
     maxAttempts: ATTEMPTS_MAX,
-    // Checksums beyond what the protocol had at first are unknown to many who speak it.
+    // Many compatible servers do not know later kinds of checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // It would write to the console; what it has to say comes as an error.
+    // It would write to the console; its errors say the same.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MAX_MS },
   });
 
-/** Until it begins to answer; how long a body then takes is its reader's affair. */
+/** Until the response begins; the time of its body is its reader’s affair. */
 const inTime = async <Answer>(
   send: (options: { abortSignal: AbortSignal }) => Promise<Answer>,
 ): Promise<Answer> => {
@@ -97,13 +97,13 @@ type Object = { readonly Bucket: string; readonly Key: string; readonly ContentT
 type Coming = { readonly incoming: IncomingBody; readonly bytes: number | undefined };
 
 /**
- * In one request where the length is known, else in parts; either way it becomes an object at the end or not
- * at all.
+ * In one request if the length is known, otherwise in parts; either way it becomes an object at the end or
+ * not at all.
  */
 const store = async (client: S3Client, object: Object, { incoming, bytes }: Coming): Promise<void> => {
   const abortController = new AbortController();
   const source = Readable.from(incoming.chunks, { objectMode: false });
-  // The client waits for a source that has failed, until it is told.
+  // The client does not notice a failed source by itself.
   source.once('error', (error) => abortController.abort(error));
   try {
     if (bytes === undefined) {
@@ -127,7 +127,10 @@ const tellUnavailable = (cause: unknown): never => {
   throw new BlobsUnavailable('the bucket did not answer', { cause });
 };
 
-/** HEAD has no body that could say what is absent, the object or the bucket; the readiness check can. */
+/**
+ * A response to HEAD has no body that could tell whether the object or the bucket is absent; the readiness
+ * check tells.
+ */
 const ifAbsent = (error: unknown): undefined => {
   if (
     error instanceof S3ServiceException &&

@@ -5,13 +5,13 @@ import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { KafkaPlace } from './kafka-url.ts';
 
-/** So long a broker may take over one answer. */
+/** The timeout of one response of a broker. */
 export const ANSWER_WITHIN_MS = 10_000;
 const CONNECT_WITHIN_MS = 5_000;
 
 /**
- * KafkaJS repeats little by itself: after its retries it may give up for good, or stand still. Whoever uses
- * it begins anew with new connections instead, for as long as it takes.
+ * KafkaJS itself retries little: after its retries it may give up for good, or hang. Its users open new
+ * connections instead, for as long as it takes.
  */
 export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> => {
   stillQueue();
@@ -44,7 +44,7 @@ const readTls = async ({ tls }: KafkaPlace): Promise<NonNullable<KafkaConfig['ss
   return { ...(ca && { ca: [ca] }), ...(cert && { cert }), ...(key && { key }) };
 };
 
-/** What it calls errors are mostly attempts that it repeats; what matters is told by those who use it. */
+/** Most of its errors are attempts that it retries; its users log the failures that matter. */
 const tell = (log: Log, { namespace, log: { message, error } }: LogEntry): void => {
   log.debug({ kafka: namespace, error }, message);
 };
@@ -57,10 +57,10 @@ type RequestQueue = {
 };
 
 /**
- * KafkaJS looks once a millisecond, on every connection and for ever, whether a request waits, which takes 4
- * % of a core from a process that does nothing, and has Node 24 print a warning (its issue 1751, unmended in
- * its last release). Where nothing waits and the broker does not slow us down there is nothing to look for:
- * each answer makes it look anyway.
+ * KafkaJS checks once a millisecond, on every connection and for ever, whether a request waits. That takes 4
+ * % of a core from an idle process, and makes Node 24 print a warning (its issue 1751, unfixed in its last
+ * release). If nothing waits and the broker does not throttle us, the check is useless: each response
+ * triggers it anyway.
  */
 export const stillQueue = (): void => {
   const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as {

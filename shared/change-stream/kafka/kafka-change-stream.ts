@@ -12,22 +12,25 @@ export type KafkaChangeStreamOptions = {
   readonly identity: LogIdentity;
   readonly catalogue: Catalogue;
   readonly log: Log;
-  /** What is not in Kafka, not any more, or not yet, is read from here. It is disposed with the stream. */
+  /**
+   * Changes that Kafka does not have, not any more, or not yet, are read from here. It is disposed with the
+   * stream.
+   */
   readonly fromLog: ChangeStream;
-  /** Kafka may be read while it cannot be written to: silence so long makes one look into the log. */
+  /** Kafka may be readable while it is not writable: after this much silence the log is read. */
   readonly silenceMaxMs?: number;
 };
 
-/** Rings come with the messages; this is how soon silence is noticed. */
+/** Messages themselves notify; this is how soon silence is noticed. */
 const LOOK_AGAIN_MS = 500;
-/** Whoever follows the log goes over to Kafka where its messages come so soon after. */
+/** A follower of the log switches to Kafka if its messages arrive within this delay. */
 const DELAY_MAX_MS = 1_000;
 const SILENCE_MAX_MS = 2_000;
 
 /**
- * Hears changes from Kafka: one consumer for all who follow in this process, so that the log and its database
- * are spared. Whoever asks for what Kafka does not have, or follows while it is silent, is served from the
- * log, and goes over to Kafka exactly where it has got to, once the two are in step.
+ * Receives changes from Kafka: one consumer for all subscribers of this process, which spares the log and its
+ * database. A subscriber before the beginning of Kafka’s messages, or during its silence, is served from the
+ * log, and switches to Kafka at exactly its position once the two are in step.
  */
 export const openKafkaChangeStream = async (options: KafkaChangeStreamOptions): Promise<ChangeStream> => {
   const { place, identity, catalogue, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
@@ -63,8 +66,8 @@ async function* follow(sources: Sources, after: Position, signal: AbortSignal): 
 }
 
 /**
- * Ends where Kafka has not got what comes next, does not answer, or has nothing to tell for a while: the log
- * may know more, and it tells what has gone by that nobody hears of.
+ * Ends if Kafka lacks the next change, does not respond, or is silent for a while: the log may know more,
+ * including events that are not public.
  */
 async function* followTail(
   { tail, silenceMaxMs }: Sources,
@@ -89,10 +92,7 @@ async function* followTail(
   }
 }
 
-/**
- * Ends where Kafka is in step: how long after the log it had a change is looked at for one change after
- * another.
- */
+/** Ends if Kafka is in step: compares, change by change, by how much Kafka lags behind the log. */
 async function* followLog(
   { tail, fromLog }: Sources,
   after: Position,

@@ -24,19 +24,19 @@ export type KafkaPublicationOptions = {
 
 const RETRY_MS = 1_000;
 const CLOSE_WITHIN_MS = 1_000;
-/** The start does not wait for a Kafka that is away. */
+/** The start does not wait for an unreachable Kafka. */
 const START_WITHIN_MS = 5_000;
-/** The topics are looked at first. */
+/** Includes the check of the topics. */
 const CONNECT_WITHIN_MS = 4 * ANSWER_WITHIN_MS;
 const TELL_EVERY = 60;
-/** A request carries no more, but for a message that is larger by itself. */
+/** The maximum of a request, except for a single message that is larger. */
 const BATCH_BYTES_MAX = 524_288;
 const BATCH_MESSAGES_MAX = 500;
 
 /**
  * Publishes to Kafka: one request at a time, each acknowledged by all replicas in sync. Repeated requests
- * repeat messages, which consumers tell by their positions, instead of KafkaJS's idempotence, which loses
- * count of its sequence (its issue 598).
+ * repeat messages, which consumers recognize by their positions, instead of KafkaJS’s idempotence, which
+ * loses count of its sequence (its issue 598).
  */
 export const openKafkaPublication = async ({
   place,
@@ -51,7 +51,7 @@ export const openKafkaPublication = async ({
     log.warn({ err: cause }, 'Kafka does not answer yet; changes are published as soon as it does.');
   });
 
-  /** Repeated until it is done: the order does not allow to go on with anything else. */
+  /** Retries until it succeeds: the order forbids continuing with anything else. */
   const send = async (messages: readonly EncodedMessage[], signal: AbortSignal): Promise<void> => {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
@@ -117,7 +117,7 @@ class Connection {
     return this.#opening;
   }
 
-  /** Does not wait for long for a broker that does not answer. */
+  /** Does not wait long for a broker that does not respond. */
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;
@@ -132,7 +132,7 @@ class Connection {
       allowAutoTopicCreation: false,
       idempotent: false,
       maxInFlightRequests: 1,
-      // As Java's clients place a key, so that others find it where they look for it.
+      // Partitions keys as Java’s clients do, so that others find them.
       createPartitioner: Partitioners.DefaultPartitioner,
     });
     const connecting = producer.connect();
@@ -154,7 +154,7 @@ class Connection {
   }
 }
 
-/** What waiting does not mend, in words for the operator; undefined for everything that may pass. */
+/** A failure that waiting does not fix, in words for the operator; undefined for every other failure. */
 const refusalIn = (error: unknown): string | undefined => {
   for (
     let cause = error, depth = 0;
@@ -172,10 +172,10 @@ const refusalIn = (error: unknown): string | undefined => {
 
 const CERTIFICATE = /certificate|altnames/i;
 
-/** KafkaJS keeps a cause now here, now there. */
+/** KafkaJS stores a cause in one of two fields. */
 const causeOf = (error: Error & { originalError?: unknown }): unknown => error.cause ?? error.originalError;
 
-/** A topic that is there cannot hold one order. */
+/** An existing topic cannot keep one order. */
 class UnusableTopic extends Error {
   constructor(topic: string, partitions: number) {
     super(
@@ -186,12 +186,12 @@ class UnusableTopic extends Error {
 }
 
 /**
- * The largest event, with what a change adds to it. Consumers need not be told: Kafka hands over one message
- * of any size.
+ * The largest event, with the other fields of a change. Consumers need no setting: Kafka delivers a single
+ * message of any size.
  */
 const MESSAGE_BYTES_MAX = 2 * 1_048_576;
 
-/** Makes the topics that are not there; what is there stays as it is. */
+/** Creates missing topics; existing ones stay as they are. */
 const prepareTopics = async (admin: Admin, place: KafkaPlace): Promise<void> => {
   const { topic, copy } = place;
   const known = new Set(await admin.listTopics());

@@ -13,7 +13,7 @@ test('a broker alone is enough', () => {
   });
 });
 
-test('everything can be said in one URL', () => {
+test('every option fits into one URL', () => {
   const url =
     'kafka://us%40er:p%2Fw%3Ad@a.example:9092,b.example:9093/changes?ca=/ca.pem&sasl=plain&retention=12h&replicas=3&copy=by-item:12';
   expect(parseKafkaUrl(url)).toEqual({
@@ -27,7 +27,7 @@ test('everything can be said in one URL', () => {
   });
 });
 
-test('credentials are taken by SCRAM unless told otherwise, and TLS by what the machine trusts', () => {
+test('credentials use SCRAM by default, and TLS the certificates that the machine trusts', () => {
   expect(parseKafkaUrl('kafka://u:p@h:1?tls=on&retention=forever')).toMatchObject({
     sasl: { mechanism: 'scram-sha-512' },
     tls: { ca: undefined },

@@ -1,18 +1,18 @@
-/** Where changes are published to, and heard from. */
+/** The topic for published changes, and its brokers. */
 export type KafkaPlace = {
   readonly brokers: readonly string[];
-  /** Has one partition, because a cursor is a place in one order. */
+  /** Has one partition, because a cursor is a position in one order. */
   readonly topic: string;
   /** Files in PEM; undefined means without TLS. */
   readonly tls: KafkaTls | undefined;
   readonly sasl:
     | { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
     | undefined;
-  /** How long a topic that we make keeps its messages. */
+  /** The retention of topics that we create. */
   readonly retentionMs: number;
-  /** Of a topic that we make; undefined means as many as the brokers have set. */
+  /** Of a topic that we create; undefined means the brokers’ default. */
   readonly replicas: number | undefined;
-  /** The same messages once more, for others, over many partitions by the aggregate. */
+  /** A second topic with the same messages, for other consumers, with many partitions by aggregate. */
   readonly copy: { readonly topic: string; readonly partitions: number } | undefined;
 };
 
@@ -31,14 +31,14 @@ export const KAFKA_URL_FORM =
   'retention=7d, replicas=3, or copy=topic:partitions as parameters';
 
 const PARAMETERS = new Set(['tls', 'ca', 'cert', 'key', 'sasl', 'retention', 'replicas', 'copy']);
-/** More than one broker is not what a URL of the WHATWG can hold. */
+/** A WHATWG URL cannot hold more than one broker. */
 const FORM = /^kafka:\/\/(?:([^:@/?#]+):([^@/?#]+)@)?([^@/?#]+)(?:\/([^/?#]*))?(?:\?([^#]*))?$/;
-/** No address of IPv6: KafkaJS divides it at its first colon. */
+/** Excludes IPv6 addresses: KafkaJS splits them at their first colon. */
 const BROKER = /^[A-Za-z0-9._-]+:\d{1,5}$/;
 const TOPIC = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/;
 const TOPIC_FALLBACK = 'annals.changes';
 
-/** Undefined is what no Kafka can be made of. */
+/** Undefined if the text is invalid. */
 export const parseKafkaUrl = (text: string): KafkaPlace | undefined => {
   const [, username, password, hosts = '', topic = '', query = ''] = FORM.exec(text) ?? [];
   const brokers = hosts.split(',');

@@ -22,7 +22,7 @@ const change: Change = {
   isParked: false,
 };
 
-/** As it is in the topic, for whoever reads it. */
+/** The documented form in the topic. */
 const VALUE =
   '{"position":12,"id":"00000000-0000-4000-8000-000000000001","stream":"article-8","version":2,"type":"article.published","schemaVersion":1,' +
   '"at":"2026-01-02T03:04:05.678Z","origin":{"actor":"user:7","client":"shop","request":"r-1","correlation":"r-1","causation":null},' +
@@ -31,17 +31,17 @@ const VALUE =
 const reading = { identity, catalogue: catalogueOf(publishing) };
 const message = toMessage(identity, { change, previous: 11 as Position, correlation: 'r-1' });
 
-test('a change is written as it always was, and read again', () => {
+test('a change keeps its published form, and can be read again', () => {
   expect(String(message.value)).toBe(VALUE);
   expect(fromMessage(reading, message)).toEqual({ change, previous: 11, bytes: VALUE.length });
 });
 
-test('of what the first release has published nobody knows who did it', () => {
+test('the author is unknown in messages of the first release', () => {
   const value = Buffer.from(VALUE.replace(/"origin":\{.*?\},/, ''));
   expect(fromMessage(reading, { ...message, value }).change).toEqual({ ...change, origin: null });
 });
 
-test('what the first release has published of a type that has changed since is of the present version', () => {
+test('a message of the first release is upcast to the present version of its type', () => {
   const disabled = { webhookId: 6, ownerId: 7, reason: 'gone', missed: { since: 9, at: change.at } };
   const first = { ...change, type: 'webhook.disabled', data: disabled };
   const read = fromMessage(

@@ -6,7 +6,10 @@ import type { Change } from '../change-stream.ts';
 import { ofThisRelease } from '../of-this-release.ts';
 import type { ChangeToPublish } from '../publication.ts';
 
-/** A message as others may read it, too: its key the aggregate's stream, its value the change in JSON. */
+/**
+ * A message in a form for other consumers too: its key is the aggregate’s stream, its value the change in
+ * JSON.
+ */
 export const toMessage = (
   identity: LogIdentity,
   { change, previous, correlation }: ChangeToPublish,
@@ -29,7 +32,7 @@ export type Heard = { readonly change: Change; readonly previous: Position; read
 
 export type Reading = { readonly identity: LogIdentity; readonly catalogue: Catalogue };
 
-/** Throws where it is none of ours, or of another log. */
+/** Throws if the message is foreign, or of another log. */
 export const fromMessage = (
   { identity, catalogue }: Reading,
   { headers = {}, value }: Pick<Message, 'headers' | 'value'>,
@@ -37,8 +40,8 @@ export const fromMessage = (
   const position = parseCursor(identity, headerOf(headers, 'cursor'));
   const previous = parseCursor(identity, headerOf(headers, 'previous'));
   const text = String(value);
-  // It is what `toMessage` wrote, as the cursors show; the topic is ours alone to write to. The first release
-  // told no origin.
+  // The cursors show that `toMessage` wrote it; only we may write to the topic. The first release published
+  // no origin.
   const told = JSON.parse(text) as Omit<Change, 'origin'> & Partial<Change>;
   const change: Change = { ...told, origin: told.origin ?? null };
   if (change.position !== position)

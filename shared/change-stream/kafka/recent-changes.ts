@@ -9,16 +9,16 @@ const PAGE_MAX = 500;
 type Kept = { readonly change: Change; readonly bytes: number; readonly atMs: number };
 
 /**
- * The last changes that were heard, without gaps. A change that follows on what nobody has heard begins anew,
- * so that whoever goes on from before it is told to look elsewhere.
+ * The last received changes, without gaps. A change that follows a missing one starts over, so that
+ * subscribers before it have to read elsewhere.
  */
 export class RecentChanges {
   #kept: Kept[] = [];
   #bytes = 0;
-  /** Everything after this is here. */
+  /** Every later change is here. */
   #after: Position | undefined;
 
-  /** Takes what was heard, in whatever order, as often as it may come: what is not new changes nothing. */
+  /** Adds a received change, in any order and any number of times; an old one changes nothing. */
   add({ change, previous, bytes }: Heard, atMs = performance.now()): void {
     const end = this.end;
     if (end !== undefined && change.position <= end) return;
@@ -32,19 +32,19 @@ export class RecentChanges {
     this.#trim();
   }
 
-  /** Of the last change that was heard. */
+  /** Of the last received change. */
   get end(): Position | undefined {
     return this.#kept.at(-1)?.change.position;
   }
 
-  /** The next changes after a position, perhaps none; undefined where some of them are not here. */
+  /** The next changes after a position, perhaps none; undefined if some of them are missing here. */
   since(position: Position): readonly Change[] | undefined {
     if (this.#after === undefined || position < this.#after) return undefined;
     const from = this.#firstFrom(position + 1);
     return this.#kept.slice(from, from + PAGE_MAX).map(({ change }) => change);
   }
 
-  /** When everything up to a position had been heard; undefined where it has not been. */
+  /** When everything up to a position had been received; undefined if it has not been. */
   heardAtMs(position: Position): number | undefined {
     return this.#kept[this.#firstFrom(position)]?.atMs;
   }
@@ -69,5 +69,5 @@ export class RecentChanges {
   }
 }
 
-/** So many changes are worth hearing again after a start. */
+/** The number of changes to receive again after a start. */
 export const WORTH_HEARING = COUNT_MAX;

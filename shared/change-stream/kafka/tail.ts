@@ -20,31 +20,31 @@ export type KafkaTailOptions = {
 
 const FETCH_WAIT_MS = 500;
 const FETCH_BYTES_MAX = 4 * 1_048_576;
-/** A consumer that is well asks again at least every `FETCH_WAIT_MS`. */
+/** A healthy consumer fetches at least every `FETCH_WAIT_MS`. */
 const ALIVE_MS = 3_000;
-/** One that is silent for so long is given up, whatever KafkaJS thinks of it. */
+/** A consumer that is silent for so long is replaced, whatever KafkaJS reports. */
 const STALL_MS = 15_000;
 const LOOK_AGAIN_MS = 500;
 const RETRY_MS = 1_000;
 const SESSION_MS = 30_000;
 
 /**
- * Hears what comes at the end of the topic, for as long as it is there. Each consumer is alone in a group of
- * its own, keeps no offsets in Kafka, and is told where to go on whenever it joins, so that a rebalance
- * neither skips nor waits. It only takes in what comes, and never waits for whoever reads it. Where it
- * crashes or stalls another one takes its place.
+ * Receives the messages at the end of the topic. Each consumer is alone in a group of its own, stores no
+ * offsets in Kafka, and gets its start offset whenever it joins, so that a rebalance neither skips nor waits.
+ * It only stores messages, and never waits for a subscriber. If it crashes or stalls, another one replaces
+ * it.
  */
 export class KafkaTail implements AsyncDisposable {
   readonly recent = new RecentChanges();
-  /** Rung for what is new. */
+  /** Notified of new changes. */
   readonly bell = new Doorbell();
   readonly #options: KafkaTailOptions;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  /** Since it was heard last. */
+  /** Since the last message. */
   #failures = 0;
-  /** The offset to go on from. */
+  /** The next offset. */
   #next: bigint | undefined;
 
   constructor(options: KafkaTailOptions) {
@@ -52,7 +52,7 @@ export class KafkaTail implements AsyncDisposable {
     this.#running = this.#run();
   }
 
-  /** Whether it hears what comes. */
+  /** Whether it receives messages. */
   readonly isAlive = (): boolean => performance.now() - this.#askedAtMs < ALIVE_MS;
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,7 +73,7 @@ export class KafkaTail implements AsyncDisposable {
     }
   }
 
-  /** Consumes until that fails; answers with what it failed of. */
+  /** Consumes until that fails; returns the failure. */
   async #consume(): Promise<unknown> {
     const { kafka, topic } = this.#options;
     const first = await this.#findStart();
@@ -103,7 +103,7 @@ export class KafkaTail implements AsyncDisposable {
     } finally {
       this.#askedAtMs = Number.NEGATIVE_INFINITY;
       await within(consumer.disconnect(), RETRY_MS).catch(() => {});
-      // One that joins later than anybody waits for it would go on for ever.
+      // A consumer that joins after the timeout would run for ever.
       void joining.then(() => consumer.disconnect()).catch(() => {});
     }
   }
@@ -131,7 +131,7 @@ export class KafkaTail implements AsyncDisposable {
     this.bell.ring();
   }
 
-  /** Resolves once nothing has been asked of Kafka for too long. */
+  /** Resolves once nothing was fetched from Kafka for too long. */
   async #stalls(): Promise<unknown> {
     const { signal } = this.#stopping;
     const startedAtMs = performance.now();
@@ -141,7 +141,7 @@ export class KafkaTail implements AsyncDisposable {
     return new Error(`the consumer has been silent for ${STALL_MS} ms`);
   }
 
-  /** Where it was left, or so far from the end that those who come back find what they missed here. */
+  /** The last offset, or far enough from the end that returning subscribers find the missed changes here. */
   async #findStart(): Promise<bigint> {
     const { kafka, topic } = this.#options;
     const admin = kafka.admin();
@@ -154,7 +154,8 @@ export class KafkaTail implements AsyncDisposable {
       );
       const [oldest, end] = [BigInt(low), BigInt(high)];
       if (this.#next !== undefined && this.#next >= oldest && this.#next <= end) return this.#next;
-      // The first start, or a topic that was made anew, has lost its end, or keeps no longer what comes next.
+      // At the first start, or if the topic was created again, has lost its end, or no longer keeps the next
+      // message.
       this.#next = undefined;
       const start = end - BigInt(WORTH_HEARING);
       return start > oldest ? start : oldest;

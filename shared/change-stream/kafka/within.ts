@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * KafkaJS may wait for ever for what does not come: after the time, or once aborted, nobody waits with it.
- */
+/** KafkaJS may wait for ever: this ends the wait after the time, or once aborted. */
 export const within = async <Result>(
   work: Promise<Result>,
   timeoutMs: number,

@@ -21,13 +21,11 @@ export type PostgresChangeStreamOptions = {
   /** Of the database with the read model. */
   readonly pool: Pool;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
-  /** Rung when the read model has moved on. */
+  /** Notified when the read model has moved on. */
   readonly bell: ReadPositionOptions['bell'];
 };
 
-/**
- * Follows the event log itself, whichever engine that is, as far as the read model in PostgreSQL has reached.
- */
+/** Follows the event log itself, on any engine, as far as the read model in PostgreSQL has reached. */
 export const openPostgresChangeStream = ({
   domain,
   eventLog,
@@ -60,7 +58,7 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<ChangePage> {
   let last = after;
-  // What is parked is known no earlier.
+  // Parked aggregates are not known earlier.
   for await (const events of followReached({ eventLog, readPosition }, after, signal)) {
     const page = await toPage(reader, { events, after: last }, signal);
     if (signal.aborted || !page) return;
@@ -71,7 +69,7 @@ async function* follow(
 
 type Passed = { readonly events: readonly RecordedEvent[]; readonly after: Position };
 
-/** A database that is away is waited for, as the log itself is. */
+/** Waits for an unreachable database, as for the log itself. */
 const toPage = async (
   reader: ChangeReader,
   { events, after }: Passed,
@@ -98,13 +96,12 @@ type FollowingReached = {
   readonly readPosition: Pick<ReadPosition, 'reaches' | 'reached'>;
 };
 
-/** So many are handed over at once, and about as many more are held at the most. */
+/** The maximum of events in one page, and about the maximum of events held back. */
 const EVENTS_MAX = 1_000;
 
 /**
- * Follows the log as far as the read model has reached. What comes while the first of those that were read is
- * waited for is read meanwhile, and each is handed over once it is reached itself, however much has been read
- * after it.
+ * Follows the log as far as the read model has reached. Reads ahead while it waits for the first of the
+ * events already read, and yields each event once it is reached itself, however many were read after it.
  */
 async function* followReached(
   { eventLog, readPosition }: FollowingReached,
@@ -122,7 +119,7 @@ async function* followReached(
     ) {
       if (first.position > readPosition.reached) {
         const waiting = waitFor(readPosition, first.position, left);
-        // While it is not known where the read model is, it may well be further on.
+        // While the position of the read model is unknown, it may well be further on.
         await (readPosition.reached === START ? waiting : reader.readUntil(waiting));
       }
       if (signal.aborted) return;
@@ -134,7 +131,7 @@ async function* followReached(
   }
 }
 
-/** The projector may be away for as long as it likes; whoever waits for it is told to wait on. */
+/** The projector may be down for any time; the caller keeps waiting. */
 const waitFor = async (
   readPosition: FollowingReached['readPosition'],
   position: Position,
@@ -146,7 +143,7 @@ const waitFor = async (
 
 const PATIENCE_MS = 30_000;
 
-/** Reads on only while somebody waits for something else. */
+/** Reads ahead only while its caller waits for something else. */
 class AheadReader {
   readonly #pages: AsyncIterator<readonly RecordedEvent[]>;
   #held: readonly RecordedEvent[] = [];
@@ -157,7 +154,7 @@ class AheadReader {
     this.#pages = pages[Symbol.asyncIterator]();
   }
 
-  /** What was read and not taken yet; nothing is left once it is empty. */
+  /** The events that were read and not taken yet; empty at the end. */
   async some(): Promise<readonly RecordedEvent[]> {
     while (this.#held.length === 0 && !this.#isOver) await this.#read();
     return this.#held;
@@ -186,7 +183,7 @@ class AheadReader {
     await this.#pages.return?.();
   }
 
-  /** One page at a time, whoever asks for it; a failure is told to whoever asks next. */
+  /** One page at a time, whoever requests it; a failure reaches the next caller. */
   #read(): Promise<void> {
     this.#reading ??= this.#pages.next().then(({ value, done }) => {
       this.#reading = undefined;

@@ -4,7 +4,7 @@ import { KeyDestroyed, type KeyStore, type PersonKey } from '../key-store.ts';
 
 const KEY_BYTES = 32;
 
-/** Keys that last as long as the process: for tests of what uses keys. It passes the contract suite. */
+/** Keys that last as long as the process, for tests. It passes the contract suite. */
 export const memoryKeyStore = (
   makeKey: (subject: UserId) => PersonKey = () => createSecretKey(randomBytes(KEY_BYTES)),
 ): KeyStore => {

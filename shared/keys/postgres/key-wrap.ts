@@ -5,14 +5,14 @@ import { deriveKey, type MasterKey } from '../master-key.ts';
 import { SealBroken, seal, unseal } from '../seal.ts';
 
 /**
- * Wraps persons' keys under a key derived from the master key; each is bound to its person, so that rows
+ * Wraps persons’ keys with a key derived from the master key; each is bound to its person, so that rows
  * cannot be exchanged.
  */
 export type KeyWrap = {
   wrap(subject: UserId, key: PersonKey): Buffer;
   unwrap(subject: UserId, wrapped: Buffer): PersonKey;
   readonly checkValue: () => Buffer;
-  /** Throws `MasterKeyMismatch` where the value was made under another master key. */
+  /** Throws `MasterKeyMismatch` if the value was made with another master key. */
   check(value: Buffer): void;
 };
 

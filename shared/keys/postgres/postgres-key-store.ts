@@ -9,7 +9,7 @@ import { createKeyWrap, type KeyWrap } from './key-wrap.ts';
 import { destroyKey, obtainKey, selectKeys, settleCheckValue } from './statements.ts';
 
 type Options = {
-  /** The caller's own: it outlives the store. */
+  /** Owned by the caller: it outlives the store. */
   readonly pool: pg.Pool;
   readonly masterKey: MasterKey;
   /**
@@ -26,10 +26,7 @@ const CACHE_KEYS_MAX = 20_000;
 const SUBJECTS_PER_QUERY_MAX = 1_000;
 const KEY_BYTES = 32;
 
-/**
- * Brings the tables up to date, and throws `MasterKeyMismatch` where the database was used with another
- * master key.
- */
+/** Updates the tables, and throws `MasterKeyMismatch` if the database was used with another master key. */
 export const openPostgresKeyStore = async ({
   pool,
   masterKey,

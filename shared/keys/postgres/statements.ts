@@ -13,8 +13,8 @@ export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Pr
 };
 
 /**
- * The row of somebody, made with the given key where there is none: whoever comes first wins. Undefined where
- * another was first at the same moment, whose row this statement cannot see yet; the next one does.
+ * The row of a person, created with the given key if there is none: the first writer wins. Undefined if
+ * another process was first at the same moment, whose row this statement cannot see yet; the next one does.
  */
 export const obtainKey = async (
   pool: pg.Pool,
@@ -35,7 +35,7 @@ export const obtainKey = async (
   return rows[0];
 };
 
-/** Also leaves the mark for somebody who has no key here, such as after the restore of an older backup. */
+/** Also marks a person who has no key here, such as after the restore of an older backup. */
 export const destroyKey = async (pool: pg.Pool, subject: UserId): Promise<void> => {
   await pool.query(
     `insert into public.person_key (subject, wrapped, destroyed_at) values ($1, null, now())
@@ -44,7 +44,7 @@ export const destroyKey = async (pool: pg.Pool, subject: UserId): Promise<void> 
   );
 };
 
-/** Whose key was destroyed, and when. */
+/** The persons whose key was destroyed, and when. */
 export const selectDestroyed = async (
   pool: Pick<pg.Pool, 'query'>,
 ): Promise<readonly { readonly subject: UserId; readonly destroyedAt: Date }[]> => {
@@ -54,7 +54,7 @@ export const selectDestroyed = async (
   return rows;
 };
 
-/** When somebody's key was destroyed, if it was; nothing of somebody who never had one. */
+/** When a person’s key was destroyed, if it was; undefined for a person who never had one. */
 export const selectKeyState = async (
   pool: Pick<pg.Pool, 'query'>,
   subject: UserId,
@@ -66,13 +66,13 @@ export const selectKeyState = async (
   return rows[0];
 };
 
-/** Whether anybody's personal data can be read by this database. */
+/** Whether this database has the key of anybody. */
 export const hasLivingKey = async (pool: Pick<pg.Pool, 'query'>): Promise<boolean> => {
   const { rows } = await pool.query('select from public.person_key where wrapped is not null limit 1');
   return rows.length > 0;
 };
 
-/** Those of some persons who have no key here, and whose key was not destroyed either. */
+/** Those persons who have no key here, and whose key was not destroyed either. */
 export const selectWithoutKey = async (
   pool: Pick<pg.Pool, 'query'>,
   subjects: readonly UserId[],
@@ -85,7 +85,7 @@ export const selectWithoutKey = async (
   return rows.map(({ subject }) => subject);
 };
 
-/** The check value of this database: the given one, where there was none yet. */
+/** The check value of this database: the given one, if there was none yet. */
 export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<Buffer | undefined> => {
   await pool.query('insert into public.master_key_check (wrapped) values ($1) on conflict do nothing', [
     wrapped,

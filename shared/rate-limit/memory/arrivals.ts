@@ -1,16 +1,16 @@
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 
 /**
- * Keys of one policy; beyond it whoever was away longest is forgotten, which favours them, but not the memory
- * of this process.
+ * Keys of one policy; beyond it the longest unused key is dropped, which favours that client, but bounds the
+ * memory of this process.
  */
 const KEYS_MAX = 100_000;
-/** More than the one that is added, so that what has expired goes faster than new keys come. */
+/** More than the added one, so that expired keys go faster than new ones come. */
 const LOOKS_PER_NEW_KEY = 2;
 
 const monotonicUs = (): number => Math.floor(performance.now() * 1_000);
 
-/** Keeps arrivals for one process. The clock can be exchanged, because here it is not the engine's own. */
+/** Stores arrivals for one process. Its clock can be replaced, because there is no engine’s clock. */
 export const memoryArrivals = ({
   nowUs = monotonicUs,
   keysMax = KEYS_MAX,
@@ -27,8 +27,8 @@ export const memoryArrivals = ({
       const arrivals = policies.get(policy) ?? new Map<string, number>();
       policies.set(policy, arrivals);
       const now = nowUs();
-      // Beyond the tolerance: the clock was set back, or the policy was larger. It is not held against the
-      // key.
+      // Beyond the tolerance: the clock was set back, or the policy was larger. The key must not suffer for
+      // it.
       const before = Math.min(Math.max(arrivals.get(key) ?? now, now), now + toleranceUs);
       const allowed = before + costUs <= now + toleranceUs;
       const arrival = allowed ? before + costUs : before;
@@ -42,7 +42,7 @@ export const memoryArrivals = ({
   };
 };
 
-/** An arrival that has passed says no more than none at all. */
+/** A past arrival says no more than none at all. */
 const makeRoom = (arrivals: Map<string, number>, now: number, keysMax: number): void => {
   let looks = 0;
   for (const [key, arrival] of arrivals) {

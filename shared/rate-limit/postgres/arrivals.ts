@@ -7,12 +7,12 @@ import { storedKey } from '../stored-key.ts';
 const CONNECTIONS_MAX = 4;
 const CLEAN_EVERY_MS = 300_000;
 const BATCH_MAX = 1_000;
-/** What a pass leaves is for the next one. */
+/** The next run continues with the rest. */
 const BATCHES_MAX = 1_000;
 
 type Options = { readonly url: string; readonly log: Log; readonly cleanEveryMs?: number };
 
-/** Keeps arrivals in PostgreSQL for any number of processes, by the server's clock. */
+/** Stores arrivals in PostgreSQL for any number of processes, by the server’s clock. */
 export const openPostgresArrivals = async ({
   url,
   log,
@@ -31,7 +31,7 @@ export const openPostgresArrivals = async ({
   };
 };
 
-/** At times that differ from process to process, so that they do not all do it together. */
+/** At times that differ from process to process, so that they do not all run together. */
 const cleanRegularly = (pool: Pool, { log, everyMs }: { log: Log; everyMs: number }): AsyncDisposable => {
   const stopping = new AbortController();
   let cleaning: Promise<void> | undefined;
@@ -66,18 +66,15 @@ const clean = async (pool: Pool, signal: AbortSignal): Promise<void> => {
   }
 };
 
-/**
- * The connection is given up together with the answer, so that a server that fell silent does not keep the
- * pool.
- */
+/** The timeout also closes the connection, so that a silent server does not block the pool. */
 const QUERY_TIMEOUT_MS = 2_000;
 
 const NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
 
 /**
- * The clock is read after the row is locked: of two who wait for it the later sees the later time. An arrival
- * beyond the tolerance can only come from a clock that was set back or a policy that was larger, and is not
- * held against the key.
+ * Reads the clock after the row is locked: of two waiting charges the later sees the later time. An arrival
+ * beyond the tolerance can only come from a clock that was set back or a policy that was larger, and the key
+ * must not suffer for it.
  */
 const CHARGE = `
   insert into public.rate_limit as known (key, arrival_us, asked_at_us, allowed)
@@ -101,8 +98,8 @@ const chargeRow = async (pool: Pool, charge: Charge): Promise<Charged> => {
 };
 
 /**
- * Looks at one batch of rows in the order of their keys and removes those that say nothing any more. An index
- * on the arrival would find them faster, but then every request would have to write into it.
+ * Checks one batch of rows in the order of their keys and removes the expired ones. An index on the arrival
+ * would find them faster, but every request would have to write to it.
  */
 const removeExpiredAfter = async (
   pool: Pool,

@@ -11,8 +11,8 @@ type Waiting = {
 };
 
 /**
- * Keeps arrivals in the memory of the primary process for all its workers. What comes in one turn of the
- * event loop goes in one message.
+ * Stores arrivals in the memory of the primary process for all its workers. The charges of one turn of the
+ * event loop go in one message.
  */
 export const primaryArrivals = (primary: Primary): Arrivals => {
   let waiting: Waiting[] = [];

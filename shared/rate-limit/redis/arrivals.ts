@@ -12,8 +12,8 @@ const CHARGE = readFileSync(new URL('./charge.lua', import.meta.url), 'utf8');
 const CHARGE_SHA = createHash('sha1').update(CHARGE).digest('hex');
 
 /**
- * Keeps arrivals in Redis for any number of processes, by the server's clock. What Redis forgets, such as in
- * a restart, is forgiven.
+ * Stores arrivals in Redis for any number of processes, by the server’s clock. Charges that Redis loses, such
+ * as in a restart, no longer count.
  */
 export const openRedisArrivals = async ({ url, log }: { url: string; log: Log }): Promise<Arrivals> => {
   const redis = new Redis(url, {
@@ -34,15 +34,16 @@ export const openRedisArrivals = async ({ url, log }: { url: string; log: Log })
   return {
     charge: (charge) =>
       chargeKey(redis, charge).catch((error: unknown) => {
-        // While there is no connection, what the driver says of the command hides what it said of the
-        // connection.
+        // Without a connection, the driver’s error of the command hides that of the connection.
         throw redis.status === 'ready' ? error : (connection.lastError ?? error);
       }),
     [Symbol.asyncDispose]: async () => redis.disconnect(),
   };
 };
 
-/** Redis may come up later than this process; one that turns it away will do so later, too. */
+/**
+ * Redis may come up later than this process; a Redis that refuses the connection will refuse it later, too.
+ */
 const connect = async (
   redis: Redis,
   { log, lastError }: { log: Log; lastError: () => Error | undefined },
@@ -89,5 +90,5 @@ const chargeKey = async (redis: Redis, charge: Charge): Promise<Charged> => {
   return { allowed: allowed === 1, aheadUs };
 };
 
-/** What the server said, rather than that nothing came of it. */
+/** A response of the server, rather than a failed connection. */
 const isReply = (error: unknown): error is Error => error instanceof ReplyError;

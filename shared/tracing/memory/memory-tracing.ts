@@ -17,7 +17,7 @@ export type EndedSpan = {
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Keeps the spans that have ended, for tests. */
+/** Keeps ended spans, for tests. */
 export const createMemoryTracing = (): Tracing & { readonly ended: readonly EndedSpan[] } => {
   const ended: EndedSpan[] = [];
   return {

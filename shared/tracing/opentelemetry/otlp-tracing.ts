@@ -27,25 +27,25 @@ export type OtlpTracingOptions = {
   /** Of a collector; spans go to `/v1/traces` there. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of all traces that begin here, such a share is recorded. */
+  /** The recorded share of all traces that begin here. */
   readonly ratio: number;
-  /** Which service, version and environment it is, by the names of OpenTelemetry. */
+  /** Service, version and environment, by the names of OpenTelemetry. */
   readonly resource: Readonly<Record<string, string>>;
   readonly losses: Losses;
-  /** How long spans wait for others. */
+  /** The time in which spans gather. */
   readonly batchAfterMs?: number | undefined;
 };
 
-/** How long an export may take, with all its repetitions. */
+/** The timeout of an export, with all its retries. */
 const EXPORT_TIMEOUT_MS = 5_000;
 const BATCH_AFTER_MS = 1_000;
-/** What is left at the end has so long. */
+/** The timeout of the last export. */
 const END_WITHIN_MS = 1_000;
 const SPAN_LIMITS = { attributeCountLimit: 32, attributeValueLengthLimit: 256 };
 
 /**
- * Sends spans to a collector by OTLP over HTTP, in batches. Nothing of OpenTelemetry is made global: context
- * is handed on by hand.
+ * Sends spans to a collector by OTLP over HTTP, in batches. Registers nothing of OpenTelemetry globally: code
+ * passes contexts on explicitly.
  */
 export const openOtlpTracing = ({
   endpoint,
@@ -77,7 +77,7 @@ export const openOtlpTracing = ({
     },
     async [Symbol.asyncDispose]() {
       const ending = provider.shutdown().catch(() => {});
-      // A collector that is away does not hold up the stop.
+      // An unreachable collector does not delay the stop.
       if (!queue.isFailing) await Promise.race([ending, delay(END_WITHIN_MS, undefined, { ref: false })]);
     },
   };
@@ -103,7 +103,7 @@ const contextOf = (parent: string | undefined): Context => {
   });
 };
 
-/** It leaves out itself what is undefined, and changes no list. */
+/** The SDK itself leaves out undefined values, and mutates no list. */
 const toSdk = (attributes: Attributes) =>
   attributes as Record<string, string | number | boolean | string[] | undefined>;
 
@@ -137,36 +137,35 @@ class OtlpSpan implements Span {
   }
 }
 
-/** Is told of what becomes of spans. */
+/** Counts the outcome of spans. */
 type Losses = {
   dropped(count: number, why: unknown): void;
-  /** The collector has taken some. */
+  /** The collector has accepted some. */
   taken(): void;
 };
 
 const WAITING_MAX = 4_096;
 const BATCH_MAX = 512;
 const SUCCEEDED = 0;
-/** Made once: there may be many. */
+/** Created once: there may be many. */
 const NO_ROOM = new Error(`${WAITING_MAX} spans wait already`);
 
 /**
- * Hands spans to the exporter in batches, one after the other, and counts those that are lost: that did not
- * find room while the collector took nothing, or that it refused. The processor of OpenTelemetry tells
- * neither to anybody.
+ * Passes spans to the exporter in batches, one after the other, and counts lost ones: those without room
+ * while the collector accepted nothing, and those it refused. OpenTelemetry’s own processor reports neither.
  */
 class BoundedQueue implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   readonly #losses: Losses;
   #waiting = 0;
-  /** Since the last export, none has succeeded. */
+  /** No export has succeeded since the last failure. */
   isFailing = false;
 
   constructor(exporter: SpanExporter, losses: Losses, batchAfterMs: number) {
     this.#losses = losses;
     this.#batches = new BatchSpanProcessor({
       exporter: this.#watched(exporter),
-      // It never has more than are let in.
+      // It never gets more than this.
       maxQueueSize: WAITING_MAX,
       maxExportBatchSize: BATCH_MAX,
       scheduledDelayMillis: batchAfterMs,
@@ -201,7 +200,7 @@ class BoundedQueue implements SpanProcessor {
           this.isFailing = code !== SUCCEEDED;
           if (this.isFailing) this.#losses.dropped(spans.length, error);
           else this.#losses.taken();
-          // What has failed is dealt with.
+          // A failed export is handled by then.
           done({ code: SUCCEEDED });
         });
       },

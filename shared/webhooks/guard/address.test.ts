@@ -86,7 +86,7 @@ test('every notation of an IPv6 address means the same', () => {
   );
 });
 
-test('a mapped address is that of IPv4, and no other is', () => {
+test('a mapped address equals its IPv4 address, and no other does', () => {
   expect([parseAddress('::ffff:10.1.2.3')].map((address) => address && unmapped(address))).toEqual([
     parseAddress('10.1.2.3'),
   ]);

@@ -1,12 +1,12 @@
-/** An IP address as a number, so that every way to write it is the same. */
+/** An IP address as a number, so that all notations are equal. */
 export type Address = { readonly bits: 32 | 128; readonly value: bigint };
 
-/** Addresses that begin alike. */
+/** Addresses with a common prefix. */
 export type AddressRange = Address & { readonly prefixBits: number };
 
 /**
- * An address as the parser of URLs, a resolver or a socket writes it; a zone (`%eth0`) says nothing about
- * where it lies.
+ * An address in the notation of the URL parser, a resolver or a socket; a zone (`%eth0`) does not change
+ * where it leads.
  */
 export const parseAddress = (text: string): Address | undefined => {
   const [plain = ''] = text.split('%', 1);
@@ -46,7 +46,7 @@ const parseIpv4 = (text: string): Address | undefined => {
 
 const GROUPS = 8;
 
-/** The parser of URLs knows every form, and writes groups of hexadecimal digits with at most one `::`. */
+/** The URL parser knows every form, and writes groups of hexadecimal digits with at most one `::`. */
 const parseIpv6 = (text: string): Address | undefined => {
   const url = `http://[${text}]`;
   if (!/^[0-9a-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined;

@@ -104,13 +104,13 @@ test.each([
 });
 
 test.each(['http://10.0.0.1/', 'http://[::7f00:1]/', 'http://[fe80::1]/', 'http://0.0.0.0/'])(
-  'and nothing beside it: %s',
+  'and no neighbouring one: %s',
   (url) => {
     expect(checkUrl(url, AT_HOME)).toMatch('inside address');
   },
 );
 
-test('how an IPv4 address is written makes no difference', () => {
+test('the notation of an IPv4 address makes no difference', () => {
   const byte = fc.integer({ min: 0, max: 255 });
   const write = [
     (n: number) => `${n}`,

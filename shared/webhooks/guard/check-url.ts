@@ -1,16 +1,16 @@
 import { type AddressRange, parseAddress } from './address.ts';
 import { isAddressAllowed } from './inside-addresses.ts';
 
-/** Where the operator lets requests to receivers go. */
+/** The operator’s rules for requests to receivers. */
 export type GuardRules = {
-  /** Inside addresses that are allowed all the same. */
+  /** Private addresses that are allowed nevertheless. */
   readonly allowed: readonly AddressRange[];
   readonly ports: 'any' | ReadonlySet<number>;
 };
 
 /**
- * What is wrong with the URL of a receiver, as far as the URL itself can tell, in a sentence; where its name
- * leads to is looked up at every attempt, because that may change.
+ * The fault of a receiver’s URL, as far as the URL itself shows it, in a sentence; its name is resolved at
+ * every attempt, because the addresses may change.
  */
 export const checkUrl = (text: string, { allowed, ports }: GuardRules): string | undefined => {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return NO_URL;
@@ -33,8 +33,8 @@ const portOf = ({ port, protocol }: URL): number =>
   port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port);
 
 /**
- * The parser has made an address of every notation of one: decimal, octal, hexadecimal, short, encoded, in
- * wide digits, with a dot behind.
+ * The parser normalizes every notation of an address: decimal, octal, hexadecimal, short, encoded, in wide
+ * digits, with a trailing dot.
  */
 const isHostAllowed = (hostname: string, allowed: readonly AddressRange[]): boolean => {
   const host = hostname.replace(/^\[|\]$/g, '');

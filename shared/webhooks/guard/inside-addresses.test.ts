@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseRange } from './address.ts';
 import { isAddressAllowed } from './inside-addresses.ts';
 
-/** The first and the last address of each range that is inside, and its neighbours outside where they are. */
+/** The first and the last address of each private range, and its public neighbours. */
 test.each([
   ['0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],
   ['10.0.0.0/8', '10.0.0.0', '10.255.255.255', ['9.255.255.255', '11.0.0.0']],
@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each(['8.8.8.8', '93.184.215.14', '2606:4700::1111', '2a00:1450:4001::200e'])(
-  '%s is outside',
+  '%s is public',
   (address) => {
     expect(isAddressAllowed(address, [])).toBe(true);
   },

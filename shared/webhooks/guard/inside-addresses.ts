@@ -1,8 +1,6 @@
 import { type AddressRange, isWithin, parseAddress, parseRange, unmapped } from './address.ts';
 
-/**
- * Whether a request may be sent to this address: it is one of the public Internet, or the operator allows it.
- */
+/** Whether a request may be sent to this address: it is public, or the operator allows it. */
 export const isAddressAllowed = (text: string, allowed: readonly AddressRange[]): boolean => {
   const address = parseAddress(text);
   if (!address) return false;
@@ -20,8 +18,8 @@ const range = (text: string): AddressRange => {
 };
 
 /**
- * What the registry of special-purpose addresses (RFC 6890) keeps out of the Internet, and what clouds answer
- * to their own machines by.
+ * The special-purpose addresses of the registry (RFC 6890), and those by which clouds serve metadata to their
+ * machines.
  */
 const INSIDE_IPV4: readonly AddressRange[] = [
   '0.0.0.0/8',
@@ -42,13 +40,10 @@ const INSIDE_IPV4: readonly AddressRange[] = [
   '168.63.129.16',
 ].map(range);
 
-/**
- * All that was ever given to the Internet lies here; IPv4 in the clothes of IPv6 (mapped, compatible, NAT64)
- * does not.
- */
+/** All public IPv6 addresses are in here; embedded IPv4 addresses (mapped, compatible, NAT64) are not. */
 const GLOBAL_IPV6 = range('2000::/3');
 
-/** Of that: protocols such as Teredo, documentation, and 6to4. */
+/** Except protocols such as Teredo, documentation, and 6to4. */
 const INSIDE_IPV6: readonly AddressRange[] = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(
   range,
 );
