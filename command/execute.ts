@@ -11,7 +11,7 @@ import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Circumstances } from './circumstances.ts';
 import type { Folding } from './decider.ts';
 import { type Known, type States, unwritten } from './states.ts';
-import { createTurns } from './turns.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 
 /** The aggregate of a command, its stream, and the decision. */
 export type Target<State, Event> = {
@@ -52,10 +52,10 @@ type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly st
 
 export const createExecutor = (dependencies: Dependencies): Executor => {
   // Changes of one aggregate in this process wait for each other, so that only other processes conflict.
-  const turns = createTurns<StreamName>();
+  const queue = createKeyedQueue<StreamName>();
   return {
     change: (target, circumstances) =>
-      turns.take(target.stream, () => change(dependencies, target, circumstances)),
+      queue.run(target.stream, () => change(dependencies, target, circumstances)),
     create: (targetOf, circumstances) => create(dependencies, targetOf, circumstances),
   };
 };

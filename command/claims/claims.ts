@@ -8,7 +8,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Known } from '../states.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';
-import { createTurns } from '../turns.ts';
+import { createKeyedQueue } from '../keyed-queue.ts';
 import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
 /**
@@ -55,14 +55,14 @@ type Dependencies = AppendDependencies & { readonly tellLost: TellLost };
 
 export const createClaims = (dependencies: Dependencies): Claims => {
   // Claims of the same thing wait for each other in this process, so that only other processes conflict.
-  const turns = createTurns<StreamName>();
-  const inTurn = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
-    turns.take(each.stream, () => claim(dependencies, each, { isLooking, metadata }));
+  const queue = createKeyedQueue<StreamName>();
+  const inQueue = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
+    queue.run(each.stream, () => claim(dependencies, each, { isLooking, metadata }));
   return {
     async claim(wanted, metadata) {
       // First check all places, so that a refusal of one leaves no claims of the others behind.
-      if (wanted.length > 1) for (const each of wanted) await inTurn(each, true, metadata);
-      for (const each of wanted) await inTurn(each, false, metadata);
+      if (wanted.length > 1) for (const each of wanted) await inQueue(each, true, metadata);
+      for (const each of wanted) await inQueue(each, false, metadata);
     },
   };
 };

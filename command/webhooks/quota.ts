@@ -6,7 +6,7 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { childrenOf } from '../process-manager/membership.ts';
 import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';
-import { createTurns } from '../turns.ts';
+import { createKeyedQueue } from '../keyed-queue.ts';
 import { userStream } from '../users/user.ts';
 
 /** Enforces the number of webhooks per owner. */
@@ -34,7 +34,7 @@ export const createQuota = ({
   pool: Pick<Pool, 'query'>;
   perOwnerMax: number;
 }): Quota => {
-  const turns = createTurns<UserId>();
+  const queue = createKeyedQueue<UserId>();
   const recent = new LRUCache<StreamName, Made>({ max: RECENT_MAX, ttl: RECENT_MS });
   return {
     take: turns.take,
