@@ -8,7 +8,7 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
-import type { Circumstances } from './circumstances.ts';
+import type { ExecutionContext } from './execution-context.ts';
 import type { Folding } from './decider.ts';
 import { type Known, type States, unwritten } from './states.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
@@ -35,12 +35,12 @@ export type Executor = {
    */
   change<State, Event extends AnnalsEvent>(
     target: Target<State, Event>,
-    circumstances: Circumstances,
+    execution: ExecutionContext,
   ): Promise<Appended>;
   /** Creates an aggregate under a new id; if the id is taken, tries the next. */
   create<State, Event extends AnnalsEvent>(
     targetOf: (id: number) => Target<State, Event>,
-    circumstances: Circumstances,
+    execution: ExecutionContext,
   ): Promise<Appended & { readonly id: number }>;
 };
 
@@ -54,16 +54,16 @@ export const createExecutor = (dependencies: Dependencies): Executor => {
   // Changes of one aggregate in this process wait for each other, so that only other processes conflict.
   const queue = createKeyedQueue<StreamName>();
   return {
-    change: (target, circumstances) =>
-      queue.run(target.stream, () => change(dependencies, target, circumstances)),
-    create: (targetOf, circumstances) => create(dependencies, targetOf, circumstances),
+    change: (target, execution) =>
+      queue.run(target.stream, () => change(dependencies, target, execution)),
+    create: (targetOf, execution) => create(dependencies, targetOf, execution),
   };
 };
 
 const change = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,
   target: Target<State, Event>,
-  circumstances: Circumstances,
+  execution: ExecutionContext,
 ): Promise<Appended> => {
   const { states } = dependencies;
   let basis: Known<State> | undefined = states.recall(target.decider, target.stream);
@@ -71,11 +71,11 @@ const change = async <State, Event extends AnnalsEvent>(
     const isRecalled = basis !== undefined;
     basis ??= await states.load(target.decider, target.stream);
     // The first attempt may still be running: if it has succeeded by now, nothing is decided again.
-    const earlier = await findOwn(dependencies, target.stream, circumstances);
+    const earlier = await findOwn(dependencies, target.stream, execution);
     if (earlier) return earlier;
     try {
-      const events = await decide(target, basis, circumstances);
-      if (events.length > 0) return await append(dependencies, { target, basis, events, circumstances });
+      const events = await decide(target, basis, execution);
+      if (events.length > 0) return await append(dependencies, { target, basis, events, execution });
       // A no-op, like a refusal, is returned only for the current state of the log.
       if (!isRecalled) return { version: basis.version, position: basis.position };
     } catch (error) {
@@ -102,7 +102,7 @@ const decide = async <State, Event>(
   }
 };
 
-type Conditions = Pick<Circumstances, 'ifVersion' | 'unlessVersion'>;
+type Conditions = Pick<ExecutionContext, 'ifVersion' | 'unlessVersion'>;
 
 /** A new aggregate has no version that a caller could have seen. */
 const NO_CONDITIONS: Conditions = { ifVersion: undefined, unlessVersion: undefined };
@@ -122,18 +122,18 @@ const ABOUT_CONTENT: ReadonlySet<RejectionCode> = new Set([
 const create = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,
   targetOf: (id: number) => Target<State, Event>,
-  circumstances: Circumstances,
+  execution: ExecutionContext,
 ): Promise<Appended & { readonly id: number }> => {
   let moves = 0;
-  const repeated = await findCreated(dependencies, targetOf, circumstances);
+  const repeated = await findCreated(dependencies, targetOf, execution);
   if (repeated) return repeated;
   for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
-    const id = circumstances.ids.aggregate(attempt);
+    const id = execution.ids.aggregate(attempt);
     const target = targetOf(id);
     const basis = unwritten(target.decider.initial);
     const events = await decide(target, basis, NO_CONDITIONS);
     try {
-      return { id, ...(await append(dependencies, { target, basis, events, circumstances })) };
+      return { id, ...(await append(dependencies, { target, basis, events, execution })) };
     } catch (error) {
       if (!(error instanceof StaleVersion)) throw error;
       if (target.reads === undefined || moves >= ATTEMPTS_MAX) continue;
@@ -158,13 +158,13 @@ const pause = (attempt: number): Promise<void> => delay(randomInt(Math.min(2 ** 
 const findCreated = async <State, Event>(
   dependencies: Dependencies,
   targetOf: (id: number) => Target<State, Event>,
-  circumstances: Circumstances,
+  execution: ExecutionContext,
 ): Promise<(Appended & { readonly id: number }) | undefined> => {
-  if (circumstances.mayBeRepeatAfter === undefined) return undefined;
+  if (execution.mayBeRepeatAfter === undefined) return undefined;
   for (let attempt = 0; attempt < IDS_TRIED_MAX; attempt += 1) {
-    const id = circumstances.ids.aggregate(attempt);
+    const id = execution.ids.aggregate(attempt);
     const { stream } = targetOf(id);
-    const own = await findOwn(dependencies, stream, circumstances);
+    const own = await findOwn(dependencies, stream, execution);
     if (own) return { id, ...own };
     if (await isUnwritten(dependencies, stream)) return undefined;
   }
@@ -175,22 +175,22 @@ type Decided<State, Event> = {
   readonly target: Target<State, Event>;
   readonly basis: Known<State>;
   readonly events: readonly Event[];
-  readonly circumstances: Circumstances;
+  readonly execution: ExecutionContext;
 };
 
 const append = async <State, Event extends AnnalsEvent>(
   { log, codec, states }: Dependencies,
-  { target, basis, events, circumstances }: Decided<State, Event>,
+  { target, basis, events, execution }: Decided<State, Event>,
 ): Promise<Appended> => {
   const { decider, stream, prepare, reads } = target;
   await prepare?.(events, basis);
-  const unencoded = events.map((event, ordinal) => ({ id: circumstances.ids.event(ordinal), event }));
-  const encoded = await codec.encodeAll(stream, circumstances.metadata, unencoded).catch(refuseForErased);
+  const unencoded = events.map((event, ordinal) => ({ id: execution.ids.event(ordinal), event }));
+  const encoded = await codec.encodeAll(stream, execution.metadata, unencoded).catch(refuseForErased);
   const read = reads?.() ?? [];
   const appended = await (read.length === 0
     ? log.append(stream, basis.version, encoded)
     : log.append(stream, basis.version, encoded, { reads: read }));
-  const happened = events.map((event) => ({ ...event, metadata: circumstances.metadata }));
+  const happened = events.map((event) => ({ ...event, metadata: execution.metadata }));
   states.advance(decider, { stream, from: basis, events: happened, encoded, to: appended });
   return appended;
 };
@@ -207,7 +207,7 @@ const refuseForErased = (error: unknown): never => {
 const findOwn = async (
   { log }: Dependencies,
   stream: StreamName,
-  { ids, mayBeRepeatAfter: after }: Circumstances,
+  { ids, mayBeRepeatAfter: after }: ExecutionContext,
 ): Promise<Appended | undefined> => {
   let own = after === undefined ? undefined : await log.find(stream, ids.event(0), after);
   for (let ordinal = 1; own !== undefined; ordinal += 1) {

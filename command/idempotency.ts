@@ -8,7 +8,7 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { isRejectionCode, Rejection, type RejectionCode } from '#shared/rejection.ts';
-import { type CommandIds, seededIds } from './circumstances.ts';
+import { type CommandIds, seededIds } from './execution-context.ts';
 import type { Outcome } from './handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
 import { type Known, type States, unwritten } from './states.ts';

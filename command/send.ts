@@ -16,7 +16,7 @@ import { actorOf, type Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
-import { freshIds } from './circumstances.ts';
+import { freshIds } from './execution-context.ts';
 import { type Clock, nowOf, REAL_TIME } from './clock.ts';
 import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -75,14 +75,14 @@ const carryOut = (
   const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;
   const metadata = metadataOf(context, clock);
   if (idempotencyKey === undefined) {
-    const circumstances = {
+    const execution = {
       metadata,
       ids: freshIds(newId),
       ifVersion,
       unlessVersion,
       mayBeRepeatAfter: undefined,
     };
-    return handler.handle(command, { caller, circumstances });
+    return handler.handle(command, { caller, execution });
   }
   const content = {
     command: asked,
@@ -93,7 +93,7 @@ const carryOut = (
   return idempotency(keyed, (ids, mayBeRepeatAfter) =>
     handler.handle(command, {
       caller,
-      circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeatAfter },
+      execution: { metadata, ids, ifVersion, unlessVersion, mayBeRepeatAfter },
     }),
   );
 };

@@ -171,7 +171,7 @@ const compareAll = async (
 ): Promise<Checked> => {
   const { verification, schema, findings, passage } = proving;
   const { eventLog, tables, showPersonal, onProgress } = verification;
-  const circumstances = { eventLog, tables, showPersonal, findings, upTo: passage.position() };
+  const context = { eventLog, tables, showPersonal, findings, upTo: passage.position() };
   const live = isComparedWithLive ? await liveComparisons(connection, tables, schema) : [];
   const comparisons = [
     ...live.map((comparison) => ({
@@ -189,7 +189,7 @@ const compareAll = async (
   for (const { against, comparison, what } of comparisons) {
     onProgress({ step: 'check', what });
     await untilAborted(verification, connection, () =>
-      compareRows(connection, against, readableOf(tables, comparison, leaving), circumstances),
+      compareRows(connection, against, readableOf(tables, comparison, leaving), context),
     );
   }
   onProgress({ step: 'check', what: 'what operators left out' });

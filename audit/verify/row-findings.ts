@@ -9,7 +9,7 @@ import { isPersonal } from './readable.ts';
 
 type Against = 'row' | 'fold';
 
-type Circumstances = {
+type Context = {
   readonly eventLog: EventLog;
   readonly tables: Tables;
   /** The position up to which rows are compared. */
@@ -23,16 +23,16 @@ export const compareRows = async (
   connection: Connection,
   against: Against,
   comparison: Comparison,
-  circumstances: Circumstances,
+  context: Context,
 ): Promise<void> => {
-  const { findings } = circumstances;
+  const { findings } = context;
   const { listed, ...totals } = await compare(connection, comparison);
   const told = { missing: 0, extra: 0, different: 0 };
   for (const difference of listed) {
     const how = difference.found === null ? 'missing' : difference.recorded === null ? 'extra' : 'different';
     if (!findings.isWanted(`${against}_${how}`)) continue;
     findings.add(
-      await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, circumstances),
+      await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, context),
     );
     told[how] += 1;
   }
@@ -43,7 +43,7 @@ export const compareRows = async (
 const explained = async (
   { kind, table }: Pick<RowFinding, 'kind' | 'table'>,
   { key, recorded, found }: Difference,
-  { eventLog, tables, upTo, showPersonal }: Circumstances,
+  { eventLog, tables, upTo, showPersonal }: Context,
 ): Promise<RowFinding> => {
   const stream = streamOf(tables, table, key);
   const names = Object.keys(recorded ?? found ?? {});

@@ -89,9 +89,9 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         return events;
       },
       ...fenced(reads, fence),
-      ...preparing(limits.announce(kind, id, sent.circumstances.metadata), own?.announce(id, sent)),
+      ...preparing(limits.announce(kind, id, sent.execution.metadata), own?.announce(id, sent)),
     };
-    return { id, ...(await executor.change(target, sent.circumstances)) };
+    return { id, ...(await executor.change(target, sent.execution)) };
   };
 };
 

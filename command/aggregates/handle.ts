@@ -80,7 +80,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const reads = readsOf(kind, command);
   const ownerKey = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
   return (given: Command, sent) => {
-    const { caller, circumstances } = sent;
+    const { caller, execution } = sent;
     const named = ownerKey === undefined ? undefined : (given[ownerKey] as UserId | undefined);
     const owner = ownerKey === undefined ? undefined : ownerOf(caller, named, `/${ownerKey}`);
     const fence: Fence = new Map();
@@ -108,9 +108,9 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         return toEvents(events);
       },
       ...fenced(reads, fence),
-      ...preparing(limits.announce(kind, id, circumstances.metadata), own?.announce(id, sent)),
+      ...preparing(limits.announce(kind, id, execution.metadata), own?.announce(id, sent)),
     });
-    return executor.create(targetFor, circumstances);
+    return executor.create(targetFor, execution);
   };
 };
 

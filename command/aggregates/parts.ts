@@ -1,7 +1,7 @@
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Look } from '#kernel/decide/guards.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import type { Sent } from '../circumstances.ts';
+import type { Sent } from '../execution-context.ts';
 import type { HandlerDependencies, Outcome } from '../handler.ts';
 import type { RulesOf } from './rules.ts';
 import type { See } from './seen.ts';

@@ -1,5 +1,5 @@
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import type { Sent } from '../circumstances.ts';
+import type { Sent } from '../execution-context.ts';
 import type { Target } from './target.ts';
 
 /** Rules of the kernel’s own aggregates that need code. */

@@ -5,17 +5,17 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { ownOf, userIdOf } from '#shared/policy.ts';
-import type { Sent } from '../circumstances.ts';
+import type { Sent } from '../execution-context.ts';
 import type { Target as AnyTarget } from '../execute.ts';
 
 export type Target = AnyTarget<AggregateState, AnnalsEvent>;
 
 export const streamOf = ({ name }: Kind, id: number): StreamName => streamName(name, id);
 
-export const contextOf = ({ caller, circumstances }: Sent, look: Look): Context => ({
+export const contextOf = ({ caller, execution }: Sent, look: Look): Context => ({
   callerId: userIdOf(caller),
   own: ownOf(caller),
-  at: circumstances.metadata.at,
+  at: execution.metadata.at,
   look,
 });
 

@@ -26,7 +26,7 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Limits } from '../aggregates/limits.ts';
 import { bothOf, createSee, type See } from '../aggregates/seen.ts';
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../aggregates/target.ts';
-import { type Circumstances, seededIds } from '../circumstances.ts';
+import { type ExecutionContext, seededIds } from '../execution-context.ts';
 import type { Executor } from '../execute.ts';
 import type { States } from '../states.ts';
 import { following, type TaskDependencies } from './carry-out.ts';
@@ -193,7 +193,7 @@ const give = async (
 ): Promise<void> => {
   const { executor } = parts;
   const key = `${kind.name}Id`;
-  const circumstances = circumstancesOf(given);
+  const execution = executionOf(given);
   const schema = commandSchema(kind, command);
   const type = typeOfCommand(kind, command.name);
   if (command.kind !== 'create') {
@@ -206,7 +206,7 @@ const give = async (
       list: command.list,
       reads: readsOf(kind, command),
     };
-    await executor.change(targetOf(parts, kind, asked, given), circumstances);
+    await executor.change(targetOf(parts, kind, asked, given), execution);
     return;
   }
   const parsed = schema.parse({ type, ...form });
@@ -217,7 +217,7 @@ const give = async (
     isCreation: true,
     reads: readsOf(kind, command),
   });
-  await executor.create((made) => targetOf(parts, kind, begun(made), given), circumstances);
+  await executor.create((made) => targetOf(parts, kind, begun(made), given), execution);
 };
 
 type Asked = {
@@ -279,7 +279,7 @@ const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): stri
   v5(`${task} ${stream} ${name} ${mark}`, cause.id);
 
 /** Ids derived from the causing event, so that a retry has no further effect. */
-const circumstancesOf = ({ task, mark, metadata }: Given): Circumstances => {
+const executionOf = ({ task, mark, metadata }: Given): ExecutionContext => {
   const eventSeed = seedOf(task, mark);
   const firstId =
     Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS +

@@ -21,7 +21,7 @@ export const userRules = ({
         throw new Rejection('email_changed_by_application');
   },
   /** Announces an appointed or leaving administrator, with the version that the append will expect. */
-  announce(id, { caller, circumstances: { metadata } }) {
+  announce(id, { caller, execution: { metadata } }) {
     const userId = id as UserId;
     return async (events, { state, version: userVersion }) => {
       const before = rankOf(state);

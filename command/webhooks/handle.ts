@@ -15,7 +15,7 @@ import { type Caller, policyOf, toldScopesOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
-import type { Sent } from '../circumstances.ts';
+import type { Sent } from '../execution-context.ts';
 import type { Target } from '../execute.ts';
 import { demand, type HandlerDependencies, type HandlersOf, type Outcome, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
@@ -66,15 +66,15 @@ export const webhookHandlers = (
       scopes: scopesOf(caller),
     })),
     RotateWebhookSecret: {
-      ...handling((command, { circumstances }) => ({
+      ...handling((command, { execution }) => ({
         ...command,
         secret: newSecret(),
-        at: circumstances.metadata.at,
+        at: execution.metadata.at,
       })),
       reveal: secretReader(dependencies),
     },
     EnableWebhook: deciding,
-    DisableWebhook: handling(async (command, { caller, circumstances }, state) => {
+    DisableWebhook: handling(async (command, { caller, execution }, state) => {
       if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
       const isByOwner =
         caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.fields.owner;
@@ -83,7 +83,7 @@ export const webhookHandlers = (
         isByOwner,
         log: log.identity,
         head: await log.head(),
-        at: circumstances.metadata.at,
+        at: execution.metadata.at,
       };
     }),
     DeleteWebhook: {
@@ -137,7 +137,7 @@ const handlingWith =
             return decide(await commandOn(command, sent, state), state);
           },
         };
-        return { id: webhookId, ...(await executor.change(target, sent.circumstances)) };
+        return { id: webhookId, ...(await executor.change(target, sent.execution)) };
       },
     }) as const;
 
@@ -176,7 +176,7 @@ type Registering = { readonly decide: Decide; readonly quota: Quota };
 
 const registering =
   ({ executor, domain, states }: HandlerDependencies, { decide, quota }: Registering) =>
-  async (command: RegisterWebhook, { caller, circumstances }: Sent): Promise<Outcome> => {
+  async (command: RegisterWebhook, { caller, execution }: Sent): Promise<Outcome> => {
     const ownerId = ownerOf(caller, command.ownerId, POINTER);
     const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? toldScopesOf(policyOf(domain)) };
     const targetOf = (id: number): WebhookTarget => ({
@@ -190,7 +190,7 @@ const registering =
       },
     });
     return quota.take(ownerId, async () => {
-      const outcome = await executor.create(targetOf, circumstances);
+      const outcome = await executor.create(targetOf, execution);
       quota.note(webhookStream(outcome.id as WebhookId), { ownerId, position: outcome.position });
       return outcome;
     });
@@ -203,7 +203,7 @@ const scopesOf = (caller: Caller): readonly string[] | undefined =>
     : undefined;
 
 /** A request has the id of its event. */
-const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);
+const requestIdOf = ({ execution }: Sent): string => execution.ids.event(0);
 
 /** Callers who neither own it nor are administrators get “not found”. */
 const demandOn = (caller: Caller, state: AggregateState): void => {

@@ -5,7 +5,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /** The context of a command: metadata, ids and preconditions. */
-export type Circumstances = {
+export type ExecutionContext = {
   readonly metadata: MetadataContext;
   readonly ids: CommandIds;
   /** The version that the caller has seen; the command applies to this version only. */
@@ -16,7 +16,7 @@ export type Circumstances = {
 };
 
 /** The sender of a command, with its context. */
-export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
+export type Sent = { readonly caller: Caller; readonly execution: ExecutionContext };
 
 /** The ids that a command assigns. */
 export type CommandIds = {
