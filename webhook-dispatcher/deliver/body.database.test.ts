@@ -13,7 +13,7 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type ComposeBody, createComposer } from './body.ts';
 import type { Endpoint, Owner, Shape } from './delivery.ts';
-import { createStandsStill } from './standing-still.ts';
+import { createIsParked } from './is-parked.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
       domain: publishing,
       run: async (text, values) => (await pool.query(text, [...values])).rows,
     }),
-    standsStill: createStandsStill(publishing, pool),
+    isParked: createIsParked(publishing, pool),
   };
   compose = createComposer(dependencies);
   reader = await world.person('reader', 'Rita');

@@ -48,7 +48,7 @@ type Given = {
   readonly change?: Change;
   readonly opened?: JsonObject;
   readonly isReadable?: boolean;
-  readonly standsStill?: boolean;
+  readonly isParked?: boolean;
   readonly role?: Role;
   readonly scopes?: readonly string[];
   readonly payload?: Endpoint['payload'];
@@ -59,7 +59,7 @@ const compose = async ({
   change = commentAdded,
   opened,
   isReadable = true,
-  standsStill = false,
+  isParked = false,
   role = 'author',
   scopes = TOLD_SCOPES,
   payload = 'full',
@@ -70,7 +70,7 @@ const compose = async ({
     identity: IDENTITY,
     open: async ({ data }) => opened ?? { ...data, text: 'Well said.' },
     isReadable: async () => isReadable,
-    standsStill: async () => standsStill,
+    isParked: async () => isParked,
   });
   const owner: Owner = {
     kind: 'user',
@@ -111,7 +111,7 @@ test('the body has the format of the feed', async () => {
     identity: IDENTITY,
     open: async ({ data }) => data,
     isReadable: async () => true,
-    standsStill: async () => false,
+    isParked: async () => false,
   });
   const owner: Owner = {
     kind: 'user',
@@ -164,7 +164,7 @@ test('every later attempt has the same content, whatever the webhook asks for by
 });
 
 test('a delivery of temporarily unreadable content waits if its first attempt contained more than ids', async () => {
-  const away = { isReadable: false, standsStill: true };
+  const away = { isReadable: false, isParked: true };
   for (const shape of ['full', 'public'] as const) expect(await compose({ ...away, shape })).toBe('waiting');
   for (const shape of ['ids', null] as const) expect(await compose({ ...away, shape })).toEqual(byIds);
   expect(await compose({ ...away, change: ofDraft, scopes: [], shape: 'full' })).toBe('withheld');

@@ -11,7 +11,7 @@ import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.ts';
 import type { Outgoing, Owner, Shape } from './delivery.ts';
-import type { StandsStill } from './standing-still.ts';
+import type { IsParked } from './is-parked.ts';
 
 /**
  * The body to send; or none, because the owner may no longer read what the first attempt contained, or
@@ -34,7 +34,7 @@ type Dependencies = {
   readonly identity: LogIdentity;
   readonly open: OpenChange;
   readonly isReadable: IsReadable;
-  readonly standsStill: StandsStill;
+  readonly isParked: IsParked;
 };
 
 /** Longer bodies are reduced to ids. */
@@ -49,7 +49,7 @@ export const createComposer = ({
   identity,
   open,
   isReadable,
-  standsStill,
+  isParked,
 }: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
@@ -90,7 +90,7 @@ export const createComposer = ({
         ? { kind: 'body', bytes, shape: readable.shape }
         : byIds(change);
     }
-    if (!readable && (await standsStill(change))) return { kind: 'waiting' };
+    if (!readable && (await isParked(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
     const data = settled === 'public' ? withoutPrivate(domain, change, readable.data) : readable.data;
     return { kind: 'body', bytes: bytesOf(change, data), shape: settled };

@@ -21,7 +21,7 @@ import type {
 import { type Answer, openPoster, type Poster } from './post.ts';
 import { retryAfterMs, retryInMs } from './schedule.ts';
 import { signatures, signingKey } from './sign.ts';
-import { createStandsStill } from './standing-still.ts';
+import { createIsParked } from './is-parked.ts';
 
 type Dependencies = {
   readonly compose: ComposeBody;
@@ -179,7 +179,7 @@ export const openComposer = ({ domain, pool, eventLog, keys }: Omit<Options, 'se
       domain,
       run: async (text, values) => (await pool.query(text, [...values])).rows,
     }),
-    standsStill: createStandsStill(domain, pool),
+    isParked: createIsParked(domain, pool),
   });
 
 export const openSender = ({ settings, ...options }: Options): Sender & AsyncDisposable => {

@@ -60,7 +60,7 @@ describe.each(told)('$type as clients get it', (definition) => {
       identity: EXAMPLE_LOG,
       open: async () => example,
       isReadable: async () => true,
-      standsStill: async () => false,
+      isParked: async () => false,
     });
     const owner = {
       kind: 'user',

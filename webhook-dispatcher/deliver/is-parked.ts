@@ -12,9 +12,9 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
  * Returns whether the aggregate of a change, or its parent, is parked: then nobody can read it until an
  * operator acts.
  */
-export type StandsStill = (change: Change) => Promise<boolean>;
+export type IsParked = (change: Change) => Promise<boolean>;
 
-export const createStandsStill = (domain: Domain, pool: Pick<Pool, 'query'>): StandsStill => {
+export const createIsParked = (domain: Domain, pool: Pick<Pool, 'query'>): IsParked => {
   const catalogue = catalogueOf(domain);
   const { kinds } = visibilityOf(domain);
   const parentsOf = ({ stream, data }: Change): readonly StreamName[] => {
