@@ -91,19 +91,19 @@ type Leads = readonly [type: string, Leading, meaning: Fact];
 const leadsOf = (reaction: Reaction): readonly Leads[] => {
   const { kind, path, target, reference } = reaction;
   const { list } = reference;
-  const wayOf = list === undefined ? wayOfAggregate(reaction) : wayOfItems(reference, list);
+  const sourceOf = list === undefined ? wayOfAggregate(reaction) : sourceOfItems(reference, list);
   const name = referenceOf(kind, path);
   const nameIn: Leading['nameIn'] =
     list === undefined ? () => name : (data) => `${name}/${encodeURIComponent(String(data[list.id.name]))}`;
   return Object.values(kind.events).flatMap((event): readonly Leads[] => {
-    const way = wayOf(event);
-    if (way === undefined) return [];
+    const source = sourceOf(event);
+    if (source === undefined) return [];
     const { type, version } = event;
     return [
       [
         type,
-        { targetKind: target.name, nameIn, idIn: idBy(way) },
-        ['leads', type, version, name, target.name, list?.id.name, way],
+        { targetKind: target.name, nameIn, idIn: idBy(source) },
+        ['leads', type, version, name, target.name, list?.id.name, source],
       ],
     ];
   });
@@ -113,28 +113,28 @@ const leadsOf = (reaction: Reaction): readonly Leads[] => {
  * The source of a reference’s target: the actor of the event, a constant, or a key of its data. In a
  * creation, a missing key means no target.
  */
-type Way =
+type TargetSource =
   | readonly ['caller']
   | readonly ['always', id: unknown]
   | readonly ['creates' | 'changes', key: string];
 
-const idBy = (way: Way): Leading['idIn'] => {
-  switch (way[0]) {
+const idBy = (source: TargetSource): Leading['idIn'] => {
+  switch (source[0]) {
     case 'caller':
       return (_, actor) => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
     case 'always':
-      return () => way[1];
+      return () => source[1];
     case 'creates':
-      return (data) => data[way[1]] ?? null;
+      return (data) => data[source[1]] ?? null;
     case 'changes':
-      return (data) => data[way[1]];
+      return (data) => data[source[1]];
   }
 };
 
-type WayOf = (event: EventInfo) => Way | undefined;
+type TargetSourceOf = (event: EventInfo) => TargetSource | undefined;
 
 /** An added item keeps its target until it changes or is removed. */
-const wayOfItems = ({ def, field }: Reference, list: ListInfo): WayOf => {
+const sourceOfItems = ({ def, field }: Reference, list: ListInfo): TargetSourceOf => {
   const key = wire(field, def);
   return (event) => {
     if (event.list !== list) return undefined;
@@ -151,7 +151,7 @@ const wayOfItems = ({ def, field }: Reference, list: ListInfo): WayOf => {
   };
 };
 
-const wayOfAggregate = ({ kind, path: field }: Reaction): WayOf => {
+const wayOfAggregate = ({ kind, path: field }: Reaction): TargetSourceOf => {
   const key = wire(field, kind.fields[field]);
   return (event) => {
     const set = event.sets[field];

@@ -39,8 +39,8 @@ const shownTo = (kind: Kind, name: string, schema: z.ZodType): z.ZodType =>
 const isTracedToAll = (kind: Kind): boolean => kind.name === 'user' || partRightsOf(kind).length === 0;
 
 /** True if it requires a right of its own. */
-const isGuarded = ({ fieldRights }: Kind, way: 'reads' | 'writes', name: string): boolean =>
-  Object.values(fieldRights).some((row) => ((row[way] ?? []) as readonly string[]).includes(name));
+const isGuarded = ({ fieldRights }: Kind, access: 'reads' | 'writes', name: string): boolean =>
+  Object.values(fieldRights).some((row) => ((row[access] ?? []) as readonly string[]).includes(name));
 
 /** The field of the target that is shown with a reference, if it has a label. */
 export const labelOf = (domain: Domain, def: FieldDef): string | undefined =>

@@ -19,8 +19,8 @@ export type TableDefinition = {
   readonly unsampled: string | undefined;
 };
 
-/** `ways` are the references, beside owner and parent, through which callers find rows. */
-export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDefinition => {
+/** `references` are the references, beside owner and parent, through which callers find rows. */
+export const definitionOf = (kind: Kind, references: readonly string[] = []): TableDefinition => {
   const { name, personal } = tableOf(kind);
   const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
   const searched = searchOf(kind, composed);
@@ -28,7 +28,7 @@ export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDef
   return {
     table: `${tableOfLines(name, [...linesOf(kind), ...searched])}${storage}`,
     firstTable: tableOfLines(name, [...linesOf(kind), ...searchOf(kind, (text) => `normalize(${text})`)]),
-    indexes: [...orderIndexes(kind, ways), ...sortIndexes(kind), ...filterIndexes(kind)],
+    indexes: [...orderIndexes(kind, references), ...sortIndexes(kind), ...filterIndexes(kind)],
     unsampled: personal.length === 0 ? undefined : `alter table ${name} ${unsampled.join(', ')}`,
   };
 };
@@ -83,7 +83,7 @@ const searchOf = (kind: Kind, normalized: (text: string) => string): readonly st
  * Indexes for lists of all aggregates, below a parent, and of an owner. The state comes first: a list reads
  * pages of one state or merges several, so that it never skips invisible rows one by one.
  */
-const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] => {
+const orderIndexes = (kind: Kind, references: readonly string[]): readonly string[] => {
   const { name: table } = tableOf(kind);
   const created = kind.oldestFirst ? 'created_at, id' : 'created_at desc, id desc';
   if (staysWhenEnded(kind)) {
@@ -99,11 +99,11 @@ const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] =>
     `create index ${table}_by_${field} on ${table} (${column(field, kind.fields[field])}, ${order})`;
   const { parent, owner } = kind;
   // Finds the person of the personal fields.
-  const others = kind.identity.filter((name) => name !== parent && name !== owner && !ways.includes(name));
+  const others = kind.identity.filter((name) => name !== parent && name !== owner && !references.includes(name));
   return [
     parent === undefined ? `create index ${table}_by_creation on ${table} (${led})` : by(parent, led),
     ...(owner === undefined ? [] : [by(owner, parent === undefined ? led : 'id')]),
-    ...ways.map((way) => by(way, led)),
+    ...references.map((reference) => by(reference, led)),
     ...others.map((name) => by(name, 'id')),
   ];
 };

@@ -62,7 +62,7 @@ const personalIn = ({ fields }: ListInfo): readonly (readonly [string, FieldDef]
 export const itemDefinitionOf = (
   kind: Kind,
   list: ListInfo,
-  ways: readonly string[] = [],
+  references: readonly string[] = [],
 ): TableDefinition => {
   const { name, columns, key, order, personal, person } = itemTableOf(kind, list);
   const all = fieldsOfItem(list);
@@ -82,8 +82,8 @@ export const itemDefinitionOf = (
       ...(person === null
         ? []
         : [`create index ${name}_by_person on ${name} (${person}, ${key.join(', ')})`]),
-      ...ways.map(
-        (way) => `create index ${name}_with_${snake(way)} on ${name} (${column(way, all[way])}, ${key[0]})`,
+      ...references.map(
+        (reference) => `create index ${name}_with_${snake(reference)} on ${name} (${column(reference, all[reference])}, ${key[0]})`,
       ),
     ],
     unsampled:

@@ -13,7 +13,7 @@ export type AskedTable = {
   /** The columns that find its rows, and those that the right asks for. */
   readonly columns: readonly string[];
   /** SQL that joins these rows of it, as `x`, to the dependent rows `v` of the view. */
-  way(rows: string): string;
+  joinTo(rows: string): string;
   /** SQL that finds the affected users from `x`; undefined if everyone may be affected. */
   readonly readers: readonly Readers[] | undefined;
 };
@@ -35,7 +35,7 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
     tables.push({
       name: table,
       columns: [...new Set([id, ...columnsIn(of, kind)])],
-      way: (rows) => `${place.joins} join ${rows} x on x.${id} = ${place.row}.${to}`,
+      joinTo: (rows) => `${place.joins} join ${rows} x on x.${id} = ${place.row}.${to}`,
       readers: readersIn(domain, of, { kind, row: 'x', joins: '' }),
     });
     visit(of, {

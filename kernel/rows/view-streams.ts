@@ -76,7 +76,7 @@ export const keepingReadersOf = (view: ViewTable, asked: readonly AskedTable[]):
         hasOld && hasNew
           ? `((${rows('went')} except ${rows('came')}) union all (${rows('came')} except ${rows('went')}))`
           : `(${rows(hasNew ? 'came' : 'went')})`;
-      const from = `from ${known(view)}${table.way(changed)}`;
+      const from = `from ${known(view)}${table.joinTo(changed)}`;
       const concerned = (table.readers ?? [{ joins: '', id: '0::bigint' }]).map(
         ({ joins, id }) => `select ${id} as id ${from}${joins}`,
       );

@@ -21,7 +21,7 @@ import { tableOf } from '#kernel/rows/table.ts';
 import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
 import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
 import { viewDefinitionOf, viewIndexesOf } from '#kernel/rows/views.ts';
-import { waysToCaller, waysToItems } from '#kernel/rows/ways.ts';
+import { callerReferencesOf, callerReferencesOfItems } from '#kernel/rows/caller-references.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Change, ItemChange, Table } from './change.ts';
@@ -108,7 +108,7 @@ const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
   return {
     ...tableOf(kind),
     aggregate: kind,
-    definition: definitionOf(kind, waysToCaller(domain, kind)),
+    definition: definitionOf(kind, callerReferencesOf(domain, kind)),
     isSearched: Object.values(kind.fields).some(({ search }) => search),
     // A webhook needs its owner.
     afterDeparture: kind.isManaged ? 'removed' : 'emptied',
@@ -128,7 +128,7 @@ const projectedItems = (domain: Domain, kind: Kind, list: ListInfo): ProjectedIt
   const rows = compileItems(kind, list);
   return {
     ...itemTableOf(kind, list),
-    definition: itemDefinitionOf(kind, list, waysToItems(domain, kind, list)),
+    definition: itemDefinitionOf(kind, list, callerReferencesOfItems(domain, kind, list)),
     afterDeparture: 'emptied',
     derived: derivedColumnsOf(kind, list),
     changes: (event) => rows.get(event.type)?.(event as Projected),

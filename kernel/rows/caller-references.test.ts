@@ -3,7 +3,7 @@ import { domain } from '../declare/domain.ts';
 import { line, ref, states } from '../declare/fields.ts';
 import { assemble } from '../registry/assemble.ts';
 import type { Kind } from '../registry/registry.ts';
-import { waysToCaller } from './ways.ts';
+import { callerReferencesOf } from './caller-references.ts';
 
 const base = domain({ name: 'tasks', roles: ['member'] });
 const { aggregate, user } = base;
@@ -37,11 +37,11 @@ const task = aggregate('task', {
   },
 });
 const tasks = assemble(base, [team, task]);
-const ways = (kind: string) => waysToCaller(tasks, tasks.kinds[kind] as Kind);
+const references = (kind: string) => callerReferencesOf(tasks, tasks.kinds[kind] as Kind);
 
 test('each reference by which a right to read names or reaches the caller has an index; others have none', () => {
-  expect(ways('task')).toEqual(['assignee', 'helper', 'team']);
-  expect(ways('team')).toEqual(['lead']);
+  expect(references('task')).toEqual(['assignee', 'helper', 'team']);
+  expect(references('team')).toEqual(['lead']);
 });
 
-test('users are found by their own id, which needs no further index', () => expect(ways('user')).toEqual([]));
+test('users are found by their own id, which needs no further index', () => expect(references('user')).toEqual([]));

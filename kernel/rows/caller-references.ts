@@ -9,7 +9,7 @@ import { questionsOf, readingRights } from '../visibility/watches.ts';
  * compare with the caller’s. An index on each leads from the caller’s memberships to the rows that they
  * allow, so that a list never scans all rows for a caller who may read few.
  */
-export const waysToCaller = (domain: Domain, kind: Kind): readonly string[] => {
+export const callerReferencesOf = (domain: Domain, kind: Kind): readonly string[] => {
   const found = Object.values(domain.kinds)
     .flatMap((of) => readingRights(domain, of).flatMap((right) => questionsOf(domain, right)))
     .flatMap(({ asked, at }) => (at.kind === kind && leadsToCaller(asked) ? [asked.field] : []));
@@ -23,5 +23,5 @@ const leadsToCaller = (asked: Expression): boolean =>
   (asked.op === 'at' && (callersIn(asked.of).length > 0 || attributesIn(asked.of).length > 0));
 
 /** The fields by which rights find the caller among the items of a list. */
-export const waysToItems = (domain: Domain, kind: Kind, list: ListInfo): readonly string[] =>
+export const callerReferencesOfItems = (domain: Domain, kind: Kind, list: ListInfo): readonly string[] =>
   askedListOf(domain, kind, list.name)?.callers ?? [];
