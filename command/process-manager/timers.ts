@@ -2,7 +2,7 @@ import { holdsOf } from '#kernel/conditions/holds.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { conditionOf, type Moment, type Standing, standingsOf, stateAt } from '#kernel/decide/timers.ts';
+import { conditionOf, type Moment, type TimerState, timerStatesOf, stateAt } from '#kernel/decide/timers.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
@@ -103,20 +103,20 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
     const tasks: ReactionTask[] = [];
     const running: Running[] = [];
     const spent: Spent[] = [];
-    for (const standing of kind === undefined ? [] : standingsOf(domain, kind, history).toSorted(byTime)) {
-      const timer = kind?.timers[standing.name];
-      const moment = history.find(({ id }) => id === standing.cause);
+    for (const timerState of kind === undefined ? [] : timerStatesOf(domain, kind, history).toSorted(byTime)) {
+      const timer = kind?.timers[timerState.name];
+      const moment = history.find(({ id }) => id === timerState.cause);
       if (kind === undefined || timer === undefined || moment === undefined) continue;
       const cause = { id: moment.id, metadata: moment.metadata, position: moment.position };
       const task: ReactionTask = { task: 'run', stream, name: timerTask(timer.name), cause };
       if (before.get(timer.name) === cause.id || history.some(({ id }) => id === eventIdOf(task))) continue;
-      if ('leftMs' in standing || standing.dueMs > nowMs) {
-        running.push({ standing, cause });
+      if ('leftMs' in timerState || timerState.dueMs > nowMs) {
+        running.push({ timerState, cause });
         continue;
       }
       spent.push({ name: timer.name, causeId: cause.id });
       const only = conditionOf(domain, kind, timer);
-      const state = stateAt(history, standing.dueMs);
+      const state = stateAt(history, timerState.dueMs);
       if (
         state.status === 'present' &&
         holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, { also: only })))
@@ -143,11 +143,11 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
   };
 };
 
-type Running = { readonly standing: Standing; readonly cause: Cause };
+type Running = { readonly timerState: TimerState; readonly cause: Cause };
 
-const byTime = (one: Standing, other: Standing): number => timeOf(one) - timeOf(other);
-const timeOf = (standing: Standing): number =>
-  'dueMs' in standing ? standing.dueMs : Number.MAX_SAFE_INTEGER;
+const byTime = (one: TimerState, other: TimerState): number => timeOf(one) - timeOf(other);
+const timeOf = (timerState: TimerState): number =>
+  'dueMs' in timerState ? timerState.dueMs : Number.MAX_SAFE_INTEGER;
 
 const keep = async (
   connection: Connection,
@@ -162,11 +162,11 @@ const keep = async (
      from unnest($2::text[], $3::uuid[], $4::jsonb[], $5::float8[], $6::bigint[]) as t (name, cause_id, cause_metadata, due, left_ms)`,
     [
       stream,
-      running.map(({ standing }) => standing.name),
+      running.map(({ timerState }) => timerState.name),
       running.map(({ cause }) => cause.id),
       running.map(({ cause }) => JSON.stringify(cause.metadata)),
-      running.map(({ standing }) => ('dueMs' in standing ? standing.dueMs : null)),
-      running.map(({ standing }) => ('leftMs' in standing ? standing.leftMs : null)),
+      running.map(({ timerState }) => ('dueMs' in timerState ? timerState.dueMs : null)),
+      running.map(({ timerState }) => ('leftMs' in timerState ? timerState.leftMs : null)),
     ],
   );
 };

@@ -3,7 +3,7 @@ import type { EventId } from '#shared/brands.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { deciderOf } from './decider.ts';
 import { ABSENT, type Happened } from './state.ts';
-import { type Moment, standingsOf, stateAt } from './timers.ts';
+import { type Moment, timerStatesOf, stateAt } from './timers.ts';
 
 const { request } = requests.kinds;
 if (!request) throw new Error('There is no request');
@@ -26,14 +26,14 @@ const history = (...told: Told): readonly Moment[] => {
     return { id: `${event} ${index}` as EventId, type: happened.type, atMs, state };
   });
 };
-const standing = (name: string, ...told: Told) =>
-  standingsOf(requests, request, history(...told)).find((each) => each.name === name);
+const timerState = (name: string, ...told: Told) =>
+  timerStatesOf(requests, request, history(...told)).find((each) => each.name === name);
 
 test('a timer runs from the latest event that starts it', () => {
-  expect(standing('remind', ['asked', 0])).toMatchObject({ cause: 'asked 0', dueMs: 3 * DAY });
-  expect(standing('remind', ['asked', 0], ['reopened', 5])).toMatchObject({ dueMs: 3 * DAY });
-  expect(standing('escalate', ['asked', 0])).toBeUndefined();
-  expect(standing('escalate', ['asked', 0], ['reminded', 72], ['reminded', 80])).toMatchObject({
+  expect(timerState('remind', ['asked', 0])).toMatchObject({ cause: 'asked 0', dueMs: 3 * DAY });
+  expect(timerState('remind', ['asked', 0], ['reopened', 5])).toMatchObject({ dueMs: 3 * DAY });
+  expect(timerState('escalate', ['asked', 0])).toBeUndefined();
+  expect(timerState('escalate', ['asked', 0], ['reminded', 72], ['reminded', 80])).toMatchObject({
     cause: 'reminded 2',
     dueMs: 80 * HOUR + DAY,
   });
@@ -44,20 +44,20 @@ test('a paused timer resumes with the time that was left', () => {
     ['asked', 0],
     ['returned', 10],
   ] as const;
-  expect(standing('breach', ...paused)).toMatchObject({ leftMs: 30 * HOUR });
-  expect(standing('breach', ...paused, ['answered', 100])).toMatchObject({ dueMs: 130 * HOUR });
+  expect(timerState('breach', ...paused)).toMatchObject({ leftMs: 30 * HOUR });
+  expect(timerState('breach', ...paused, ['answered', 100])).toMatchObject({ dueMs: 130 * HOUR });
   expect(
-    standing('breach', ...paused, ['answered', 100], ['returned', 110], ['answered', 500]),
+    timerState('breach', ...paused, ['answered', 100], ['returned', 110], ['answered', 500]),
   ).toMatchObject({ dueMs: 520 * HOUR });
 });
 
 test('a timer that ran out before the pause stays due, and a clock that goes back adds no time', () => {
-  expect(standing('breach', ['asked', 0], ['returned', 41])).toMatchObject({ dueMs: 40 * HOUR });
-  expect(standing('breach', ['asked', 10], ['returned', 5])).toMatchObject({ leftMs: 40 * HOUR });
+  expect(timerState('breach', ['asked', 0], ['returned', 41])).toMatchObject({ dueMs: 40 * HOUR });
+  expect(timerState('breach', ['asked', 10], ['returned', 5])).toMatchObject({ leftMs: 40 * HOUR });
 });
 
 test('an ended aggregate has no timers', () => {
-  expect(standing('remind', ['asked', 0], ['closed', 1])).toBeUndefined();
+  expect(timerState('remind', ['asked', 0], ['closed', 1])).toBeUndefined();
 });
 
 test('the state at a time is the one after the last event until then', () => {

@@ -13,7 +13,7 @@ export type Moment = {
 };
 
 /** The state of a timer: due at a time, or paused with some time left. */
-export type Standing = { readonly name: string; readonly cause: EventId } & (
+export type TimerState = { readonly name: string; readonly cause: EventId } & (
   | { readonly dueMs: number }
   | { readonly leftMs: number }
 );
@@ -29,10 +29,10 @@ export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expre
  * The states of an aggregate’s timers, from its whole history and the present declaration. The latest event
  * that starts a timer counts. Pure, so that it can be recomputed from the log.
  */
-export const standingsOf = (domain: Domain, kind: Kind, history: readonly Moment[]): readonly Standing[] =>
+export const timerStatesOf = (domain: Domain, kind: Kind, history: readonly Moment[]): readonly TimerState[] =>
   history.at(-1)?.state.status === 'present'
     ? Object.values(kind.timers).flatMap(
-        (timer) => standingOf(timer, history, isPaused(domain, kind, timer)) ?? [],
+        (timer) => timerStateOf(timer, history, isPaused(domain, kind, timer)) ?? [],
       )
     : [];
 
@@ -42,11 +42,11 @@ const isPaused = (domain: Domain, kind: Kind, { pause }: TimerInfo): ((state: Ag
   return (state) => state.status === 'present' && holds(state.fields, null, () => undefined);
 };
 
-const standingOf = (
+const timerStateOf = (
   { name, after, waitMs }: TimerInfo,
   history: readonly Moment[],
   paused: (state: AggregateState) => boolean,
-): Standing | undefined => {
+): TimerState | undefined => {
   let cause: EventId | undefined;
   let leftMs = waitMs;
   /** The start of the running period; undefined while paused. */
