@@ -8,10 +8,10 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { KeyDestroyed } from '#shared/keys/key-store.ts';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
-import type { ExecutionContext } from './execution-context.ts';
 import type { Folding } from './decider.ts';
-import { type Known, type States, unwritten } from './states.ts';
+import type { ExecutionContext } from './execution-context.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
+import { type Known, type States, unwritten } from './states.ts';
 
 /** The aggregate of a command, its stream, and the decision. */
 export type Target<State, Event> = {
@@ -54,8 +54,7 @@ export const createExecutor = (dependencies: Dependencies): Executor => {
   // Changes of one aggregate in this process wait for each other, so that only other processes conflict.
   const queue = createKeyedQueue<StreamName>();
   return {
-    change: (target, execution) =>
-      queue.run(target.stream, () => change(dependencies, target, execution)),
+    change: (target, execution) => queue.run(target.stream, () => change(dependencies, target, execution)),
     create: (targetOf, execution) => create(dependencies, targetOf, execution),
   };
 };

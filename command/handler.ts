@@ -10,8 +10,8 @@ import type { WebhookSettings } from '#shared/process/config.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { AdministratorKeeper } from './administrators/keep-administrator.ts';
 import type { Limits } from './aggregates/limits.ts';
-import type { Sent } from './execution-context.ts';
 import type { Executor } from './execute.ts';
+import type { Sent } from './execution-context.ts';
 import type { States } from './states.ts';
 
 /** The aggregate that a command changed, with the resulting version and position. */

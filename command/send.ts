@@ -16,8 +16,8 @@ import { actorOf, type Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
-import { freshIds } from './execution-context.ts';
 import { type Clock, nowOf, REAL_TIME } from './clock.ts';
+import { freshIds } from './execution-context.ts';
 import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
 

@@ -5,8 +5,8 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { ownOf, userIdOf } from '#shared/policy.ts';
-import type { Sent } from '../execution-context.ts';
 import type { Target as AnyTarget } from '../execute.ts';
+import type { Sent } from '../execution-context.ts';
 
 export type Target = AnyTarget<AggregateState, AnnalsEvent>;
 

@@ -6,9 +6,9 @@ import { isDamage } from '#shared/change-stream/damage.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { createKeyedQueue } from '../keyed-queue.ts';
 import type { Known } from '../states.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';
-import { createKeyedQueue } from '../keyed-queue.ts';
 import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
 /**

@@ -2,7 +2,7 @@ import { holdsOf } from '#kernel/conditions/holds.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { conditionOf, type Moment, type TimerState, timerStatesOf, stateAt } from '#kernel/decide/timers.ts';
+import { conditionOf, type Moment, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
@@ -103,7 +103,9 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
     const tasks: ReactionTask[] = [];
     const running: Running[] = [];
     const spent: Spent[] = [];
-    for (const timerState of kind === undefined ? [] : timerStatesOf(domain, kind, history).toSorted(byTime)) {
+    for (const timerState of kind === undefined
+      ? []
+      : timerStatesOf(domain, kind, history).toSorted(byTime)) {
       const timer = kind?.timers[timerState.name];
       const moment = history.find(({ id }) => id === timerState.cause);
       if (kind === undefined || timer === undefined || moment === undefined) continue;

@@ -4,9 +4,9 @@ import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { createKeyedQueue } from '../keyed-queue.ts';
 import { childrenOf } from '../process-manager/membership.ts';
 import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';
-import { createKeyedQueue } from '../keyed-queue.ts';
 import { userStream } from '../users/user.ts';
 
 /** Enforces the number of webhooks per owner. */
@@ -37,14 +37,14 @@ export const createQuota = ({
   const queue = createKeyedQueue<UserId>();
   const recent = new LRUCache<StreamName, Made>({ max: RECENT_MAX, ttl: RECENT_MS });
   return {
-    take: turns.take,
+    take: queue.run,
     async demandRoom(ownerId) {
       // Read before the members, which are then at least as recent.
-      const heard = (await readCheckpoint(pool, PROCESS_MANAGER))?.position ?? START;
+      const processed = (await readCheckpoint(pool, PROCESS_MANAGER))?.position ?? START;
       const known = await childrenOf(pool, userStream(ownerId), { kind: 'webhook', limit: perOwnerMax });
       // A webhook that the process manager has passed, and does not list, was deleted by another process.
       const made = [...recent.entries()].flatMap(([stream, by]) =>
-        by.ownerId === ownerId && by.position > heard ? [stream] : [],
+        by.ownerId === ownerId && by.position > processed ? [stream] : [],
       );
       if (new Set([...known, ...made]).size >= perOwnerMax)
         throw new Rejection('quota_exceeded', { max: perOwnerMax });

@@ -3,7 +3,7 @@ import type { EventId } from '#shared/brands.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { deciderOf } from './decider.ts';
 import { ABSENT, type Happened } from './state.ts';
-import { type Moment, timerStatesOf, stateAt } from './timers.ts';
+import { type Moment, stateAt, timerStatesOf } from './timers.ts';
 
 const { request } = requests.kinds;
 if (!request) throw new Error('There is no request');

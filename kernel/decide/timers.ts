@@ -29,7 +29,11 @@ export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expre
  * The states of an aggregate’s timers, from its whole history and the present declaration. The latest event
  * that starts a timer counts. Pure, so that it can be recomputed from the log.
  */
-export const timerStatesOf = (domain: Domain, kind: Kind, history: readonly Moment[]): readonly TimerState[] =>
+export const timerStatesOf = (
+  domain: Domain,
+  kind: Kind,
+  history: readonly Moment[],
+): readonly TimerState[] =>
   history.at(-1)?.state.status === 'present'
     ? Object.values(kind.timers).flatMap(
         (timer) => timerStateOf(timer, history, isPaused(domain, kind, timer)) ?? [],

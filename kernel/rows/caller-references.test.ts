@@ -44,4 +44,5 @@ test('each reference by which a right to read names or reaches the caller has an
   expect(references('team')).toEqual(['lead']);
 });
 
-test('users are found by their own id, which needs no further index', () => expect(references('user')).toEqual([]));
+test('users are found by their own id, which needs no further index', () =>
+  expect(references('user')).toEqual([]));

@@ -99,7 +99,9 @@ const orderIndexes = (kind: Kind, references: readonly string[]): readonly strin
     `create index ${table}_by_${field} on ${table} (${column(field, kind.fields[field])}, ${order})`;
   const { parent, owner } = kind;
   // Finds the person of the personal fields.
-  const others = kind.identity.filter((name) => name !== parent && name !== owner && !references.includes(name));
+  const others = kind.identity.filter(
+    (name) => name !== parent && name !== owner && !references.includes(name),
+  );
   return [
     parent === undefined ? `create index ${table}_by_creation on ${table} (${led})` : by(parent, led),
     ...(owner === undefined ? [] : [by(owner, parent === undefined ? led : 'id')]),

@@ -83,7 +83,8 @@ export const itemDefinitionOf = (
         ? []
         : [`create index ${name}_by_person on ${name} (${person}, ${key.join(', ')})`]),
       ...references.map(
-        (reference) => `create index ${name}_with_${snake(reference)} on ${name} (${column(reference, all[reference])}, ${key[0]})`,
+        (reference) =>
+          `create index ${name}_with_${snake(reference)} on ${name} (${column(reference, all[reference])}, ${key[0]})`,
       ),
     ],
     unsampled:

@@ -1,5 +1,6 @@
 import { webhookOf } from '#kernel/declare/webhook.ts';
 import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
+import { callerReferencesOf, callerReferencesOfItems } from '#kernel/rows/caller-references.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
 import {
@@ -21,7 +22,6 @@ import { tableOf } from '#kernel/rows/table.ts';
 import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
 import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
 import { viewDefinitionOf, viewIndexesOf } from '#kernel/rows/views.ts';
-import { callerReferencesOf, callerReferencesOfItems } from '#kernel/rows/caller-references.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Change, ItemChange, Table } from './change.ts';

@@ -18,10 +18,10 @@ import type {
   Secret,
   Sender,
 } from './delivery.ts';
+import { createIsParked } from './is-parked.ts';
 import { type Answer, openPoster, type Poster } from './post.ts';
 import { retryAfterMs, retryInMs } from './schedule.ts';
 import { signatures, signingKey } from './sign.ts';
-import { createIsParked } from './is-parked.ts';
 
 type Dependencies = {
   readonly compose: ComposeBody;
