@@ -138,7 +138,7 @@ const verifyFor = async (
     isOfReadModel: true,
     showPersonal: false,
     signal,
-    onProgress: progressTeller(pool, order),
+    onProgress: progressReporter(pool, order),
     pause: rest,
   });
   const [outcome = report.outcome] = summaryOf(report);
@@ -161,7 +161,7 @@ const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal):
 const TELL_EVERY_MS = 1_000;
 
 /** Progress is written in the background. */
-const progressTeller = (pool: Pool, order: TakenOrder): Verification['onProgress'] => {
+const progressReporter = (pool: Pool, order: TakenOrder): Verification['onProgress'] => {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   return (progress) => {
     if (progress.step !== 'events') return;

@@ -51,14 +51,14 @@ const send = async (
   if (handler === undefined) throw new Error(`${command.type} has no handler`);
   const admission = handler.admit(caller);
   if (admission !== 'allowed') throw admission;
-  const outcome = await carryOut(dependencies, { handler, command, context }).catch(tellUnknown);
-  const revealed = await handler.reveal?.(outcome).catch(tellUnknown);
+  const outcome = await carryOut(dependencies, { handler, command, context }).catch(reportUnknown);
+  const revealed = await handler.reveal?.(outcome).catch(reportUnknown);
   const { id, version, position, isRepeat } = outcome;
   const repeated = context.content !== undefined && isRepeat && { isRepeat };
   return { id, version, cursor: formatCursor(dependencies.log.identity, position), ...revealed, ...repeated };
 };
 
-const tellUnknown = (error: unknown): never => {
+const reportUnknown = (error: unknown): never => {
   if (error instanceof LogWentBack)
     throw new CommandUnavailable('the event log has lost events', { cause: error });
   if (error instanceof LogUnavailable)

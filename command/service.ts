@@ -19,7 +19,7 @@ import type { Tracing } from '#shared/tracing/tracing.ts';
 import { createAdministratorKeeper } from './administrators/keep-administrator.ts';
 import { aggregateHandlers } from './aggregates/handle.ts';
 import { createLimits } from './aggregates/limits.ts';
-import type { TellLost } from './claims/claims.ts';
+import type { ReportUnreadable } from './claims/claims.ts';
 import type { Clock } from './clock.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
@@ -75,9 +75,9 @@ export const startCommandService = async (
   const base = { domain, log: eventLog, codec, states };
   const newId = createIdMaker();
   const executor = createExecutor(base);
-  const tellLost: TellLost = (err, stream) =>
+  const reportUnreadable: ReportUnreadable = (err, stream) =>
     log.error({ err, stream }, 'Events of an aggregate cannot be read, so that it keeps its place.');
-  const limits = createLimits({ ...base, masterKey, tellLost });
+  const limits = createLimits({ ...base, masterKey, reportUnreadable });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({
     ...base,

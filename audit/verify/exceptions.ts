@@ -19,7 +19,7 @@ export const readLeftOut = async (pool: Pool): Promise<LeftOut> => {
  * An event that is parked in the rebuilt rows but was applied to the live ones was damaged since. For a past
  * that has no live rows, this reports it.
  */
-export const tellDamaged = async (
+export const reportDamaged = async (
   connection: Connection,
   schema: string,
   findings: Findings,

@@ -15,7 +15,7 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import { foldComparisons } from './compare-fold.ts';
 import { BOOKKEEPING, liveComparisons } from './compare-live.ts';
 import { compareKeptDigest, compareSignedDigest, readSignedDigest } from './digests.ts';
-import { listExceptions, tellDamaged } from './exceptions.ts';
+import { listExceptions, reportDamaged } from './exceptions.ts';
 import { checkLeftOut } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import type { Proving } from './proving.ts';
@@ -49,7 +49,7 @@ const checkPast = async (proving: Proving, upTo: Position): Promise<Checked> => 
   await proving.takeUpTo(upTo, true);
   await settle(proving);
   await using snapshot = await takeSnapshot(verification.pool);
-  await tellDamaged(snapshot.connection, schema, findings);
+  await reportDamaged(snapshot.connection, schema, findings);
   const checked = await compareAll(proving, snapshot.connection, false);
   const signedDigest = signed ? { count: signed.count, position: signed.position } : null;
   return { ...checked, readModel: checked.readModel && { ...checked.readModel, signedDigest } };

@@ -87,7 +87,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   const readModel = await checkReadModel(proving, plan);
   // The projector may lag: the rest of the log is checked too.
   await takeUpTo(proving, plan.end, false);
-  if (plan.isLive) await tellStandstill(verification, findings);
+  if (plan.isLive) await reportStall(verification, findings);
   verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
   await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
@@ -107,7 +107,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
 };
 
 /** A lagging projector that moves will reach the events that were not compared; a stalled one will not. */
-const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findings): Promise<void> => {
+const reportStall = async ({ pool, eventLog }: Verification, findings: Findings): Promise<void> => {
   const found = (await findStandstills({ pool, eventLog }, [{ name: PROJECTOR }])).get(PROJECTOR);
   if (found === undefined) return;
   const { head, position, seconds } = found;

@@ -10,7 +10,7 @@ import { streamName } from '#shared/events/streams.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { type ClaimDecider, claimDecider } from '../claims/claim.ts';
-import { createClaims, type TellLost } from '../claims/claims.ts';
+import { createClaims, type ReportUnreadable } from '../claims/claims.ts';
 import type { AppendDependencies } from '../try-append.ts';
 import { emailClaim, emailStream } from '../users/email-claim.ts';
 import { streamOf, type Target, toEvents } from './target.ts';
@@ -24,7 +24,7 @@ export type Limits = {
 type Dependencies = AppendDependencies & {
   readonly domain: Domain;
   readonly masterKey: MasterKey;
-  readonly tellLost: TellLost;
+  readonly reportUnreadable: ReportUnreadable;
 };
 
 export const createLimits = ({ domain, masterKey, ...appending }: Dependencies): Limits => {

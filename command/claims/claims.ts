@@ -50,8 +50,8 @@ const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 8_000;
 
 /** Reports a holder whose stream cannot be read. */
-export type TellLost = (error: unknown, stream: StreamName) => void;
-type Dependencies = AppendDependencies & { readonly tellLost: TellLost };
+export type ReportUnreadable = (error: unknown, stream: StreamName) => void;
+type Dependencies = AppendDependencies & { readonly reportUnreadable: ReportUnreadable };
 
 export const createClaims = (dependencies: Dependencies): Claims => {
   // Claims of the same thing wait for each other in this process, so that only other processes conflict.
@@ -145,7 +145,7 @@ const free = async (
  * Undefined if an event cannot be read: the holder may use its place, and keeps it until an operator acts.
  */
 const read = async (
-  { states, tellLost }: Dependencies,
+  { states, reportUnreadable }: Dependencies,
   holders: Holders,
   id: number,
 ): Promise<Known<AggregateState> | undefined> => {
@@ -155,7 +155,7 @@ const read = async (
   } catch (error) {
     if (!isDamage(error)) throw error;
     // May also be a defect in our code.
-    tellLost(error, stream);
+    reportUnreadable(error, stream);
     return undefined;
   }
 };

@@ -39,7 +39,7 @@ const isUnseenFor = (seconds: number): string =>
   `(seen_at is null or abs(extract(epoch from clock_timestamp() - seen_at)) > ${seconds})`;
 
 /** Records that a process works with this declaration. */
-export const tellSeen = async (pool: Pool, declared: Declared | undefined): Promise<void> => {
+export const recordActivity = async (pool: Pool, declared: Declared | undefined): Promise<void> => {
   await pool.query(
     `update process_manager.reacting set seen_at = clock_timestamp() where fingerprint = $1 and ${isUnseenFor(SEEN_EVERY_S)}`,
     [declared?.fingerprint ?? NOTHING],

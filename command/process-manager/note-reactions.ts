@@ -31,7 +31,7 @@ export const noteReactions = async (
     catalogue,
   }: { readonly following: Following; readonly after: Position; readonly catalogue: Catalogue },
   events: readonly RecordedEvent[],
-  tellDamaged: (error: unknown, event: RecordedEvent) => void,
+  reportDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Promise<void> => {
   const links: Link[] = [];
   const tasks: ReactionTask[] = [];
@@ -41,7 +41,7 @@ export const noteReactions = async (
     await addTasks(connection, tasks.splice(0));
   };
   for (const event of events) {
-    const meaning = meaningOf({ following, catalogue }, event, tellDamaged);
+    const meaning = meaningOf({ following, catalogue }, event, reportDamaged);
     if (meaning === undefined) continue;
     const { cause, leading } = meaning;
     const { stream, type } = event;
@@ -103,7 +103,7 @@ type Meaning = {
 export const meaningOf = (
   { following, catalogue }: { readonly following: Following; readonly catalogue: Catalogue },
   event: RecordedEvent,
-  tellDamaged: (error: unknown, event: RecordedEvent) => void,
+  reportDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Meaning | undefined => {
   const { id, type, stream, position } = event;
   const leads = following.leads.get(type) ?? [];
@@ -133,7 +133,7 @@ export const meaningOf = (
     });
     return { cause: { id, metadata, position }, leading };
   } catch (error) {
-    tellDamaged(error, event);
+    reportDamaged(error, event);
     return undefined;
   }
 };

@@ -18,7 +18,7 @@ type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics
 export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { domain, following, pool, eventLog, log, metrics, committed, waiting } = dependencies;
   const catalogue = catalogueOf(domain);
-  const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
+  const reportDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error(
       { err, event: { id, type, stream, version, position } },
       'The process manager cannot read an event and passes it over.',
@@ -50,7 +50,7 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
     async write(page, connection) {
       const after = await actsAfter(connection, following, 'for share');
       if ('before' in page) await notePage(connection, page.before);
-      else await noteReactions(connection, { following, after, catalogue }, page.events, tellDamaged);
+      else await noteReactions(connection, { following, after, catalogue }, page.events, reportDamaged);
     },
   });
 };

@@ -5,7 +5,7 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
-import { forgetUnseen, isDeclared, takeBack, tellSeen } from './declaration.ts';
+import { forgetUnseen, isDeclared, takeBack, recordActivity } from './declaration.ts';
 import { demandFence, type Fence, LEASE, Overtaken, type Waiting } from './fence.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';
@@ -42,7 +42,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       while (!signal.aborted) {
         waking = new AbortController();
         await retryParked(dependencies, signal);
-        await tellSeen(pool, following);
+        await recordActivity(pool, following);
         if (follows === undefined) await forgetUnseen(pool, epoch);
         else if (await follows()) continue;
         await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(

@@ -149,12 +149,12 @@ const decidingOutside =
     const detail = address === undefined ? undefined : checkUrl(address, guard);
     if (detail !== undefined)
       throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
-    demandSomeTold(domain, command, state);
+    demandSomeDelivered(domain, command, state);
     return webhook.decide(command, state);
   };
 
 /** Refuses new types if nothing could ever be delivered, whoever the owner is. */
-const demandSomeTold = (domain: Domain, command: WebhookCommand, state: AggregateState): void => {
+const demandSomeDelivered = (domain: Domain, command: WebhookCommand, state: AggregateState): void => {
   if (!('eventTypes' in command) || command.eventTypes === undefined) return;
   const { eventTypes, scopes } = command;
   if (isDeepStrictEqual(eventTypes, presentIn(state)?.eventTypes)) return;

@@ -78,7 +78,7 @@ const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<An
  * Slows down failures, because a worker retries at once, and limits waits, because a failure may lose a job’s
  * notification.
  */
-export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(
+export const withBackoff = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(
   engine: Patient,
 ): Patient => {
   const moveToActive = engine.moveToActive.bind(engine);
@@ -104,7 +104,7 @@ export const createDeliveryQueue = ({
   demandWhole,
 }: Engine): DeliveryQueue => {
   // Without a listener, an error would end the process.
-  queue.on('error', troubles.tell);
+  queue.on('error', troubles.report);
   const add = async (jobs: readonly QueuedRun[]): Promise<void> => {
     for (let first = 0; first < jobs.length; first += JOBS_AT_ONCE_MAX)
       await inTime(queue.addBulk(jobs.slice(first, first + JOBS_AT_ONCE_MAX)), ENQUEUE_MAX_MS);
@@ -115,9 +115,9 @@ export const createDeliveryQueue = ({
       add(unattended.map(({ webhookId, epoch }) => jobOf(webhookId, `webhook-${webhookId}-after-${epoch}`))),
     async work(run, { concurrency }) {
       const worker = createWorker(({ data }) => run(data.webhookId), { ...WORKER, concurrency });
-      worker.on('error', troubles.tell);
+      worker.on('error', troubles.report);
       return {
-        [Symbol.asyncDispose]: () => inTime(worker.close(), CLOSE_WORKER_MAX_MS).catch(troubles.tell),
+        [Symbol.asyncDispose]: () => inTime(worker.close(), CLOSE_WORKER_MAX_MS).catch(troubles.report),
       };
     },
     waiting: () => queue.getWaitingCount(),

@@ -3,19 +3,19 @@ import { createPostgresBackend, DEFAULT_SCHEMA, runMigrations, withBackend } fro
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { isThroughPooler } from '#shared/database/session.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
-import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
+import { createDeliveryQueue, withBackoff, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
-import { tellOfTroubles } from './troubles.ts';
+import { reportTroubles } from './troubles.ts';
 
 type Opened = Parameters<typeof createPostgresBackend>;
 
-const notified = withBackend((...given: Opened) => patient(createPostgresBackend(...given)));
+const notified = withBackend((...given: Opened) => withBackoff(createPostgresBackend(...given)));
 /**
  * Notifications do not work through a pooler, so the engine polls; without options it names no connection to
  * keep.
  */
 const polling = withBackend((name: Opened[0], options: Opened[1]) =>
-  looking(patient(createPostgresBackend(name, options))),
+  withPolling(withBackoff(createPostgresBackend(name, options))),
 );
 
 /** A worker keeps one of them to listen for jobs. */
@@ -45,14 +45,14 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
   return createDeliveryQueue({
     queue,
     createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection }),
-    troubles: tellOfTroubles({ engine: 'PostgreSQL', log, check: () => queue.getWaitingCount() }),
+    troubles: reportTroubles({ engine: 'PostgreSQL', log, check: () => queue.getWaitingCount() }),
     resources,
     demandWhole: () => demandFunctions(pool, functions),
   });
 };
 
 /** Replaces the wait for notifications by polling. */
-const looking = <Looking extends ReturnType<typeof createPostgresBackend>>(engine: Looking): Looking => {
+const withPolling = <Looking extends ReturnType<typeof createPostgresBackend>>(engine: Looking): Looking => {
   engine.waitForJob = async (seconds) => {
     await delay(Math.min(POLL_MS, seconds * 1_000));
     return { member: '', score: 0 };

@@ -1,12 +1,12 @@
 import { createRedisBackend, withBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/process/redis-connection.ts';
-import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
+import { createDeliveryQueue, withBackoff, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
-import { tellOfTroubles } from './troubles.ts';
+import { reportTroubles } from './troubles.ts';
 
 const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBackend>) =>
-  patient(createRedisBackend(...given)),
+  withBackoff(createRedisBackend(...given)),
 );
 
 /** A worker waits silently for jobs for ten seconds at most. */
@@ -17,7 +17,7 @@ const connecting = { ...REDIS_CONNECTION, connectionName: 'annals-webhooks' } sa
 
 /** Opens the queue in Redis, which may start later and lose everything. */
 export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
-  const troubles = tellOfTroubles({ engine: 'Redis', log, check: () => queue.getWaitingCount() });
+  const troubles = reportTroubles({ engine: 'Redis', log, check: () => queue.getWaitingCount() });
   // Enqueuing fails fast, and leaves the rest to the next sweep.
   const forQueue = new Redis(url, {
     ...connecting,
@@ -30,7 +30,7 @@ export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): P
     socketTimeout: WORKER_SILENCE_MAX_MS,
     maxRetriesPerRequest: null,
   });
-  for (const each of [forQueue, forWorkers]) each.on('error', troubles.tell);
+  for (const each of [forQueue, forWorkers]) each.on('error', troubles.report);
   const queue = new Queue<RunJob>(name, {
     ...QUEUE,
     connection: forQueue,

@@ -18,7 +18,7 @@ const QUIET_MS = 8_000;
 const LASTING_MS = 10_000;
 
 /** Logs the first of many errors, and their end: with a broken engine, BullMQ emits thousands per second. */
-export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
+export const reportTroubles = ({ engine, log, check }: Options): Troubles => {
   let isInTrouble = false;
   let begunAtMs = 0;
   let timer: NodeJS.Timeout | undefined;
