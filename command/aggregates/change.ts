@@ -17,7 +17,7 @@ import { demand } from '../handler.ts';
 import { changesByPatch, namesWhole, tellsContent } from '../patch-content.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
 import { partsWritten } from './parts-written.ts';
-import { bothOf } from './seen.ts';
+import { bothOf } from './read-references.ts';
 import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 type Changing = {
@@ -49,7 +49,7 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 };
 
 const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
-  const { domain, executor, limits, rules, see } = parts;
+  const { domain, executor, limits, rules, readReferences } = parts;
   const decider = deciderOf(domain, kind);
   const type = typeOfCommand(kind, command.name);
   const writes = writesOf(kind, command);
@@ -66,7 +66,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const isThere = state.status !== 'absent';
         const fields = isThere ? state.fields : { id };
         fence.clear();
-        const look = isThere ? await see(kind, fields, { reads, fence }) : lookNowhere;
+        const look = isThere ? await readReferences(kind, fields, { reads, fence }) : lookNowhere;
         const demandTo = (operation: string): void => {
           // Otherwise the decider reports that the aggregate does not exist.
           if (isThere || isOfId(domain, kind, operation))
@@ -80,7 +80,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         for (const right of writes(form, fields)) demandTo(right);
         const after =
           reads.length > 0 && isThere
-            ? await see(kind, referencesAfter(kind, fields, form), { reads, fence })
+            ? await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence })
             : lookNowhere;
         const events = toEvents(
           decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after))),

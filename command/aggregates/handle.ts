@@ -15,21 +15,21 @@ import { type AnyHandler, demand, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
-import { createSee, type See } from './seen.ts';
+import { createReferenceReader, type ReadReferences } from './read-references.ts';
 import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to aggregates of a domain and to users. */
-export const aggregateHandlers = (dependencies: Omit<Parts, 'see'>): Readonly<Record<string, AnyHandler>> => {
+export const aggregateHandlers = (dependencies: Omit<Parts, 'readReferences'>): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
-  const parts = { ...dependencies, see: refusingDamaged(createSee(domain, states)) };
+  const parts = { ...dependencies, readReferences: refusingDamaged(createReferenceReader(domain, states)) };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
 
 /** If an event behind a reference cannot be read, no decision is possible until an operator acts. */
 const refusingDamaged =
-  (see: See): See =>
+  (readReferences: ReadReferences): ReadReferences =>
   (kind, fields, more) =>
-    see(kind, fields, more).catch((error: unknown) => {
+    readReferences(kind, fields, more).catch((error: unknown) => {
       // A `TypeError` is a defect in our code, not a damaged event.
       throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
     });
@@ -70,7 +70,7 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
 
 /** Creates an aggregate for the named owner, or for the caller. */
 const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const { domain, executor, limits, rules, see } = parts;
+  const { domain, executor, limits, rules, readReferences } = parts;
   const decider = deciderOf(domain, kind);
   const begin = creationOf(kind);
   const idKey = `${kind.name}Id`;
@@ -92,7 +92,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         if (ownerKey !== undefined) form[ownerKey] = owner;
         const { fields } = begin(form, state);
         fence.clear();
-        const look = await see(kind, fields, { isCreation: true, reads, fence });
+        const look = await readReferences(kind, fields, { isCreation: true, reads, fence });
         const resource = { fields, find: findBy(look) };
         demand(caller, operation, { resource });
         for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });

@@ -4,13 +4,13 @@ import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Sent } from '../execution-context.ts';
 import type { HandlerDependencies, Outcome } from '../handler.ts';
 import type { RulesOf } from './rules.ts';
-import type { See } from './seen.ts';
+import type { ReadReferences } from './read-references.ts';
 
 /** The dependencies of commands to aggregates. */
 export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log' | 'limits'> & {
   readonly domain: Domain;
   readonly rules: RulesOf;
-  readonly see: See;
+  readonly readReferences: ReadReferences;
 };
 export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
 /** An existing or new aggregate for which a right is checked. */

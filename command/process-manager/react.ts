@@ -24,7 +24,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Limits } from '../aggregates/limits.ts';
-import { bothOf, createSee, type See } from '../aggregates/seen.ts';
+import { bothOf, createReferenceReader, type ReadReferences } from '../aggregates/read-references.ts';
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../aggregates/target.ts';
 import type { Executor } from '../execute.ts';
 import { type ExecutionContext, seededIds } from '../execution-context.ts';
@@ -43,12 +43,12 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
 
 /** Executes a task as declared now; a task that is no longer declared has no effect. */
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
-  const see = createSee(dependencies.domain, dependencies.states);
+  const readReferences = createReferenceReader(dependencies.domain, dependencies.states);
   return (task) =>
     following(dependencies, task.cause, async (metadata) => {
       const kind = kindOfStream(dependencies.domain, task.stream);
       if (kind === undefined) return;
-      const parts = { ...dependencies, see };
+      const parts = { ...dependencies, readReferences };
       if (isOfTimer(task)) {
         const timer = kind.timers[task.name.slice(timerTask('').length)];
         return timer && runTimer(parts, { kind, timer }, { task, mark: ONLY, metadata });
@@ -145,7 +145,7 @@ const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metad
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
 
 type Given = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
-type Parts = ReactDependencies & { readonly see: See };
+type Parts = ReactDependencies & { readonly readReferences: ReadReferences };
 
 /** A refused command no longer applies. */
 const runTimer = async (
@@ -230,7 +230,7 @@ type Asked = {
 };
 
 const targetOf = (
-  { domain, limits, see }: Parts,
+  { domain, limits, readReferences }: Parts,
   kind: Kind,
   { id, form, only, isCreation, list, reads }: Asked,
   { task, metadata }: Given,
@@ -256,11 +256,11 @@ const targetOf = (
       )
         return [];
       fence.clear();
-      const before = await see(kind, fields, { also: only, isCreation, reads, fence });
+      const before = await readReferences(kind, fields, { also: only, isCreation, reads, fence });
       const look =
         reads.length === 0
           ? before
-          : bothOf(before, await see(kind, referencesAfter(kind, fields, form), { reads, fence }));
+          : bothOf(before, await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence }));
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       return toEvents(
         decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }),

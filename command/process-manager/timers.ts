@@ -9,7 +9,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { LASTING } from '#shared/follower/follower.ts';
-import { createSee } from '../aggregates/seen.ts';
+import { createReferenceReader } from '../aggregates/read-references.ts';
 import { REAL_TIME } from '../clock.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { demandFence, type Fence } from './fence.ts';
@@ -95,7 +95,7 @@ type Looked = { readonly stream: StreamName; readonly position: Position; readon
 
 const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence) => Promise<void>) => {
   const { domain, pool, states } = dependencies;
-  const see = createSee(domain, states);
+  const readReferences = createReferenceReader(domain, states);
   return async ({ stream, position, nowMs }, fence) => {
     const kind = kindOfStream(domain, stream);
     const history = kind === undefined ? [] : await historyOf(dependencies, kind, stream);
@@ -121,7 +121,7 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       const state = stateAt(history, timerState.dueMs);
       if (
         state.status === 'present' &&
-        holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, { also: only })))
+        holdsOf(only)(state.fields, null, findBy(await readReferences(kind, state.fields, { also: only })))
       )
         tasks.push(task);
     }

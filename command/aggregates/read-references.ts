@@ -9,9 +9,9 @@ import type { States } from '../states.ts';
 import { type Fence, streamOf } from './target.ts';
 
 /** Reads the current states of the references that a decision depends on. */
-export type See = (kind: Kind, fields: Row, more?: Seeing) => Promise<Look>;
+export type ReadReferences = (kind: Kind, fields: Row, more?: ReadOptions) => Promise<Look>;
 
-type Seeing = {
+type ReadOptions = {
   readonly also?: Expression | undefined;
   /** For a creation, also reads the path to the person of personal fields. */
   readonly isCreation?: boolean;
@@ -20,14 +20,14 @@ type Seeing = {
   readonly fence?: Fence;
 };
 
-export const createSee = (domain: Domain, states: States): See => {
+export const createReferenceReader = (domain: Domain, states: States): ReadReferences => {
   const paths = new Map(Object.values(domain.kinds).map((kind) => [kind, pathsOf(domain, kind)]));
   const ofPersons = new Map(Object.values(domain.kinds).map((kind) => [kind, personPaths(kind)]));
   return async (kind, fields, { also, isCreation = false, reads = [], fence } = {}) => {
     const asked = paths.get(kind) ?? NOTHING;
     const persons = (isCreation ? ofPersons.get(kind) : undefined) ?? NOTHING;
     if (asked.size + persons.size === 0 && also === undefined && reads.length === 0) return lookNowhere;
-    const seen = new Map<string, AggregateState>();
+    const found = new Map<string, AggregateState>();
     const isRead = (field: string): boolean => reads.includes(field);
     const follow = async (from: Kind, { fields: at, asked, isFenced = isRead }: Following): Promise<void> => {
       for (const [field, further] of asked) {
@@ -39,7 +39,7 @@ export const createSee = (domain: Domain, states: States): See => {
         const { state, version } = await states.load(deciderOf(domain, target), stream);
         const isHeld = isFenced(field);
         if (isHeld && fence?.has(stream) === false) fence.set(stream, version);
-        seen.set(`${target.name} ${id}`, state);
+        found.set(`${target.name} ${id}`, state);
         if (state.status !== 'absent')
           await follow(target, { fields: state.fields, asked: further, isFenced: () => isHeld });
       }
@@ -49,7 +49,7 @@ export const createSee = (domain: Domain, states: States): See => {
     if (also !== undefined) await follow(kind, { fields, asked: collected(also) });
     const unasked = reads.filter((field) => !asked.has(field));
     await follow(kind, { fields, asked: new Map(unasked.map((field) => [field, NOTHING])) });
-    return (name, id) => seen.get(`${name} ${id}`) ?? ABSENT;
+    return (name, id) => found.get(`${name} ${id}`) ?? ABSENT;
   };
 };
 
