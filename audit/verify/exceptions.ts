@@ -5,9 +5,9 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Findings } from './findings.ts';
 
 /** Returns whether an operator has skipped an event in every projection. There are few such events. */
-export type LeftOut = (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
+export type IsSkipped = (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
 
-export const readLeftOut = async (pool: Pool): Promise<LeftOut> => {
+export const readSkipped = async (pool: Pool): Promise<IsSkipped> => {
   const { rows } = await pool.query<{ stream: StreamName; version: Version }>(
     'select stream, version from public.projection_skip',
   );

@@ -19,7 +19,7 @@ const foldWith = async (schema: string, weightMax: number) => {
   const { pool, eventLog, codec } = world.side;
   await pool.query(`create schema ${schema}`);
   await inTransaction(pool, (connection) => createFoldTables(connection, tables, schema));
-  const fold = createFold({ pool, tables, schema, isLeftOut: () => false, weightMax });
+  const fold = createFold({ pool, tables, schema, isSkipped: () => false, weightMax });
   const reading = { eventLog, codec, tables, signal: new AbortController().signal, onHole() {} };
   for await (const { prepared } of readLog(reading, { after: START, upTo: await eventLog.head() })) {
     // One event at a time, so that evicted states are needed again.

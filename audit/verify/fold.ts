@@ -31,7 +31,7 @@ type Options = {
   readonly tables: Tables;
   readonly schema: string;
   /** Events that an operator has skipped in every projection; their versions count. */
-  readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
+  readonly isSkipped: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
   /** The maximum weight of states in memory; one unit is about a byte. */
   readonly weightMax?: number;
 };
@@ -44,7 +44,7 @@ const LET_GO = 0.3;
  * Keeps recently used states in memory, and the others in tables: evicts the least recently changed ones in
  * batches, and loads all that a page of events needs at once.
  */
-export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT_MAX }: Options): Fold => {
+export const createFold = ({ pool, tables, schema, isSkipped, weightMax = WEIGHT_MAX }: Options): Fold => {
   const held = new Map<StreamName, Kept>();
   let weight = 0;
 
@@ -82,7 +82,7 @@ export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT
       const candidate = decoded[at];
       const isDecoded = candidate?.id === event.id && candidate.position === event.position;
       if (isDecoded) at += 1;
-      evolve(event, isDecoded && !isLeftOut(event) ? candidate : undefined);
+      evolve(event, isDecoded && !isSkipped(event) ? candidate : undefined);
     }
   };
 

@@ -19,7 +19,7 @@ type Takers = {
   readonly chain: ChainCheck;
   readonly fold: Fold;
   readonly findings: Findings;
-  readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
+  readonly isSkipped: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
 };
 
 /** Reads the log once, and passes every page to all checks. */
@@ -37,7 +37,7 @@ export const createPassage = ({
   chain,
   fold,
   findings,
-  isLeftOut,
+  isSkipped,
 }: Takers): Passage => {
   let position = START;
   let taken = 0;
@@ -49,7 +49,7 @@ export const createPassage = ({
       // Damaged events of rows are reported as parked, or by the differing rows.
       const ofRows = isOfReadModel ? [] : await withoutParked(pool, prepared.damaged);
       for (const { stream, version, position: at, type, reason } of [...damagedElsewhere, ...ofRows].filter(
-        (event) => !isLeftOut(event),
+        (event) => !isSkipped(event),
       )) {
         findings.add({ kind: 'event_damaged', stream, version, position: at, type, reason });
       }

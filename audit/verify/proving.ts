@@ -17,5 +17,5 @@ export type Proving = {
   readonly since: Date;
   /** Reads the log further; rows can be built only if they were built for everything before. */
   takeUpTo(upTo: Position, isOfReadModel: boolean): Promise<void>;
-  reloadLeftOut(): Promise<void>;
+  reloadSkipped(): Promise<void>;
 };

@@ -16,7 +16,7 @@ import { foldComparisons } from './compare-fold.ts';
 import { BOOKKEEPING, liveComparisons } from './compare-live.ts';
 import { compareKeptDigest, compareSignedDigest, readSignedDigest } from './digests.ts';
 import { listExceptions, reportDamaged } from './exceptions.ts';
-import { checkLeftOut } from './left-out.ts';
+import { checkSkipped } from './check-skipped.ts';
 import type { Plan } from './plan.ts';
 import type { Proving } from './proving.ts';
 import { readableOf, readLeaving } from './readable.ts';
@@ -133,7 +133,7 @@ const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
   return whileProjectorStands(verification, async () => {
     const upTo = await liveWithinLog(proving);
     await proving.takeUpTo(upTo, true);
-    await proving.reloadLeftOut();
+    await proving.reloadSkipped();
     // In a transaction of its own, because the snapshot must see its result.
     const streams = await inTransaction(pool, async (connection) => {
       await useReadModel(connection, schema);
@@ -193,7 +193,7 @@ const compareAll = async (
     );
   }
   onProgress({ step: 'check', what: 'what operators left out' });
-  await checkLeftOut(proving);
+  await checkSkipped(proving);
   if (isComparedWithLive) {
     onProgress({ step: 'check', what: 'the digest that is kept' });
     await untilAborted(verification, connection, () =>

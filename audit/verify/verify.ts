@@ -11,7 +11,7 @@ import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { makeScratch } from '../scratch.ts';
 import { checkSnapshots } from './check-snapshots.ts';
-import { readLeftOut } from './exceptions.ts';
+import { readSkipped } from './exceptions.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
@@ -73,15 +73,15 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
     await createPlaces(connection, schema);
     await createFoldTables(connection, tables, schema);
   });
-  let leftOut = await readLeftOut(pool);
-  const isLeftOut: typeof leftOut = (event) => leftOut(event);
-  const fold = createFold({ pool, tables, schema, isLeftOut });
-  const passage = createPassage({ pool, tables, schema, chain, fold, findings, isLeftOut });
+  let isSkippedNow = await readSkipped(pool);
+  const isSkipped: typeof isSkippedNow = (event) => isSkippedNow(event);
+  const fold = createFold({ pool, tables, schema, isSkipped });
+  const passage = createPassage({ pool, tables, schema, chain, fold, findings, isSkipped });
   const proving: Proving = {
     ...{ verification, schema, fold, passage, findings, since, holes: new Set() },
     takeUpTo: (upTo, isOfReadModel) => takeUpTo(proving, upTo, isOfReadModel),
-    reloadLeftOut: async () => {
-      leftOut = await readLeftOut(pool);
+    reloadSkipped: async () => {
+      isSkippedNow = await readSkipped(pool);
     },
   };
   const readModel = await checkReadModel(proving, plan);

@@ -39,11 +39,11 @@ export const checkRow = async (
   if (!place) return [];
   let found: readonly Difference[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS_MAX && !dependencies.signal.aborted; attempt += 1) {
-    const { isParked, leftOut } = await readExceptions(dependencies.pool, stream);
+    const { isParked, skipped } = await readExceptions(dependencies.pool, stream);
     if (isParked) return [];
-    const folded = await fold(dependencies, place.table, { stream, leftOut });
+    const folded = await fold(dependencies, place.table, { stream, skipped });
     const seen = await readRow(dependencies.pool, place, { stream, owners: folded.owners });
-    const outcome = seen && compare(folded, { table: place.table, leftOut, seen });
+    const outcome = seen && compare(folded, { table: place.table, skipped, seen });
     // A difference that is seen twice was not caused by a change in between.
     if (outcome?.length === 0 || (outcome && isDeepStrictEqual(outcome, found))) return outcome;
     found = outcome ?? [];
@@ -59,13 +59,13 @@ type Folded = {
   readonly owners: readonly number[];
 };
 
-type Source = { readonly stream: StreamName; readonly leftOut: readonly Version[] };
+type Source = { readonly stream: StreamName; readonly skipped: readonly Version[] };
 
 /** The deciders’ state of a stream, folded page by page, because it may be long. */
 const fold = async (
   { eventLog, codec }: RowDependencies,
   table: ProjectedTable,
-  { stream, leftOut }: Source,
+  { stream, skipped }: Source,
 ): Promise<Folded> => {
   const { initial, evolve } = foldingOf(table);
   const owners = new Set<unknown>();
@@ -76,8 +76,8 @@ const fold = async (
     const { person = null } = [table, ...table.items].find((each) => each.person !== null) ?? {};
     if (person !== null && person !== 'id') for (const { data } of events) owners.add(data[fieldOf(person)]);
     const { decoded, damaged } = await decodeAround(codec, events);
-    isDamaged ||= damaged.some(({ version }) => !leftOut.includes(version));
-    if (!isDamaged) state = decoded.filter(({ version }) => !leftOut.includes(version)).reduce(evolve, state);
+    isDamaged ||= damaged.some(({ version }) => !skipped.includes(version));
+    if (!isDamaged) state = decoded.filter(({ version }) => !skipped.includes(version)).reduce(evolve, state);
     last = events.at(-1) ?? last;
   }
   return {
@@ -92,14 +92,14 @@ const LEFT_OUT = 'array(select version from public.projection_skip where stream 
 
 const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = $1)`;
 
-type Exceptions = Pick<Seen, 'isParked' | 'leftOut'>;
+type Exceptions = Pick<Seen, 'isParked' | 'skipped'>;
 
 const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exceptions> => {
   const { rows } = await pool.query<Exceptions>(
-    `select ${IS_PARKED} as "isParked", ${LEFT_OUT} as "leftOut"`,
+    `select ${IS_PARKED} as "isParked", ${LEFT_OUT} as "skipped"`,
     [stream],
   );
-  return rows[0] ?? { isParked: false, leftOut: [] };
+  return rows[0] ?? { isParked: false, skipped: [] };
 };
 
 type Seen = {
@@ -109,7 +109,7 @@ type Seen = {
   /** The position of the read model at the same time. */
   readonly position: Position;
   readonly isParked: boolean;
-  readonly leftOut: readonly Version[];
+  readonly skipped: readonly Version[];
   readonly departed: readonly number[];
 };
 
@@ -125,7 +125,7 @@ const readRow = async (
        json_build_object(${[...table.items.map(itemsSql), ...table.shares.map(shareSql)].join(', ')}) as items,
        (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
-       ${LEFT_OUT} as "leftOut",
+       ${LEFT_OUT} as "skipped",
        array(select user_id from ${LIVE_SCHEMA}.departed where user_id = any($3)) as departed`,
     values: [stream, id, owners],
   });
@@ -138,18 +138,18 @@ const itemsSql = ({ name, key: [of, id] }: ProjectedItems): string =>
 const shareSql = ({ name }: ProjectedShares): string =>
   `'${name}', (select json_agg(row_to_json(s)) from ${LIVE_SCHEMA}.${name} s where s.id = $2)`;
 
-type Looked = { readonly table: ProjectedTable; readonly leftOut: readonly Version[]; readonly seen: Seen };
+type Looked = { readonly table: ProjectedTable; readonly skipped: readonly Version[]; readonly seen: Seen };
 
 /** Undefined if the row cannot be compared now, because the read model lacks events or has more. */
 const compare = (
   { state, last, isDamaged }: Folded,
-  { table, leftOut, seen }: Looked,
+  { table, skipped, seen }: Looked,
 ): readonly Difference[] | undefined => {
   if (!last || seen.isParked) return [];
   if ((seen.position ?? START) < last.position || Number(seen.row?.version ?? 0) > last.version)
     return undefined;
   // Other events were skipped when it was folded.
-  if (!isDeepStrictEqual(leftOut, seen.leftOut)) return undefined;
+  if (!isDeepStrictEqual(skipped, seen.skipped)) return undefined;
   // The damaged event itself is reported elsewhere.
   if (isDamaged) return [];
   const isDeparted = (userId: number) => seen.departed.includes(userId);

@@ -94,7 +94,7 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
   ];
   const content = form.map((name) => {
     const schema = demandedOf(kind.fields[name] as FieldDef);
-    return [wire(name, kind.fields[name]), isLeftOut(kind, name) ? schema.optional() : schema] as const;
+    return [wire(name, kind.fields[name]), isOmittable(kind, name) ? schema.optional() : schema] as const;
   });
   const names = content.map(([name]) => name);
   return z
@@ -112,12 +112,12 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
 };
 
 /** Callers cannot write what they cannot read. On users, everyone who may write a field gets to read it. */
-const isLeftOut = (kind: Kind, name: string): boolean =>
+const isOmittable = (kind: Kind, name: string): boolean =>
   isGuarded(kind, 'writes', name) || (kind.name !== 'user' && isGuarded(kind, 'reads', name));
 
 const replacementText = (kind: Kind, form: readonly string[]): string => {
   const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);
-  const [guarded, free] = [true, false].map((is) => form.filter((name) => isLeftOut(kind, name) === is)) as [
+  const [guarded, free] = [true, false].map((is) => form.filter((name) => isOmittable(kind, name) === is)) as [
     string[],
     string[],
   ];

@@ -14,7 +14,7 @@ type Skip = { readonly stream: StreamName; readonly version: Version; readonly r
  * Operators can skip only events that could not be applied. A skipped event that can be applied was added to
  * the list by hand, or unknown to an earlier release. Each is tried on the rebuilt rows and rolled back.
  */
-export const checkLeftOut = async ({ verification, schema, findings, passage }: Proving): Promise<void> => {
+export const checkSkipped = async ({ verification, schema, findings, passage }: Proving): Promise<void> => {
   const { pool, eventLog } = verification;
   // Positions in the list are not trusted, because whoever adds rows by hand can write anything.
   const { rows } = await pool.query<Skip>(
@@ -25,13 +25,13 @@ export const checkLeftOut = async ({ verification, schema, findings, passage }: 
     for await (const page of eventLog.read(stream))
       events.push(...page.filter(({ position }) => position <= passage.position()));
     for (const { version, reason } of skips) {
-      const leftOut = events.find((event) => event.version === version);
-      if (!leftOut || !verification.tables.isProjected(leftOut) || (await isSealedForGood(pool, leftOut)))
+      const skipped = events.find((event) => event.version === version);
+      if (!skipped || !verification.tables.isProjected(skipped) || (await isSealedForGood(pool, skipped)))
         continue;
       const others = new Set(skips.map((skip) => skip.version).filter((each) => each !== version));
       const upToIt = events.filter((event) => event.version <= version && !others.has(event.version));
-      if (!(await isSound(verification, { schema, leftOut, upToIt }))) continue;
-      const { position, type } = leftOut;
+      if (!(await isSound(verification, { schema, skipped, upToIt }))) continue;
+      const { position, type } = skipped;
       findings.add({ kind: 'left_out_though_sound', stream, version, position, type, reason });
     }
   }
@@ -52,21 +52,21 @@ const isSealedForGood = async (pool: Pool, { data }: RecordedEvent): Promise<boo
 
 type Trial = {
   readonly schema: string;
-  readonly leftOut: RecordedEvent;
+  readonly skipped: RecordedEvent;
   readonly upToIt: readonly RecordedEvent[];
 };
 
 const isSound = async (
   { pool, codec, tables }: Proving['verification'],
-  { schema, leftOut, upToIt }: Trial,
+  { schema, skipped, upToIt }: Trial,
 ): Promise<boolean> => {
   const { decoded, damaged } = await decodeAround(codec, upToIt);
-  if (damaged.some(({ version }) => version === leftOut.version)) return false;
+  if (damaged.some(({ version }) => version === skipped.version)) return false;
   return inTransaction(pool, async (connection: Connection) => {
     await useReadModel(connection, schema);
     await connection.query('savepoint trying');
-    await unpark(connection, leftOut.stream);
-    const { stream, version, position, type } = leftOut;
+    await unpark(connection, skipped.stream);
+    const { stream, version, position, type } = skipped;
     await park(connection, tables, [{ stream, version, position, type, reason: 'tried' }]);
     const refused = await takeIn(connection, tables, decoded);
     await connection.query('rollback to savepoint trying');
