@@ -120,7 +120,7 @@ const beginSession = ([first]: readonly RecordedEvent[], signal: AbortSignal): S
   return { signal, published: before, passed: before };
 };
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Waits until the projector has reached the position; false if aborted. */
 const isRead = async (
@@ -128,6 +128,6 @@ const isRead = async (
   position: Position,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)));
+  while (!signal.aborted && !(await readPosition.reaches(position, TIMEOUT_MS, signal)));
   return !signal.aborted;
 };

@@ -195,7 +195,7 @@ test('a receiver that only fails gets nothing for a while, and then one attempt'
 });
 
 test('our own failure with a delivery delays no other', async () => {
-  const webhookId = await planned('/spoilt', 15);
+  const webhookId = await planned('/ownFailure', 15);
   const [first] = await world.rows<{ id: EventId }>(
     'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1',
     [webhookId],

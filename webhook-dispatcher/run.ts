@@ -21,7 +21,7 @@ export type RunSetting = {
   readonly sender: Sender;
   sent(delivery: Delivery, result: AttemptResult): void;
   /** Turns our own failure in an attempt into a result; throws if all other attempts would fail too. */
-  spoilt(delivery: Delivery, error: unknown): AttemptResult;
+  ownFailure(delivery: Delivery, error: unknown): AttemptResult;
 };
 
 /** While something slow is in progress, or more may be planned, the run polls for due deliveries. */
@@ -197,7 +197,7 @@ export class Run {
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
-    const { claim, endpoint, owner, sender, ledger, sent, spoilt } = this.#setting;
+    const { claim, endpoint, owner, sender, ledger, sent, ownFailure } = this.#setting;
     const { webhookId, epoch } = claim;
     const { eventId } = delivery;
     const { signal } = this.#lost;
@@ -211,7 +211,7 @@ export class Run {
         .send({ delivery, endpoint, owner, settle }, signal)
         .catch((error: unknown) => {
           signal.throwIfAborted();
-          return spoilt(delivery, error);
+          return ownFailure(delivery, error);
         });
       sent(delivery, result);
       this.#judge(result);

@@ -161,19 +161,19 @@ const openRun = async (
   if (!endpoint) return undefined;
   const owner = ownerOf(endpoint, { role, attributes }, policy);
   return new Run(
-    { claim, endpoint, owner, breaker, ledger, sender, sent, spoilt: spoiltBy(log) },
+    { claim, endpoint, owner, breaker, ledger, sender, sent, ownFailure: ownFailureOf(log) },
     { claimedAtMs, isPlanned },
   );
 };
 
 const LOOK_EVERY_MS = 20;
-const SPOILT_PAUSE_MS = 60_000;
+const OWN_FAILURE_PAUSE_MS = 60_000;
 
 /**
  * A delivery that cannot be made is postponed, so that it delays no other; if the database or the log is
  * unavailable, all are.
  */
-const spoiltBy =
+const ownFailureOf =
   (log: Log) =>
   ({ webhookId, eventId, shape, change }: Delivery, err: unknown): AttemptResult => {
     if (isPassing(err) || err instanceof LogUnavailable || err instanceof LogWentBack) throw err;
@@ -185,7 +185,7 @@ const spoiltBy =
     return {
       attempt: null,
       shape,
-      outcome: { state: 'due', retryInMs: SPOILT_PAUSE_MS },
+      outcome: { state: 'due', retryInMs: OWN_FAILURE_PAUSE_MS },
       health: { kind: 'unknown' },
     };
   };

@@ -47,7 +47,7 @@ type Holders = {
 /** The time after which another process fences off an unused claim. */
 const USE_MAX_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
-const PATIENCE_MS = 8_000;
+const TIMEOUT_MS = 8_000;
 
 /** Reports a holder whose stream cannot be read. */
 export type ReportUnreadable = (error: unknown, stream: StreamName) => void;
@@ -76,7 +76,7 @@ const claim = async (
   { isLooking, metadata }: How,
 ): Promise<void> => {
   const { decider, stream, max, id, version } = wanted;
-  const expiresAtMs = performance.now() + PATIENCE_MS;
+  const expiresAtMs = performance.now() + TIMEOUT_MS;
   while (performance.now() < expiresAtMs) {
     const known = await dependencies.states.load(decider, stream);
     const others = Object.entries(known.state.holders).filter(([other]) => Number(other) !== id);

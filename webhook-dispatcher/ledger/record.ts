@@ -16,7 +16,7 @@ export type Recorded = {
 export type RecordAnswer = 'recorded' | 'lost' | 'failing_for_long';
 
 /** The minimum time and number of consecutive failures after which a webhook is disabled. */
-export type Patience = { readonly hours: number; readonly failures: number };
+export type DisableThreshold = { readonly hours: number; readonly failures: number };
 
 /**
  * Each column is sent as one joined text, which PostgreSQL splits in a fraction of the time that JSON takes.
@@ -41,7 +41,7 @@ const COLUMNS = [
 /** Neither occurs in the data, where control characters are removed or escaped. */
 const [SEPARATOR, NULL] = ['\u001e', '\u001f'];
 const [SEPARATOR_SQL, NULL_SQL] = ["e'\\x1e'", "e'\\x1f'"];
-const PATIENCE = COLUMNS.length;
+const THRESHOLD = COLUMNS.length;
 
 const RECORD = `
   with result as materialized (
@@ -98,7 +98,7 @@ const RECORD = `
     returning endpoint.webhook_id, failing_since, failures_in_row
   )
   select held.webhook_id as "webhookId", held.epoch,
-    coalesce(failures_in_row >= $${PATIENCE + 1} and failing_since < now() - $${PATIENCE + 2} * interval '1 hour', false) as "isFailingForLong",
+    coalesce(failures_in_row >= $${THRESHOLD + 1} and failing_since < now() - $${THRESHOLD + 2} * interval '1 hour', false) as "isFailingForLong",
     set_config('synchronous_commit', 'off', true)
   from held left join told using (webhook_id)`;
 
@@ -109,12 +109,12 @@ const RECORD = `
 export const recordResults = async (
   pool: Pool,
   recorded: readonly Recorded[],
-  patience: Patience,
+  threshold: DisableThreshold,
 ): Promise<readonly RecordAnswer[]> => {
   const { rows } = await pool.query<{ webhookId: WebhookId; epoch: number; isFailingForLong: boolean }>({
     name: 'webhook-record',
     text: RECORD,
-    values: [...columnsOf(recorded), patience.failures, patience.hours],
+    values: [...columnsOf(recorded), threshold.failures, threshold.hours],
   });
   const held = new Map(rows.map((row) => [row.webhookId, row]));
   return recorded.map(({ webhookId, epoch }) => {

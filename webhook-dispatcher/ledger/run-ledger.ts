@@ -3,7 +3,7 @@ import type { EventId, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Delivery, Shape } from '../deliver/delivery.ts';
-import { type Patience, type RecordAnswer, type Recorded, recordResults } from './record.ts';
+import { type DisableThreshold, type RecordAnswer, type Recorded, recordResults } from './record.ts';
 import { type Claim, claimRuns, type Release, releaseRuns, renewRuns } from './runs.ts';
 
 /** The ledger for runs: concurrent requests of many runs share a statement. */
@@ -22,7 +22,7 @@ export type RunLedger = {
 
 const RECORDS_AT_ONCE_MAX = 500;
 
-export const openRunLedger = (domain: Domain, pool: Pool, patience: Patience): RunLedger => ({
+export const openRunLedger = (domain: Domain, pool: Pool, threshold: DisableThreshold): RunLedger => ({
   claim: batched(async (webhookIds) => {
     const claims = await claimRuns(domain, pool, webhookIds);
     return webhookIds.map((webhookId) => {
@@ -34,7 +34,7 @@ export const openRunLedger = (domain: Domain, pool: Pool, patience: Patience): R
   }),
   take: batched((wanted) => takeDue(pool, wanted)),
   settle: batched((settled) => settleShapes(pool, settled)),
-  record: batched((recorded) => recordResults(pool, recorded, patience), RECORDS_AT_ONCE_MAX),
+  record: batched((recorded) => recordResults(pool, recorded, threshold), RECORDS_AT_ONCE_MAX),
   renew: batched(async (runs) => {
     const renewed = await renewRuns(pool, runs);
     return runs.map(({ webhookId }) => renewed.has(webhookId));
