@@ -5,7 +5,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import { POLICY } from '../test/engines/policy.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
-import { EndpointBook, isKnownTo } from './matching.ts';
+import { EndpointBook, isVisibleTo } from './matching.ts';
 import type { Owners } from './owners.ts';
 
 const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): PlannedEndpoint => ({
@@ -94,7 +94,7 @@ test('an owner may see what is public, and what scopes and present role allow', 
   } as unknown as Change;
   const known = (scopes: readonly string[], ofOwners: Owners = owners) =>
     [comment, draft].map((change) =>
-      isKnownTo({ owners: ofOwners, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change),
+      isVisibleTo({ owners: ofOwners, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change),
     );
   expect(known([])).toEqual([true, false]);
   expect(known(['read:articles'])).toEqual([true, true]);
@@ -118,10 +118,10 @@ test('no owner may see an event of an unknown kind, not even an administrator', 
   } as unknown as Change;
   const endpoint = endpointOf(1, { scopes: new Set(['read:articles']) });
   expect(
-    isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, planted),
+    isVisibleTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, planted),
   ).toBe(false);
   expect(
-    isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, {
+    isVisibleTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, {
       ...planted,
       stream: 'article-2' as StreamName,
     }),

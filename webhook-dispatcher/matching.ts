@@ -19,7 +19,7 @@ export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint,
  * True if the owner, in the present role or any possible one, may see the change within the scopes that
  * decided the destination.
  */
-export const isKnownTo = (
+export const isVisibleTo = (
   { owners, policy }: { readonly owners: Owners; readonly policy: Policy },
   { ownerId, scopes }: PlannedEndpoint,
   change: Change,

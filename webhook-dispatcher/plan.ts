@@ -21,7 +21,7 @@ import {
   writeReplay,
 } from './ledger/plan-rows.ts';
 import { readQuiet } from './ledger/quiet.ts';
-import { EndpointBook, isKnownTo } from './matching.ts';
+import { EndpointBook, isVisibleTo } from './matching.ts';
 import { readOwners } from './owners.ts';
 import { type PlannedRuns, plannedRuns } from './planned-runs.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
@@ -168,7 +168,7 @@ const planPage = async (
     new Set(wanted.map(({ endpoint }) => endpoint.ownerId)),
   );
   const deliveries = wanted
-    .filter(({ endpoint, change }) => isKnownTo({ owners, policy }, endpoint, change))
+    .filter(({ endpoint, change }) => isVisibleTo({ owners, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
   const isNew = await writeDeliveries(connection, catalogue, deliveries);

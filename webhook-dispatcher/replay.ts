@@ -13,7 +13,7 @@ import type { Log } from '#shared/process/log.ts';
 import { readEndpoint } from './ledger/endpoints.ts';
 import { type PlannedDelivery, plannedFor } from './ledger/plan-rows.ts';
 import { advanceReplay, countDueOf, type RunningReplay, readRunningReplays } from './ledger/replays.ts';
-import { isKnownTo, wants } from './matching.ts';
+import { isVisibleTo, wants } from './matching.ts';
 import { readOwners } from './owners.ts';
 import type { PlannedRuns } from './planned-runs.ts';
 
@@ -147,7 +147,7 @@ const matching = async (
       (change) =>
         isAsked(change) &&
         wants(filters, endpoint, change) &&
-        isKnownTo({ owners, policy: policyOf(domain) }, endpoint, change),
+        isVisibleTo({ owners, policy: policyOf(domain) }, endpoint, change),
     )
     .map((change) => plannedFor(endpoint, change));
 };
