@@ -88,7 +88,7 @@ const fold = async (
   };
 };
 
-const LEFT_OUT = 'array(select version from public.projection_skip where stream = $1 order by version)';
+const SKIPPED = 'array(select version from public.projection_skip where stream = $1 order by version)';
 
 const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = $1)`;
 
@@ -96,7 +96,7 @@ type Exceptions = Pick<Seen, 'isParked' | 'skipped'>;
 
 const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exceptions> => {
   const { rows } = await pool.query<Exceptions>(
-    `select ${IS_PARKED} as "isParked", ${LEFT_OUT} as "skipped"`,
+    `select ${IS_PARKED} as "isParked", ${SKIPPED} as "skipped"`,
     [stream],
   );
   return rows[0] ?? { isParked: false, skipped: [] };
@@ -125,7 +125,7 @@ const readRow = async (
        json_build_object(${[...table.items.map(itemsSql), ...table.shares.map(shareSql)].join(', ')}) as items,
        (select position from public.follower_checkpoint where follower = '${PROJECTOR}') as position,
        ${IS_PARKED} as "isParked",
-       ${LEFT_OUT} as "skipped",
+       ${SKIPPED} as "skipped",
        array(select user_id from ${LIVE_SCHEMA}.departed where user_id = any($3)) as departed`,
     values: [stream, id, owners],
   });

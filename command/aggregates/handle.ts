@@ -19,7 +19,9 @@ import { createReferenceReader, type ReadReferences } from './read-references.ts
 import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to aggregates of a domain and to users. */
-export const aggregateHandlers = (dependencies: Omit<Parts, 'readReferences'>): Readonly<Record<string, AnyHandler>> => {
+export const aggregateHandlers = (
+  dependencies: Omit<Parts, 'readReferences'>,
+): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const parts = { ...dependencies, readReferences: refusingDamaged(createReferenceReader(domain, states)) };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));

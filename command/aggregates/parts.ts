@@ -3,8 +3,8 @@ import type { Look } from '#kernel/decide/guards.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Sent } from '../execution-context.ts';
 import type { HandlerDependencies, Outcome } from '../handler.ts';
-import type { RulesOf } from './rules.ts';
 import type { ReadReferences } from './read-references.ts';
+import type { RulesOf } from './rules.ts';
 
 /** The dependencies of commands to aggregates. */
 export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log' | 'limits'> & {

@@ -5,7 +5,7 @@ import { runUnderLease } from '#shared/database/lease/lease.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import { countConsequences } from '#shared/operations/consequences.ts';
 import { allDone, carryOutOrPark, doOrPark, type TaskDependencies } from './carry-out.ts';
-import { forgetUnseen, isDeclared, takeBack, recordActivity } from './declaration.ts';
+import { forgetUnseen, isDeclared, recordActivity, takeBack } from './declaration.ts';
 import { demandFence, type Fence, LEASE, Overtaken, type Waiting } from './fence.ts';
 import { dueOf, unpark } from './parked.ts';
 import { dropTask, inTurn, parkTask, type ReactionTask } from './tasks.ts';

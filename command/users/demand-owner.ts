@@ -8,7 +8,10 @@ import { userStream, usersOf } from './user.ts';
  * Demands that the future owner exists. A cached user counts as existing: if a deletion comes in between, the
  * process manager ends the new aggregate.
  */
-export const demandOwner = async (dependencies: Dependencies, { ownerId, named, pointer }: Owner): Promise<void> => {
+export const demandOwner = async (
+  dependencies: Dependencies,
+  { ownerId, named, pointer }: Owner,
+): Promise<void> => {
   const absence = await absenceOf(dependencies, ownerId);
   if (absence === undefined) return;
   // A named owner is a field of the command; otherwise the owner is the caller.
@@ -21,7 +24,10 @@ type Dependencies = { readonly domain: Domain; readonly states: States };
 /** `pointer` is the place of the named owner in the command. */
 type Owner = { readonly ownerId: UserId; readonly named: UserId | undefined; readonly pointer: string };
 
-const absenceOf = async ({ domain, states }: Dependencies, userId: UserId): Promise<RejectionCode | undefined> => {
+const absenceOf = async (
+  { domain, states }: Dependencies,
+  userId: UserId,
+): Promise<RejectionCode | undefined> => {
   const [users, stream] = [usersOf(domain), userStream(userId)];
   if (states.recall(users, stream)?.state.status === 'present') return undefined;
   const { state } = await states.load(users, stream);

@@ -117,10 +117,9 @@ const isOmittable = (kind: Kind, name: string): boolean =>
 
 const replacementText = (kind: Kind, form: readonly string[]): string => {
   const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);
-  const [guarded, free] = [true, false].map((is) => form.filter((name) => isOmittable(kind, name) === is)) as [
-    string[],
-    string[],
-  ];
+  const [guarded, free] = [true, false].map((is) =>
+    form.filter((name) => isOmittable(kind, name) === is),
+  ) as [string[], string[]];
   const optional = free.filter((name) => kind.fields[name]?.optional).map((name) => ['`null`', name]);
   const removals = [...sets, ...optional].map(
     ([sign, name], index) => `${sign}${index === 0 ? ' removes' : ''} the ${name}`,

@@ -3,7 +3,7 @@ import { createPostgresBackend, DEFAULT_SCHEMA, runMigrations, withBackend } fro
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { isThroughPooler } from '#shared/database/session.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
-import { createDeliveryQueue, withBackoff, QUEUE, type RunJob } from './bullmq.ts';
+import { createDeliveryQueue, QUEUE, type RunJob, withBackoff } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { reportTroubles } from './troubles.ts';
 

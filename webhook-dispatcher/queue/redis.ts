@@ -1,7 +1,7 @@
 import { createRedisBackend, withBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { REDIS_CONNECTION, SILENCE_MAX_MS } from '#shared/process/redis-connection.ts';
-import { createDeliveryQueue, withBackoff, QUEUE, type RunJob } from './bullmq.ts';
+import { createDeliveryQueue, QUEUE, type RunJob, withBackoff } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { reportTroubles } from './troubles.ts';
 

@@ -1,6 +1,6 @@
 import type { Log } from '#shared/process/log.ts';
 
-export type Troubles = Disposable & { tell(err: Error): void; isLasting(): boolean };
+export type Troubles = Disposable & { report(err: Error): void; isLasting(): boolean };
 
 type Options = {
   readonly engine: string;
@@ -39,7 +39,7 @@ export const reportTroubles = ({ engine, log, check }: Options): Troubles => {
     timer = setTimeout(look, QUIET_MS).unref();
   };
   return {
-    tell(err) {
+    report(err) {
       if (!isInTrouble)
         log.warn({ err, engine }, 'The queue of webhooks has trouble; what it loses is queued again.');
       if (!isInTrouble) begunAtMs = performance.now();
