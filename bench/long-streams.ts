@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { seededIds } from '../command/circumstances.ts';
+import { seededIds } from '../command/execution-context.ts';
 import { createExecutor } from '../command/execute.ts';
 import { createStates } from '../command/states.ts';
 import { publishing } from '../domain/publishing.ts';
