@@ -14,9 +14,9 @@ export const useApi = (): Api => {
 
 export type Asked<Body> = {
   readonly body: Body | undefined;
-  /** Why it is not there, or why it is not fresh. */
+  /** The reason why the body is missing or stale. */
   readonly problem: ProblemFacts | undefined;
-  /** Of the body, for a change of it. */
+  /** The entity tag of the body, for a change of it. */
   readonly etag?: string | undefined;
   readonly reload: () => void;
 };
@@ -29,15 +29,15 @@ type State<Body> = {
 };
 
 /**
- * What is at a path of the interface, asked again every so often while somebody looks. What was there stays
- * until there is more.
+ * The resource at a path of the interface, refreshed at an interval while the tab is visible. The last body
+ * stays until the next one arrives.
  */
 export const useAsked = <Body>(path: string, everyMs?: number, accept?: string): Asked<Body> => {
   const api = useApi();
   const [state, setState] = useState<State<Body>>({ path });
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
-  // A turn is what asks again.
+  // A new turn requests again.
   useEffect(() => {
     const leaving = new AbortController();
     api.get<Body>(path, leaving.signal, accept).then(
@@ -53,7 +53,7 @@ export const useAsked = <Body>(path: string, everyMs?: number, accept?: string):
   return { body, problem, etag, reload };
 };
 
-/** Not while nobody looks; and at once when somebody does again. */
+/** Pauses while the tab is hidden, and acts at once when it becomes visible. */
 export const useEvery = (everyMs: number | undefined, act: () => void): void => {
   useEffect(() => {
     if (everyMs === undefined) return undefined;
@@ -69,7 +69,7 @@ export const useEvery = (everyMs: number | undefined, act: () => void): void => 
 
 export type Pages<Item> = Asked<readonly Item[]> & {
   readonly more: (() => void) | undefined;
-  /** Asks again, as long as there is one page: nobody loses those that they have opened. */
+  /** Requests again if only one page is open, so that users keep the pages they have opened. */
   readonly refresh: () => void;
 };
 
@@ -80,9 +80,7 @@ type PagesState<Item> = {
   readonly problem?: ProblemFacts;
 };
 
-/**
- * A list, a page after the other as somebody wants more; it is asked again only as long as there is one page.
- */
+/** A list of the interface, page by page on demand. It is refreshed only while one page is open. */
 export const usePages = <Item>(path: string, everyMs?: number): Pages<Item> => {
   const api = useApi();
   const [state, setState] = useState<PagesState<Item>>({ path });
@@ -94,7 +92,7 @@ export const usePages = <Item>(path: string, everyMs?: number): Pages<Item> => {
     [path],
   );
   const reload = useCallback(() => setTurn((before) => before + 1), []);
-  // A turn is what asks again.
+  // A new turn requests again.
   useEffect(() => {
     const leaving = new AbortController();
     api.get<readonly Item[]>(path, leaving.signal).then(

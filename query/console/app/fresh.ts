@@ -12,19 +12,19 @@ const AFTER_DUE_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 type Options = {
-  /** The events that are followed; if undefined, nothing is asked. */
+  /** The events to follow; undefined stops all requests. */
   readonly query: string | undefined;
-  /** What was read, without what changes at each request: after a change, more may follow. */
+  /** The data read, without parts that differ in each response. If it changes, more changes may follow. */
   readonly sign: unknown;
-  /** When the next change is planned, such as the retry of a delivery. */
+  /** The time of the next planned change, such as the retry of a delivery. */
   readonly dueAt?: string | null | undefined;
   readonly slowMs?: number;
 };
 
 /**
- * Asks again for what changes after events, but is no event itself, such as deliveries. After an event, at
- * `dueAt`, and after each change that it finds, it asks several times, with longer and longer pauses. The
- * stream is closed meanwhile, so that a page does not receive all events of a busy installation.
+ * Refreshes data that changes after events but has none of its own, such as deliveries. After an event, at
+ * `dueAt`, and after each change found, it requests several times with growing pauses. The stream is closed
+ * meanwhile, so that a page does not receive all events of a busy installation.
  */
 export const useFresh = (
   ask: (event?: Event) => void,
@@ -58,7 +58,7 @@ const untilDue = (dueAt: string | null | undefined): number | undefined => {
   return ms > DAY_MS ? undefined : ms;
 };
 
-/** Acts once after a time; another key begins again, another time does not. */
+/** Acts once after a time. Another key restarts the timer, another time does not. */
 const useTimer = (ms: number | undefined, key: unknown, act: () => void): void => {
   const latest = useRef(act);
   latest.current = act;
@@ -69,7 +69,7 @@ const useTimer = (ms: number | undefined, key: unknown, act: () => void): void =
   }, [ms === undefined, key]);
 };
 
-/** Acts when something has changed that was known before. */
+/** Acts when a known value has changed. */
 export const useChanged = (sign: unknown, act: () => void): void => {
   const text = JSON.stringify(sign);
   const before = useRef(text);

@@ -5,21 +5,19 @@ import { follow } from './feed/follow.ts';
 import { html } from './html.ts';
 import { Badge } from './parts.ts';
 
-/** Whatever comes within it is one change. */
+/** Events within this time count as one change. */
 const GATHERED_MS = 400;
-/** A stream that is opened takes a moment. */
+/** Opening a stream takes a moment, during which the page does not count as cut off. */
 const CUT_OFF_AFTER_MS = 3_000;
 const POLL_EVERY_MS = 10_000;
 
-/**
- * Calls back when something has happened that the query finds, and whenever something may have been missed.
- */
+/** Calls back for each event that matches the query, and whenever events may have been missed. */
 export const useChanges = (query: string | undefined, onChange: (event?: Event) => void): void =>
   useStream(query && `/events?${query}`, onChange);
 
 /**
- * Calls back for what a stream tells; as long as it is cut off, every so often. It is closed while nobody
- * looks, and calls back when somebody does again.
+ * Calls back for each message of a stream; while the stream is cut off, at an interval. The stream is closed
+ * while the tab is hidden, and calls back when it becomes visible.
  */
 export const useStream = (asked: string | undefined, onChange: (event?: Event) => void): void => {
   const api = useApi();
@@ -71,7 +69,7 @@ export const useStream = (asked: string | undefined, onChange: (event?: Event) =
   }, [isCutOff]);
 };
 
-/** Whether the tab is in front. */
+/** True while the tab is visible. */
 export const useIsSeen = (): boolean => {
   const [isSeen, setSeen] = useState(document.visibilityState === 'visible');
   useEffect(() => {
@@ -82,10 +80,10 @@ export const useIsSeen = (): boolean => {
   return isSeen;
 };
 
-/** How many streams of the page are cut off. */
+/** Counts the streams of the page that are cut off. */
 const cutOff = new EventTarget();
 
-/** Says so while what is shown may be some seconds old. */
+/** Says that the page may be some seconds old. */
 export const NotLive = () => {
   const [count, setCount] = useState(0);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { go, type Place } from '../router.ts';
 import { BriefTime, Time } from '../time.ts';
 import { Secret } from './secret.ts';
 
-/** A client as `GET /clients` shows it. */
+/** A client as `GET /clients` returns it. */
 export type Client = {
   readonly clientId: string;
   readonly secret?: string;
@@ -21,7 +21,7 @@ export type Client = {
   readonly disabled: boolean;
   readonly selfRegistered: boolean;
   readonly serviceAccount: number | null;
-  /** To within an hour. */
+  /** With a precision of an hour. */
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -39,7 +39,7 @@ const ClientState = ({ client: { clientId, disabled, selfRegistered } }: { reado
 const LastUse = ({ at }: { readonly at: string | null }) =>
   at === null ? html`<span class="soft">never</span>` : html`<${BriefTime} at=${at} />`;
 
-/** Programs that may ask for tokens. */
+/** The programs that may request tokens. */
 export const Clients = () => {
   const pages = usePages<Client>('/clients?limit=50');
   return html`
@@ -70,7 +70,7 @@ export const Clients = () => {
     />`;
 };
 
-/** One client; its secret is shown once, when it is made. */
+/** One client; its secret is shown once, when it is created. */
 export const ClientPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const asked = useAsked<Client>(`/clients/${encodeURIComponent(parameters.id ?? '')}`);
   return html`

@@ -13,10 +13,10 @@ import { Time } from '../time.ts';
 import { Plot } from './plot.ts';
 import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
 
-/** While nothing happens, and while something needs an operator. */
+/** The intervals: normally, and while something needs an operator. */
 const SLOW_MS = 30_000;
 const FINDING_MS = 10_000;
-/** As often as one is taken. */
+/** The interval at which the server takes samples. */
 const SAMPLES_EVERY_MS = 10_000;
 const MS_PER_SECOND = 1_000;
 const SPANS = [
@@ -27,12 +27,12 @@ const SPANS = [
 ] as const;
 const FIRST_SPAN_S = 3_600;
 
-/** The address keeps it. */
+/** The span in the address. */
 const spanIn = (search: URLSearchParams): number =>
   SPANS.map(([, seconds]) => seconds).find((seconds) => String(seconds) === search.get('span')) ??
   FIRST_SPAN_S;
 
-/** How the installation does, now and over the last day. */
+/** The state of the installation, now and over the last day. */
 export const Overview = ({ place: { search } }: { readonly place: Place }) => {
   const spanSeconds = spanIn(search);
   const [isPaused, setPaused] = useState(false);
@@ -68,7 +68,7 @@ export const Overview = ({ place: { search } }: { readonly place: Place }) => {
   `;
 };
 
-/** Without times, which are others at each request. */
+/** Without times, which differ in each response. */
 const signOf = ({
   log,
   readModel: { behindSeconds, ...readModel },
@@ -115,7 +115,7 @@ type Sampled = {
   readonly ask: () => void;
 };
 
-/** Those of a span, and what has come since whenever it is asked for. */
+/** The samples of a span, and on request those taken since. */
 const useSamples = (spanSeconds: number): Sampled => {
   const api = useApi();
   const [known, setKnown] = useState<{ readonly spanSeconds: number; readonly samples: Samples }>();
@@ -138,7 +138,7 @@ const useSamples = (spanSeconds: number): Sampled => {
       (error: unknown) => setProblem(factsOf(error)),
     );
   }, [api, spanSeconds, samples]);
-  // Another span asks at once, other samples do not.
+  // Another span requests at once, other samples do not.
   useEffect(ask, [spanSeconds]);
   const askIfDue = () => {
     if (Date.now() - askedMs.current >= SAMPLES_EVERY_MS) ask();

@@ -14,19 +14,19 @@ import { Resend } from './resend.ts';
 import { queryOf } from './search.ts';
 import { DeliveryState } from './state.ts';
 
-/** What was sent to all endpoints, or is to be: whatever did not arrive is found here. */
+/** Past and planned deliveries to all endpoints, failed ones included. */
 export const DeliveriesPage = ({ place: { search } }: { readonly place: Place }) => html`
   <p class="back"><a href=${home()}>All webhooks</a></p>
   <${Heading} title="Deliveries" />
   <${Deliveries} at=${`${home()}/deliveries`} search=${search} />`;
 
 type DeliveriesOptions = {
-  /** The address of the page, whose query narrows the list. */
+  /** The address of the page, whose query filters the list. */
   readonly at: string;
   readonly search: URLSearchParams;
-  /** Of the one endpoint that the page is about. */
+  /** The endpoint, on the page of one. */
   readonly webhookId?: string | undefined;
-  /** How it does, by which the page knows when to ask again. */
+  /** The health of the endpoint: a change of it refreshes the list. */
   readonly sign?: Webhook['health'];
 };
 

@@ -14,7 +14,7 @@ import { isSuccess, remedyOf } from './condition.ts';
 import { home, shortUrl } from './home.ts';
 import { wordOf } from './state.ts';
 
-/** One delivery: why it did not arrive, what is sent, and each attempt. */
+/** One delivery: its result, its payload, and each attempt. */
 export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}/deliveries/${parameters.delivery}`;
@@ -57,7 +57,7 @@ export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place 
 
 type OutcomeOptions = { readonly delivery: Delivery; readonly webhook: Webhook | undefined };
 
-/** What became of it in a sentence, and what to do about it. */
+/** The result in a sentence, with advice. */
 const Outcome = ({ delivery, webhook }: OutcomeOptions) => {
   const { state, attempts, lastStatus, lastError, nextAt, deliveredAt } = delivery;
   const [word, tone] = wordOf(delivery);

@@ -14,7 +14,7 @@ import { rateOf } from './webhooks.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/** How an endpoint does, why, and since when. */
+/** The condition of an endpoint, its reason, and since when. */
 export const Health = ({ webhook }: { readonly webhook: Webhook }) => {
   const { tone, word, says, advice } = conditionOf(webhook, Date.now());
   const { health } = webhook;
@@ -53,7 +53,7 @@ const SPANS = [
 
 type ChartOptions = { readonly webhookId: string; readonly sign: Webhook['health'] };
 
-/** The attempts of each stretch of time, as they arrived and as they failed. */
+/** Successful and failed attempts over time. */
 export const Chart = ({ webhookId, sign }: ChartOptions) => {
   const [hours, setHours] = useState<number>(SPANS[0][1]);
   const { body, reload } = useAsked<WebhookStatistics>(`/webhooks/${webhookId}/statistics?hours=${hours}`);

@@ -1,4 +1,4 @@
-/** The next of some times, as far as there are any; if all are over, the last of them. */
+/** The earliest future time, if there is one; otherwise the last past time. */
 export const nextOf = (
   times: readonly (string | null | undefined | false)[],
   nowMs = Date.now(),

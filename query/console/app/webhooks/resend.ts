@@ -12,7 +12,7 @@ import { shortUrl } from './home.ts';
 import { wordOf } from './state.ts';
 
 type ResendOptions = {
-  /** By what the deliveries were found. */
+  /** The filters of the list. */
   readonly query: URLSearchParams;
   readonly found: readonly FoundDelivery[];
   readonly hasMore: boolean;
@@ -20,7 +20,8 @@ type ResendOptions = {
 };
 
 /**
- * Sends again what failed: by endpoint and time all of it at once, by anything else one by one what is shown.
+ * Sends failed deliveries again: all at once if filtered by endpoint and time only, otherwise those shown,
+ * one by one.
  */
 export const Resend = (options: ResendOptions) => {
   const { query } = options;
@@ -36,7 +37,7 @@ const Done = ({ outcome: { sent, problem } }: { readonly outcome: Outcome }) => 
   ${sent > 0 && html`<p class="finding good" role="status">${plural(sent, 'delivery is', 'deliveries are')} due again.</p>`}
   ${problem && html`<${Problem} problem=${problem} />`}`;
 
-/** Does something with each; what cannot be done leaves the others as they are. */
+/** Acts on each item; a failure does not stop the others. */
 const withEach = async <Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<number>,

@@ -13,7 +13,7 @@ import { Chart, Health } from './health.ts';
 import { home, shortUrl } from './home.ts';
 import { Ways } from './ways.ts';
 
-/** One endpoint: how it does, what can be done about it, and what was sent to it. */
+/** One endpoint: its condition, its actions, and its deliveries. */
 export const WebhookPage = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const { id = '' } = parameters;
   const path = `/webhooks/${id}`;

@@ -22,7 +22,7 @@ const isShown = ({ webhook: { enabled }, condition: { tone } }: Seen, shown: Sho
   return shown === 'all' || enabled === (shown === 'enabled');
 };
 
-/** Where events are sent to: what fails comes first. */
+/** All endpoints, failing ones first. */
 export const Webhooks = ({ place: { search } }: { readonly place: Place }) => {
   const pages = usePages<Webhook>('/webhooks?limit=100');
   useFresh(pages.refresh, {
@@ -63,7 +63,7 @@ const None = () => html`<div class="empty">
   <p><a class="button primary" href=${`${home()}/new`}>Register the first endpoint</a></p>
 </div>`;
 
-/** The worst first; where nothing fails, that. */
+/** The worst endpoints first, or that none fails. */
 const Summary = ({ all }: { readonly all: readonly Seen[] }) => {
   const bad = all.filter(({ condition: { tone } }) => tone === 'bad');
   if (bad.length === 0) return html`<p class="finding good" role="status">No endpoint fails.</p>`;
