@@ -46,6 +46,7 @@ const CLIENT = {
   ...SERVICE,
   serviceAccount: 1002,
   selfRegistered: false,
+  lastUsedAt: '2026-11-22T08:00:00.000Z',
   ...written,
   _links: {
     self: { href: '/clients/importer' },
