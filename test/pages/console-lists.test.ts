@@ -92,6 +92,22 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     await page.reload();
     await page.getByRole('columnheader', { name: 'Created' }).waitFor();
     expect(await page.getByRole('columnheader', { name: 'Tags' }).count()).toBe(0);
+    // The browser keeps them, too; another address is shown as it is, and changes nothing.
+    await page.goto(`${installation.url}/console/data/users`);
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Articles' }).click();
+    await page.getByRole('columnheader', { name: 'Created' }).waitFor();
+    await show('articles?columns=tags');
+    await page.getByRole('columnheader', { name: 'Tags' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Created' }).count()).toBe(0);
+    await show('articles');
+    await page.getByRole('columnheader', { name: 'Created' }).waitFor();
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Created' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Tags' }).check();
+    await hasAddress('/console/data/articles');
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Tags' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Created' }).count()).toBe(0);
   });
 
   test('what is too much for a list of options is searched for', { timeout: TEST_MS }, async () => {

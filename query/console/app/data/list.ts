@@ -20,7 +20,8 @@ import {
   titleOf,
   useDomain,
 } from './domain.ts';
-import { Columns, Narrow, narrowed } from './narrow.ts';
+import { keptColumns } from './kept-columns.ts';
+import { Columns, Narrow, narrowed, withColumns } from './narrow.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';
 
@@ -49,6 +50,11 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
       ? [{ says: `New ${kind.title.toLowerCase()}`, keys: 'n', to: `${pageOf(kind)}/new` }]
       : []),
   ]);
+  // The menu leads to the list without columns; those of an address that has some are shown, and not kept.
+  useEffect(() => {
+    const kept = keptColumns(kind.name);
+    if (kept !== null && !search.has('columns')) put(withColumns(kind, search, kept));
+  }, [kind, search]);
   const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
   // Back on the first page, the address shows new items again.
   useEffect(() => {

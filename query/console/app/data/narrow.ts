@@ -6,6 +6,7 @@ import { put } from '../router.ts';
 import { choosableOf, chosenColumns, columnsOf, sortText } from './columns.ts';
 import { pageOf } from './domain.ts';
 import { BOOLEANS, truthText } from './form.ts';
+import { keepColumns } from './kept-columns.ts';
 import { ReferenceControl } from './reference.ts';
 import { wordText } from './value.ts';
 
@@ -55,6 +56,18 @@ export const Narrow = ({
   </search>`;
 };
 
+/** The address of the same page of a list with other columns. */
+export const withColumns = (
+  kind: KindFacts,
+  search: URLSearchParams,
+  columns: string | undefined,
+): string => {
+  const kept = new URLSearchParams(search);
+  kept.delete('columns');
+  if (columns !== undefined) kept.set('columns', columns);
+  return kept.size === 0 ? pageOf(kind) : `${pageOf(kind)}?${kept}`;
+};
+
 type ColumnsOptions = { readonly kind: KindFacts; readonly search: URLSearchParams };
 
 /** Chooses the columns, which are in the address. */
@@ -67,10 +80,9 @@ export const Columns = ({ kind, search }: ColumnsOptions) => {
     const next = choosable
       .map((each) => each.name)
       .filter((each) => (each === name) !== shown.includes(each));
-    const kept = new URLSearchParams(search);
-    kept.delete('columns');
-    if (next.join() !== usual.join()) kept.set('columns', next.join());
-    put(kept.size === 0 ? pageOf(kind) : `${pageOf(kind)}?${kept}`);
+    const chosen = next.join() === usual.join() ? undefined : next.join();
+    keepColumns(kind.name, chosen);
+    put(withColumns(kind, search, chosen));
   };
   return html`<details class="columns" onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
     <summary class="button">Columns</summary>
