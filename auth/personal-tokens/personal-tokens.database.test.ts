@@ -7,6 +7,7 @@ import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-proce
 import {
   type AuthWorld,
   createAuthWorld,
+  ISSUER,
   registerClient,
   registerPerson,
   serviceClient,
@@ -184,7 +185,7 @@ describe('a new token', () => {
     );
   });
 
-  test('needs a sign-in with a code from who has codes, also just after they turned them on', async () => {
+  test('needs a sign-in with a code if the user has codes, also just after they turned them on', async () => {
     const person = await registerPerson(site.auth);
     const byPassword = await accessTokenOf(person);
     const code = await turnOnCodes(person);
@@ -357,6 +358,66 @@ describe('revoking', () => {
       WITHIN_MS,
     );
     expect(await isAdmin(made.token, other)).toBe(401);
+  });
+});
+
+describe('the endpoints of OAuth', () => {
+  const introspectBy = async (client: Parameters<typeof basic>[0], token: string) =>
+    (await post(site.auth, '/introspect', { token }, basic(client))).body;
+  const userInfo = async (token: string) => {
+    const response = await fetch(`${site.url}/userinfo`, { headers: { Authorization: `Bearer ${token}` } });
+    return [response.status, await response.json(), response.headers.get('www-authenticate')];
+  };
+
+  test('introspection states the token, until it is revoked', async () => {
+    const service = await registerClient(site.auth, serviceClient);
+    const { person, made, session } = await somebodyWithToken();
+    expect(await introspectBy(service, made.token)).toEqual({
+      ...{ active: true, iss: ISSUER, aud: ISSUER, sub: String(person.userId), role: 'author' },
+      ...{ scope: 'read:articles manage:clients', token_type: 'Bearer', jti: `annals-token:${made.id}` },
+      iat: expect.any(Number),
+      exp: Math.floor(Date.parse(wanted.expiresAt) / 1_000),
+    });
+    expect((await list(session)).map(({ lastUsedAt }) => lastUsedAt)).toEqual([null]);
+    await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
+    expect(await introspectBy(service, made.token)).toEqual({ active: false });
+    expect(await introspectBy(service, newPersonalToken())).toEqual({ active: false });
+  });
+
+  test('introspection states the role that the owner has now, and nothing after the end', async () => {
+    const service = await registerClient(site.auth, serviceClient);
+    const { person, made } = await somebodyWithToken();
+    await give(person.userId, 'admin');
+    await until(
+      () => introspectBy(service, made.token),
+      ({ role }) => role === 'admin',
+    );
+    await site.auth.pool.query('update auth.personal_token set expires_at = now() where id = $1', [made.id]);
+    expect(await introspectBy(service, made.token)).toEqual({ active: false });
+  });
+
+  test('introspection tells public clients nothing', async () => {
+    const { made } = await somebodyWithToken();
+    expect((await post(site.auth, '/introspect', { token: made.token, client_id: clientId })).status).toBe(
+      401,
+    );
+  });
+
+  test('no client revokes the token', async () => {
+    const service = await registerClient(site.auth, serviceClient);
+    const { made } = await somebodyWithToken('admin');
+    expect((await post(site.auth, '/revoke', { token: made.token }, basic(service))).status).toBe(400);
+    expect((await post(site.auth, '/revoke', { token: made.token, client_id: clientId })).status).toBe(200);
+    expect(await isAdmin(made.token)).toBe(200);
+  });
+
+  test('/userinfo refuses it for its scope, like any other token without openid', async () => {
+    const { made, session } = await somebodyWithToken();
+    const refused = await userInfo(made.token);
+    expect(refused.slice(0, 2)).toMatchObject([403, { error: 'insufficient_scope', scope: 'openid' }]);
+    expect(refused).toEqual(await userInfo(session));
+    const unknown = await userInfo(newPersonalToken());
+    expect(unknown.slice(0, 2)).toMatchObject([401, { error: 'invalid_token' }]);
   });
 });
 

@@ -7,11 +7,13 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
+import type { PersonalTokenNow } from '#shared/http/authenticate/personal-tokens.ts';
 import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.ts';
 import { configurationOf, type ProviderSettings } from './configuration.ts';
+import { findTokensOfOurs } from './find-tokens.ts';
 import { fillInDefaults } from './request-defaults.ts';
 import { shapeAnswers } from './shape-answers.ts';
 import type { StructuredTokens } from './structured-tokens.ts';
@@ -20,6 +22,8 @@ export type ProviderDependencies = {
   readonly settings: ProviderSettings;
   readonly adapter: AdapterFactory;
   readonly tokens: StructuredTokens;
+  /** Undefined for one that is not valid, and for any other token. */
+  readonly findPersonalToken: (token: string) => Promise<PersonalTokenNow | undefined>;
   readonly log: Log;
   /** Adds the middleware of other modules. */
   equip(provider: Provider): void;
@@ -39,7 +43,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   provider.proxy = true;
   fillInDefaults(provider);
   rememberClients(provider, adapter('Client'));
-  findSignedTokens(provider, tokens);
+  findTokensOfOurs(provider, { ...dependencies, resource: settings.resource });
   nameAccessToken(provider);
   guardBoundCodes(provider);
   compareSecretsByDigest(provider, dependencies);
@@ -150,33 +154,3 @@ const thumbprintOfProof = async (): Promise<string | undefined> => {
   const proof = Provider.ctx?.get('DPoP') ?? '';
   return proof === '' ? undefined : calculateJwkThumbprint(decodeProtectedHeader(proof).jwk as JWK);
 };
-
-type Find = (token: string, options?: object) => Promise<unknown>;
-
-/**
- * `/userinfo` also accepts the signed tokens of our API, which oidc-provider does not store: their signature
- * identifies them. Scope, key or certificate, client, account and grant are then checked as for every other
- * token.
- */
-const findSignedTokens = (provider: Provider, tokens: Pick<StructuredTokens, 'find'>): void => {
-  const { AccessToken } = provider;
-  const findStored: Find = AccessToken.find.bind(AccessToken);
-  const find: Find = async (token, options) => {
-    if (!isSigned(token)) return findStored(token, options);
-    const claims = await tokens.find(token);
-    // A client that acts for itself has no grant, and is no person whom `/userinfo` could describe.
-    if (claims?.grant_id === undefined) return undefined;
-    const { jkt, 'x5t#S256': certificate } = (claims.cnf ?? {}) as { jkt?: string; 'x5t#S256'?: string };
-    return Object.assign(new AccessToken({ accountId: claims.sub, grantId: claims.grant_id } as never), {
-      clientId: claims.client_id,
-      scope: claims.scope ?? '',
-      exp: claims.exp,
-      ...(jkt !== undefined && { jkt }),
-      ...(certificate !== undefined && { 'x5t#S256': certificate }),
-    });
-  };
-  Object.assign(AccessToken, { find });
-};
-
-/** The compact form of a JWT has two dots; stored tokens have none. */
-const isSigned = (token: unknown): token is string => typeof token === 'string' && token.includes('.');

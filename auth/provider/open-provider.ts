@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
+import { readPersonalToken } from '#shared/http/authenticate/personal-tokens.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
@@ -63,6 +64,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
     adapter: createAdapterFactory({ pool, seal, endGrant, findClient: createFindClient(clients) }),
     tokensWith: (keys) =>
       createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
+    findPersonalToken: (token) => readPersonalToken(pool, policyOf(dependencies.domain), token),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
     equip: (provider) => {

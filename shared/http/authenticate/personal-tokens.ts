@@ -10,7 +10,7 @@ import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import { HttpProblem } from '../http-problem.ts';
 import { type AccessToken, InvalidToken } from './access-token.ts';
-import { isPersonalToken } from './personal-token.ts';
+import { digestOfToken, isPersonalToken } from './personal-token.ts';
 import { REVOKED_AT, type Revocations } from './revocations.ts';
 
 /** Finds the present rights of a personal access token. */
@@ -104,7 +104,7 @@ const accessTokenOf = (
 ): AccessToken => {
   const { id, userId, role } = row;
   const client = personalTokenClient(id);
-  const scopes = new Set(row.scopes.filter((scope) => policy.scopes.includes(scope)));
+  const scopes = new Set(scopesOf(policy, row));
   return {
     caller: {
       kind: 'user',
@@ -157,6 +157,37 @@ const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<Rea
       { ...row, digest: digest.toString('base64url') },
     ]),
   );
+};
+
+/** The domain may have lost one since the token was created. */
+const scopesOf = (policy: Policy, { scopes }: Pick<Row, 'scopes'>): readonly string[] =>
+  scopes.filter((scope) => policy.scopes.includes(scope));
+
+/** What the authorization server states of a valid token. */
+export type PersonalTokenNow = Pick<Row, 'userId' | 'role' | 'scopes' | 'expiresAtS'> & {
+  /** As in `client` of events. */
+  readonly id: string;
+  readonly issuedAtS: number;
+};
+
+/** From the database, so that a revoked token is invalid at once. It does not count as a use. */
+export const readPersonalToken = async (
+  pool: Pool,
+  policy: Policy,
+  token: string,
+): Promise<PersonalTokenNow | undefined> => {
+  if (!isPersonalToken(token)) return undefined;
+  const digest = digestOfToken(token);
+  const row = (await selectTokens(pool, [digest])).get(digest);
+  if (row === undefined || !rolesOf(policy.domain).includes(row.role)) return undefined;
+  const { id, userId, role, madeAtS, expiresAtS } = row;
+  if (Date.now() / MS_PER_SECOND >= expiresAtS) return undefined;
+  return {
+    ...{ userId, role, expiresAtS },
+    id: personalTokenClient(id),
+    issuedAtS: madeAtS,
+    scopes: scopesOf(policy, row),
+  };
 };
 
 const noteUse = async (pool: Pool, digest: string): Promise<void> => {
