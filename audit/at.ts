@@ -36,7 +36,7 @@ const parse = async (log: Log, text: string, option: string): Promise<Position> 
   } catch (error) {
     if (!(error instanceof UnknownCursor)) throw error;
     throw new StartRefused(
-      `${option} must be a position of this log, a time such as 2026-01-02T03:04:05Z, or a cursor, and is “${text}”: ${error.message}.`,
+      `${option} must be a position of this log, a time such as 2026-01-02T03:04:05Z, or a cursor, but is “${text}”: ${error.message}.`,
     );
   }
 };

@@ -30,11 +30,11 @@ export const makeScratch = async (
   mark: Mark,
 ): Promise<Scratch> => {
   if (!NAME.test(schema))
-    throw new StartRefused(`--schema must be replay_ and then letters, digits and _, and is “${schema}”.`);
+    throw new StartRefused(`--schema must be replay_ followed by letters, digits and _, but is “${schema}”.`);
   await dropAbandoned(pool);
   await using opening = new AsyncDisposableStack();
   const owner = opening.use(await holdLock(pool, LOCK_OF, schema));
-  if (!owner) throw new StartRefused(`Another process is filling ${schema} just now.`);
+  if (!owner) throw new StartRefused(`Another process is filling ${schema}.`);
   const definition = await readDefinition(tables);
   await inTransaction(pool, async (connection) => {
     const { rows } = await connection.query<{ found: boolean }>(
@@ -43,7 +43,7 @@ export const makeScratch = async (
     );
     if (rows[0]?.found)
       throw new StartRefused(
-        `${schema} is there already: look at it, or drop it first (replay --drop --schema ${schema}).`,
+        `${schema} already exists: use it, or drop it first (replay --drop --schema ${schema}).`,
       );
     const unlogged = definition.tables.replaceAll(/^create table /gm, 'create unlogged table ');
     await createTables(connection, schema, { tables: unlogged, marks: { schema: textOf(mark) } });

@@ -87,7 +87,7 @@ const serveRoles = async (
       log,
     }),
   );
-  log.info({ url: server.url }, 'Commands of the other roles are taken.');
+  log.info({ url: server.url }, 'Listening for commands of other roles.');
   return server;
 };
 
@@ -114,10 +114,7 @@ export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: Inte
       if (!(cause instanceof InvalidAssertion)) throw cause;
       // Not the caller’s fault: the roles differ in MASTER_KEY or in their clocks, or an intruder has network
       // access.
-      log.error(
-        { err: cause, ...namesOf(request) },
-        'A command came without a valid assertion of its caller.',
-      );
+      log.error({ err: cause, ...namesOf(request) }, 'A command had no valid assertion of its caller.');
       throw new HttpProblem('invalid_assertion', { cause });
     }
   };

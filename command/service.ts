@@ -76,7 +76,7 @@ export const startCommandService = async (
   const newId = createIdMaker();
   const executor = createExecutor(base);
   const reportUnreadable: ReportUnreadable = (err, stream) =>
-    log.error({ err, stream }, 'Events of an aggregate cannot be read, so that it keeps its place.');
+    log.error({ err, stream }, 'Events of an aggregate cannot be read, so it keeps its claimed place.');
   const limits = createLimits({ ...base, masterKey, reportUnreadable });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({
@@ -129,7 +129,7 @@ const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
   const reading = fencesReads ? undefined : readingIn(domain);
   if (reading !== undefined)
     throw new StartRefused(
-      `${reading}, which EventStoreDB cannot hold still until its events are appended: keep the event log in PostgreSQL, or leave \`reads\` out.`,
+      `${reading}, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or leave \`reads\` out.`,
     );
 };
 

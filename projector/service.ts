@@ -53,7 +53,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   await completeMarks(pool, definition);
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA)))
     log.warn(
-      'The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.',
+      'The tables of the read model are of another release: run npm run annals -- projection rebuild.',
     );
   const codec = createCodec(dependencies);
   const parkings = observeProjector({ pool, metrics });
@@ -84,7 +84,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
         if (lostKeys.count(parked.reason)) continue;
         log.error(
           { parked, traceId: traceIdIn(events, parked.position) },
-          'An event could not be taken into the read model; its aggregate is parked.',
+          'An event could not be applied to the read model; its aggregate is parked.',
         );
       }
     },

@@ -23,7 +23,7 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
   await migrateOperations(pool);
   await migrateAudit(pool);
   const stopping = new AbortController();
-  const onFailure = (err: unknown) => log.warn({ err }, 'How the installation does could not be noted.');
+  const onFailure = (err: unknown) => log.warn({ err }, 'Metrics of the installation could not be recorded.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     let before = await readLatestAt(pool);
     while (!signal.aborted) {

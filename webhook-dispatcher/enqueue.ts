@@ -17,11 +17,12 @@ export const createEnqueuer = ({
   let queueing: Promise<void> | undefined;
   let isFailing = false;
   const onFailure = (err: unknown): void => {
-    if (!isFailing) log.warn({ err }, 'Webhooks could not be queued; they are found in the ledger instead.');
+    if (!isFailing)
+      log.warn({ err }, 'Webhooks could not be enqueued; the sweeper will find them in the ledger.');
     isFailing = true;
   };
   const onSuccess = (): void => {
-    if (isFailing) log.info('Webhooks are queued again.');
+    if (isFailing) log.info('Webhooks are enqueued again.');
     isFailing = false;
   };
   const queueAll = async (): Promise<void> => {
@@ -64,11 +65,11 @@ export const startSweeping = ({ find, takeOver, log, everyMs = EVERY_MS }: Sweep
       try {
         const unattended = await find();
         if (unattended.length > 0) await takeOver(unattended);
-        if (isFailing) log.info('Webhooks with something due are found and queued again.');
+        if (isFailing) log.info('Webhooks with due deliveries are found and enqueued again.');
         isFailing = false;
       } catch (err) {
         if (!stopping.signal.aborted && !isFailing)
-          log.warn({ err }, 'Webhooks with something due could not be found or queued; it is tried again.');
+          log.warn({ err }, 'Webhooks with due deliveries could not be found or enqueued; this is retried.');
         isFailing = true;
       }
       const pauseMs = everyMs * (1 + JITTER * (2 * Math.random() - 1));

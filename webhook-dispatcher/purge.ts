@@ -29,7 +29,7 @@ export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable =
       try {
         for (const some of someOf) while (!signal.aborted && (await some(pool))) await pause(REST_MS);
       } catch (err) {
-        log.warn({ err }, 'Old deliveries to webhooks could not be forgotten; it is tried again.');
+        log.warn({ err }, 'Old deliveries to webhooks could not be deleted; this is retried.');
       }
       await pause(everyMs);
     }

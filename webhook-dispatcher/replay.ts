@@ -39,7 +39,7 @@ const HELD_OFF_MS = 1_000;
 export const startReplayer = async (dependencies: ReplayerDependencies): Promise<AsyncDisposable> => {
   const { pool, log } = dependencies;
   const stopping = new AbortController();
-  const onFailure = (err: unknown) => log.error({ err }, 'Replays to webhooks failed and are gone on with.');
+  const onFailure = (err: unknown) => log.error({ err }, 'Replays to webhooks failed and are resumed.');
   const running = runUnderLease(
     { pool, name: REPLAYER, onFailure },
     ({ signal }) => workOff(dependencies, signal),
@@ -62,7 +62,7 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
       if (await replayOne(dependencies, replay, signal)) return;
     } catch (err) {
       if (!signal.aborted)
-        dependencies.log.error({ err, replay: id }, 'A replay to a webhook failed and is gone on with.');
+        dependencies.log.error({ err, replay: id }, 'A replay to a webhook failed and is resumed.');
     }
     heldOffUntilMs.set(webhookId, performance.now() + HELD_OFF_MS);
   };

@@ -97,7 +97,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     const claim = await ledger.claim(webhookId);
     if (!claim) return undefined;
     const { pauseMs, nextSendInMs, breaker } = await work(claim, own, claimedAtMs).catch((err: unknown) => {
-      log.error({ err, webhookId }, 'Webhooks could not be sent because of ourselves; it is tried again.');
+      log.error({ err, webhookId }, 'A run of a webhook failed for internal reasons and is retried.');
       return {
         pauseMs: TROUBLE_PAUSE_MS,
         nextSendInMs: 0,
@@ -180,7 +180,7 @@ const ownFailureOf =
     const traceId = traceIdOf(change.trace);
     log.error(
       { err, webhookId, delivery: eventId, traceId },
-      'A delivery to a webhook could not be made because of ourselves; it is tried again.',
+      'A delivery to a webhook failed for internal reasons and is retried.',
     );
     return {
       attempt: null,
@@ -216,7 +216,7 @@ export const createDisabler =
     } catch (err) {
       // It was deleted meanwhile, or its owner has disabled it.
       if (err instanceof Rejection) return;
-      log.warn({ err, webhookId, reason }, 'A webhook could not be disabled; it is tried again.');
+      log.warn({ err, webhookId, reason }, 'A webhook could not be disabled; this is retried.');
     }
   };
 

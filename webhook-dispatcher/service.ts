@@ -117,7 +117,7 @@ const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => 
   if (setBackByMs > 0)
     log.warn(
       { setBackByMs },
-      'The clock of the database was set back: what waits for its next attempt waits no longer for that.',
+      'The clock of the database was set back: waiting deliveries were moved accordingly.',
     );
   return findUnattended(pool);
 };

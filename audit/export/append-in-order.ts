@@ -44,7 +44,7 @@ export const appendInOrder = async (
       const run = batch[index];
       if (!run || version !== run.before + run.events.length || position <= last)
         throw new StartRefused(
-          `Something else writes to the log that is filled: ${run?.stream} is at version ${version}. Begin anew with an empty log.`,
+          `Another process writes to the target log: ${run?.stream} is at version ${version}. Start again with an empty log.`,
         );
       last = position;
     }

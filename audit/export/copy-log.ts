@@ -39,7 +39,7 @@ export const copyLog = async ({
   const filled = await fillLog({ target, order, signal, onEvents }, events());
   if (filled.count !== place.count || !filled.head.equals(place.head))
     throw new StartRefused(
-      'The copy does not hold what the log holds: something else writes to it. Begin anew with an empty log.',
+      'The copy differs from the log: another process writes to it. Start again with an empty log.',
     );
   return { ...filled, upTo };
 };
@@ -71,7 +71,7 @@ class Copies implements AsyncDisposable {
     }
     const copy = this.#page[this.#taken];
     if (!copy || !hashOf(copy).equals(hashOf(event)))
-      throw new StartRefused('The copy does not hold what the log holds: copy it again.');
+      throw new StartRefused('The copy differs from the log: copy it again.');
     this.#taken += 1;
     return copy;
   }

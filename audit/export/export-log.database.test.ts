@@ -133,7 +133,7 @@ test('a part starts where another ended, and both together fill a log', async ()
       readEvents(opened),
     );
   };
-  await expect(fill(two)).rejects.toThrow('The log that is to be filled has 0 events');
+  await expect(fill(two)).rejects.toThrow('The target log has 0 events');
   await fill(one);
   expect((await fill(two)).head.toString('hex')).toBe(second.chain.after.head);
   expect((await fill(two)).appended).toBe(0);
@@ -142,14 +142,14 @@ test('a part starts where another ended, and both together fill a log', async ()
 test('a folder with other files is left alone', async () => {
   const path = await folder();
   await exportLog(exporting(), path, all);
-  await expect(exportLog(exporting(), path, all)).rejects.toThrow('holds a finished export');
+  await expect(exportLog(exporting(), path, all)).rejects.toThrow('contains a finished export');
   const other = used.use(await temporaryDataDir()).path;
   await writeFile(join(other, 'letter.txt'), 'Dear');
   await expect(exportLog(exporting(), other, all)).rejects.toThrow('is not empty');
   const begun = await folder();
   await expect(exportLog(exporting(25), begun, all)).rejects.toThrow(Stopped);
   await expect(exportLog(exporting(), begun, { ...all, after: 3 as Position })).rejects.toThrow(
-    'of something else',
+    'another unfinished export',
   );
   await writeFile(join(begun, 'events-000001.jsonl'), 'changed');
   await expect(exportLog(exporting(), begun, all)).rejects.toThrow('was changed since it was written');
@@ -236,7 +236,7 @@ test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposab
           yield events.slice(0, 3).toReversed();
         })(),
       ),
-    ).rejects.toThrow('is not empty and no beginning of this');
+    ).rejects.toThrow('is neither empty nor the start of this');
     await expect(
       fillLog(
         filling,
@@ -244,6 +244,6 @@ test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposab
           yield events.slice(0, 3);
         })(),
       ),
-    ).rejects.toThrow('holds more than this');
+    ).rejects.toThrow('has further events');
   },
 );

@@ -33,7 +33,7 @@ export const exportLog = async (
   const begun = (await readPlan(folder, names, asked)) ?? (await begin(exporting, folder, asked));
   if (begun.log !== exporting.eventLog.identity)
     throw new StartRefused(
-      `${folder} holds an export of the log ${begun.log} that was begun, and this is ${exporting.eventLog.identity}.`,
+      `${folder} contains an unfinished export of the log ${begun.log}, but this is ${exporting.eventLog.identity}.`,
     );
   const plan = await writeFiles(exporting, folder, begun);
   const { log, at, after, upTo, files, heads, keys, before, done } = plan;
@@ -63,7 +63,7 @@ const begin = async (
   await openSigner(exporting);
   const upTo = asked ?? (await eventLog.head());
   if (after > upTo)
-    throw new StartRefused(`The export would begin after position ${after} and end at ${upTo}.`);
+    throw new StartRefused(`The export would start after position ${after} and end at ${upTo}.`);
   const before = toJson(await chainAt(exporting, after));
   const proof = await readProof(pool, { log, after, upTo });
   const plan: Plan = {
@@ -102,7 +102,7 @@ const demandChain = async (
 ): Promise<void> => {
   if (!(await agreesWithChain(pool, { count, head: Buffer.from(head, 'hex') })))
     throw new StartRefused(
-      'The events in the log are not those that the chain was made of, and nothing was signed: npm run annals -- audit verify tells which.',
+      'The events in the log differ from the chain, so nothing was signed: npm run annals -- audit verify shows the differences.',
     );
 };
 

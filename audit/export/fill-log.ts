@@ -77,14 +77,14 @@ export class Present implements AsyncDisposable {
     for (let event = await this.#next(); place.count < count; event = await this.#next()) {
       if (!event)
         throw new StartRefused(
-          `The log that is to be filled has ${place.count} events, and what is to follow on ${count} cannot follow on those.`,
+          `The target log has ${place.count} events, but this export continues after ${count}.`,
         );
       this.#take(event);
       place = extendBy(place, event);
     }
     if (!place.head.equals(head))
       throw new StartRefused(
-        `The first ${count} events of the log that is to be filled are not those that come before.`,
+        `The first ${count} events of the target log differ from those before this export.`,
       );
     return place;
   }
@@ -96,7 +96,7 @@ export class Present implements AsyncDisposable {
       if (!found) return events.slice(index);
       if (!hashOf(found).equals(hashOf(event)))
         throw new StartRefused(
-          `The log that is to be filled is not empty and no beginning of this: its event ${this.#count + 1}, ${found.stream}@${found.version} at position ${found.position}, is another. Name an empty log.`,
+          `The target log is neither empty nor the start of this: its event ${this.#count + 1}, ${found.stream}@${found.version} at position ${found.position}, differs. Name an empty log.`,
         );
       this.#take(found);
     }
@@ -107,7 +107,7 @@ export class Present implements AsyncDisposable {
     const found = await this.#next();
     if (found)
       throw new StartRefused(
-        `The log that is to be filled holds more than this: ${found.stream}@${found.version} at position ${found.position} and on.`,
+        `The target log has further events: from ${found.stream}@${found.version} at position ${found.position} on.`,
       );
   }
 

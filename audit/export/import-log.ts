@@ -51,7 +51,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
   );
   if (filled.head.toString('hex') !== chain.after.head)
     throw new StartRefused(
-      'What was imported is not what the export holds: something else writes to this log. Begin anew with an empty one.',
+      'The imported events differ from the export: another process writes to this log. Start again with an empty one.',
     );
   await importing.keepQuiet(await target.head());
   return filled;
@@ -126,7 +126,7 @@ const takeInKeys = async (
   const lost = await selectWithoutKey(pool, [...without]);
   if (lost.length > 0 && !withoutKeys)
     throw new StartRefused(
-      `The keys of ${lost.length} persons are neither in the export nor in this database, so that what is personal could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
+      `The keys of ${lost.length} persons are neither in the export nor in this database, so their personal data could never be read here: export with --keys, or import with --without-keys, which erases these persons in this copy.`,
     );
   for await (const persons of readPersons(opened)) await takeInPersons(pool, persons);
   const destroyedAt = new Date().toISOString();

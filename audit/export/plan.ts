@@ -46,12 +46,10 @@ export const readPlan = async (
 ): Promise<Plan | undefined> => {
   const text = await readWhole(folder, PLAN);
   if (names.includes(MANIFEST) && text === undefined)
-    throw new StartRefused(`${folder} holds a finished export: name another folder for another.`);
+    throw new StartRefused(`${folder} contains a finished export: name another folder.`);
   if (text === undefined) {
     if (names.every((name) => name.startsWith(PLAN))) return undefined;
-    throw new StartRefused(
-      `${folder} is not empty, and holds no export that was begun: name another folder.`,
-    );
+    throw new StartRefused(`${folder} is not empty, and contains no unfinished export: name another folder.`);
   }
   const plan = Plan.parse(JSON.parse(text));
   if (
@@ -60,7 +58,7 @@ export const readPlan = async (
     (asked.upTo !== undefined && asked.upTo !== plan.upTo)
   )
     throw new StartRefused(
-      `${folder} holds an export of something else that was begun: repeat that command, or name another folder.`,
+      `${folder} contains another unfinished export: repeat that command, or name another folder.`,
     );
   await demandIntact(folder, plan.files);
   return plan;
@@ -71,6 +69,6 @@ const demandIntact = async (folder: string, files: readonly FileEntry[]): Promis
   for (const { name, sha256 } of files)
     if ((await digestOf(folder, name)) !== sha256)
       throw new StartRefused(
-        `${name} in ${folder} was changed since it was written: begin anew in another folder.`,
+        `${name} in ${folder} was changed since it was written: start again in another folder.`,
       );
 };

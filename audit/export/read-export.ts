@@ -27,13 +27,11 @@ export const openExport = async (folder: string): Promise<OpenedExport> => {
   const signer = keyOf(manifest.key);
   if (!isSignedBy(signer.publicKey, signedText(manifest), manifest.signature))
     throw new StartRefused(
-      `${MANIFEST} in ${folder} is not what its key ${manifest.key} has signed: it was changed.`,
+      `The signature of ${MANIFEST} in ${folder} by the key ${manifest.key} is invalid: it was changed.`,
     );
   for (const { statement, signature } of manifest.heads)
     if (!isSignedBy(keyOf(readStatement(statement).key).publicKey, statement, signature))
-      throw new StartRefused(
-        `A head of the chain in ${folder} is not what its key has signed: it was changed.`,
-      );
+      throw new StartRefused(`The signature of a chain head in ${folder} is invalid: it was changed.`);
   return { folder, manifest };
 };
 
@@ -43,7 +41,7 @@ export const demandSigner = ({ folder, manifest }: OpenedExport, known: string):
   const ancestors = manifest.keys.slice(0, manifest.keys.findIndex(({ id }) => id === manifest.key) + 1);
   if (!ancestors.some(({ id }) => id === known))
     throw new StartRefused(
-      `The export in ${folder} is not signed by the key ${known}, nor by one that follows from it, but by ${manifest.key}: nothing was written.`,
+      `The export in ${folder} is signed neither by the key ${known} nor by one of its successors, but by ${manifest.key}: nothing was written.`,
     );
 };
 
@@ -64,7 +62,7 @@ const createKeyring = (keys: readonly AuditKey[]): ((id: string) => AuditKey) =>
   }
   return (id) => {
     const key = known.get(id);
-    if (!key) throw new StartRefused(`The export was signed by a key that it does not have: ${id}.`);
+    if (!key) throw new StartRefused(`The export was signed by a key that it does not contain: ${id}.`);
     return key;
   };
 };
@@ -122,13 +120,13 @@ async function* wholeLinesOf(
 }
 
 const changed = (what: string): StartRefused =>
-  new StartRefused(`${what} is not what the manifest says: it was changed, or cut off.`);
+  new StartRefused(`${what} differs from the manifest: it was changed, or cut off.`);
 
 const parseEvent = (log: SignedManifest['log'], line: string, name: string): ExportedEvent => {
   try {
     return fromLine(log, line);
   } catch (cause) {
-    throw new StartRefused(`A line of ${name} is no event of this export: it was changed.`, { cause });
+    throw new StartRefused(`A line of ${name} is not an event of this export: it was changed.`, { cause });
   }
 };
 
@@ -138,7 +136,7 @@ const parseAs = <Schema extends z.ZodType>(schema: Schema, text: string, what: s
   } catch (cause) {
     if (!(cause instanceof z.ZodError || cause instanceof SyntaxError)) throw cause;
     throw new StartRefused(
-      `${what} is none of an export of this format: it was changed, or is of a later release.`,
+      `${what} does not have the format of this release: it was changed, or written by a later release.`,
       { cause },
     );
   }

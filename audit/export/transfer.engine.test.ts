@@ -100,7 +100,7 @@ test('a log with other events is refused before anything is written, in any tabl
   const refused = await callLine(other.settings, ['log', 'import', path]);
   expect(refused).toMatchObject({
     exit: 1,
-    complaint: expect.stringContaining('is not empty and no beginning of this'),
+    complaint: expect.stringContaining('is neither empty nor the start of this'),
   });
   expect(await contentOf(pool)).toEqual(before);
 });
@@ -124,9 +124,9 @@ test('an export is imported only from the expected signer, whose key is shown ot
     });
     expect(await contentOf(pool)).toEqual(before);
   };
-  await refused(['--key=of-another'], 'is not signed by the key of-another');
+  await refused(['--key=of-another'], 'is signed neither by the key of-another');
   await signAnew(path, known, first);
-  await refused([`--key=${second.id}`], `is not signed by the key ${second.id}`);
+  await refused([`--key=${second.id}`], `is signed neither by the key ${second.id}`);
   await signAnew(path, [...known, endorsed(forger, first)], forger);
   await refused(
     [`--key=${second.id}`],

@@ -85,6 +85,6 @@ const countRows = async ({ pool, tables }: Work, schema: string): Promise<Replay
     .map((table) => `(select count(*) from ${schema}.${table}) as ${table}`);
   const { rows } = await pool.query<Replayed['rows']>(`select ${counts.join(', ')}`);
   const [row] = rows;
-  if (!row) throw new Error('a select of counts gives one row');
+  if (!row) throw new Error('a select of counts returns one row');
   return row;
 };

@@ -50,13 +50,13 @@ export const planOf = async ({ pool, eventLog, tables, at, isOfReadModel }: Veri
   if (!isOfReadModel) return log;
   if (!live)
     throw new StartRefused(
-      'Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.',
+      'The read model is empty: start Annals, or the projector, and let it apply the log.',
     );
   await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START, event: null });
   if (at !== undefined && at < live.position) return log;
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) {
     throw new StartRefused(
-      'The tables of the read model are of another release: “projection rebuild” makes those of this one; verify after it.',
+      'The tables of the read model are of another release: run “projection rebuild”, and verify afterwards.',
     );
   }
   const isCut = live.position > head;

@@ -40,7 +40,8 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
     }),
   );
   const stopping = new AbortController();
-  const onFailure = (err: unknown) => log.error({ err }, 'The verification of the log failed and goes on.');
+  const onFailure = (err: unknown) =>
+    log.error({ err }, 'The verification of the log failed and is retried.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     const projection = { codec: createCodec(options), tables: tablesOf(domain) };
     let told = 0;
@@ -48,7 +49,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
       const beganMs = performance.now();
       const { events, differences, isEnd } = await step({ pool: own, eventLog, ...projection, signal });
       for (const difference of differences.slice(0, Math.max(LOGGED_MAX - told, 0)))
-        log.error({ difference }, 'What is read, or the log itself, is not what was recorded.');
+        log.error({ difference }, 'The read model, or the log itself, differs from what was recorded.');
       told = isEnd ? 0 : told + differences.length;
       const restMs = isEnd ? pauseMs : (events / eventsPerSecond) * 1_000 - (performance.now() - beganMs);
       await delay(Math.max(restMs, 0), undefined, { signal }).catch(() => {});

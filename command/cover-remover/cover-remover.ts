@@ -61,7 +61,7 @@ const readLost = (lostIn: LostUploadsIn, event: RecordedEvent, log: Log): LostUp
     const traceId = traceIdOf(traceOf(event));
     log.error(
       { err, event: { id, type, stream, version, position }, traceId },
-      'The cover remover cannot read an event and passes it over.',
+      'The cover remover cannot read an event and skips it.',
     );
     return undefined;
   }

@@ -70,7 +70,7 @@ export const catchUpWithErasures = async ({
   if (missing.length > 0)
     log.warn(
       { users: missing.length },
-      'People on the erasure list were looked for in the log, and deleted again.',
+      'People on the erasure list were deleted again where the log did not show their deletion.',
     );
 };
 

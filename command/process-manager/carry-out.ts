@@ -67,7 +67,7 @@ export const doOrPark = async (
     await park(err);
     dependencies.log.error(
       { err, ...told, event: { id: cause.id }, traceId: traceIdOf(cause.metadata.trace) },
-      'The process manager has parked what it could not carry out, and retries it.',
+      'The process manager has parked a failed task and retries it.',
     );
     return 'parked';
   }
@@ -144,7 +144,7 @@ export const endChild = async (
 ): Promise<void> => {
   const { eventLog, codec } = dependencies;
   const memberships = dependencies.memberships.filter(({ kind }) => stream.startsWith(`${kind}-`));
-  if (memberships.length === 0) throw new Error(`${stream} belongs to nothing that can be deleted`);
+  if (memberships.length === 0) throw new Error(`${stream} has no parent that can be deleted`);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const { version, bound, ids } = await readChild(eventLog, stream, memberships);
     if (version === undefined || bound.length === 0) return;

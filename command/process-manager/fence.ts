@@ -22,11 +22,11 @@ export const tellWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
   return {
     begins() {
       if (!isWaiting)
-        log.warn('Reactions and timers go by the declaration of another release, and this process waits.');
+        log.warn('Reactions and timers follow the declaration of another release; this process waits.');
       isWaiting = true;
     },
     ends() {
-      if (isWaiting) log.info('Reactions and timers go by the declaration of this process again.');
+      if (isWaiting) log.info('Reactions and timers follow the declaration of this process again.');
       isWaiting = false;
     },
   };

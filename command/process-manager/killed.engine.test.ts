@@ -25,7 +25,7 @@ const startCommand = async ({
   settings,
 }: CommandWorld): Promise<{ role: RoleProcess; gateway: CommandGateway }> => {
   const role = startRole('test/toy/budgets-main.ts command', settings);
-  const { url } = await role.logged('Commands of the other roles are taken.');
+  const { url } = await role.logged('Listening for commands of other roles.');
   const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
   return {
     role,

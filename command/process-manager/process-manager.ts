@@ -83,7 +83,7 @@ const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly S
     const traceId = traceIdOf(traceOf(event));
     log.error(
       { err, event: { id, type, stream, version, position }, traceId },
-      'The process manager cannot read an event and passes it over.',
+      'The process manager cannot read an event and skips it.',
     );
     return [];
   }
@@ -185,6 +185,6 @@ const end = async (
   stream: StreamName,
   cause: Cause | undefined,
 ): Promise<void> => {
-  if (!cause) throw new Error(`nothing is known from which the end of ${stream} follows`);
+  if (!cause) throw new Error(`the cause of the end of ${stream} is unknown`);
   await carryOutOrPark(dependencies, { task: 'end', stream, cause });
 };

@@ -21,7 +21,7 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
   const reportDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error(
       { err, event: { id, type, stream, version, position } },
-      'The process manager cannot read an event and passes it over.',
+      'The process manager cannot read an event and skips it.',
     );
   const happened = (event: RecordedEvent): Happened | undefined => {
     const { stream, type, position } = event;

@@ -68,10 +68,7 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
     if (signal.aborted) return;
     if ((await carryOutOrPark(dependencies, task)) === 'parked') continue;
     await unpark(pool, task);
-    log.info(
-      { task: task.task, stream: task.stream },
-      'The process manager has carried out what was parked.',
-    );
+    log.info({ task: task.task, stream: task.stream }, 'The process manager has executed a parked task.');
   }
 };
 

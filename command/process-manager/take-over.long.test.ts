@@ -302,7 +302,7 @@ test('a process that waits for another declaration logs it once, and once that i
   await forgetSeen(side);
   await untilTimers(side, stream, 'remind');
   expect(lines).toEqual([
-    'Reactions and timers go by the declaration of another release, and this process waits.',
-    'Reactions and timers go by the declaration of this process again.',
+    'Reactions and timers follow the declaration of another release; this process waits.',
+    'Reactions and timers follow the declaration of this process again.',
   ]);
 });

@@ -78,7 +78,7 @@ const byRank = (one: Item, other: Item): number =>
 const byId = (one: Item, other: Item): number => (one.id < other.id ? -1 : 1);
 
 const listOf = ({ type, list }: EventInfo): ListInfo => {
-  if (list === undefined) throw new Error(`${type} is of no list that is declared`);
+  if (list === undefined) throw new Error(`${type} belongs to no declared list`);
   return list;
 };
 

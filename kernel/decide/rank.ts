@@ -71,5 +71,5 @@ const midpoint = (low: string, high: string | undefined): string => {
     rank += DIGITS.charAt(from);
     if (from < to) above = undefined;
   }
-  throw new Error(`no rank is between ${low} and ${high}, which are in no order`);
+  throw new Error(`there is no rank between ${low} and ${high}, which are not in order`);
 };

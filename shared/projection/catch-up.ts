@@ -110,7 +110,7 @@ export const demandLive = async ({ pool, eventLog }: Mending): Promise<Position>
   const live = await readCheckpoint(pool, PROJECTOR);
   if (!live)
     throw new StartRefused(
-      'Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.',
+      'The read model is empty: start Annals, or the projector, and let it apply the log.',
     );
   await demandCheckpoint(PROJECTOR, eventLog, live);
   return live.position;

@@ -68,7 +68,7 @@ export const startFollowedRoles = async ({
     ...own,
   };
   const command = opening.use(startRole('command/main.ts', common));
-  const { url } = await command.logged('Commands of the other roles are taken.');
+  const { url } = await command.logged('Listening for commands of other roles.');
   const settings = { ...common, COMMAND_URL: String(url) };
   const start = (role: Replaceable) => startRole(`${role}/main.ts`, settings);
   const started = (role: Replaceable, count: number) => Array.from({ length: count }, () => start(role));

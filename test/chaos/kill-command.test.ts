@@ -58,7 +58,7 @@ test(
     };
     const start = async () => {
       const role = startRole('command/main.ts', settings);
-      const { url } = await role.logged('Commands of the other roles are taken.');
+      const { url } = await role.logged('Listening for commands of other roles.');
       return {
         role,
         gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }),

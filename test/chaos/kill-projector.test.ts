@@ -104,7 +104,7 @@ const startRoles = async (world: CommandWorld): Promise<Roles> => {
   let gateway: CommandGateway;
   const startCommand = async () => {
     command = startRole('command/main.ts', settings);
-    const { url } = await command.logged('Commands of the other roles are taken.');
+    const { url } = await command.logged('Listening for commands of other roles.');
     const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
     gateway = createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 10_000 });
   };

@@ -81,7 +81,7 @@ export const startInCopies = async (given: Settings, tls: boolean): Promise<Runn
   const settings: Settings = { PUBLIC_URL: origin, JWKS_URL: `${nginx.url}/jwks`, ...behind, ...given };
   const commands = copiesOf(() => opening.use(startRole('command/main.ts', settings)));
   const internal = await Promise.all(
-    commands.map((command) => command.logged('Commands of the other roles are taken.')),
+    commands.map((command) => command.logged('Listening for commands of other roles.')),
   );
   const commandUrl = internal.map(({ url }) => String(url)).join();
   const start = (role: string) =>

@@ -18,7 +18,7 @@ test('the roles apart: auth registers a client through command, and issues a tok
     HOST: '127.0.0.1',
   };
   await using command = startRole('command/main.ts', settings);
-  const { url: commandUrl } = await command.logged('Commands of the other roles are taken.');
+  const { url: commandUrl } = await command.logged('Listening for commands of other roles.');
 
   const alone = { ...settings, COMMAND_URL: String(commandUrl), PORT: port };
   const refused = await runAnnals(['auth/main.ts'], alone);

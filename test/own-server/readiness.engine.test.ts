@@ -48,7 +48,7 @@ beforeAll(async () => {
   const all: AnnalsProcess & { url: string } = resources.use(await startAnnals(settings));
   processes.set('all', all);
   const internal = resources.use(startRole('command/main.ts', { ...settings, JWKS_URL: `${all.url}/jwks` }));
-  const { url: commandUrl } = await internal.logged('Commands of the other roles are taken.');
+  const { url: commandUrl } = await internal.logged('Listening for commands of other roles.');
   processes.set('command', { url: String((await internal.logged('Annals is ready.')).url) });
   const others = { ...settings, JWKS_URL: `${all.url}/jwks`, COMMAND_URL: String(commandUrl) };
   for (const role of ROLES.slice(1)) processes.set(role, await started(role, others));

@@ -17,7 +17,7 @@ test('a process whose queue of webhooks is broken says so once, and stops in goo
     connectionsMax: 1,
   });
   await administrator.query('alter schema bullmq rename to bullmq_away');
-  const told = () => annals.output().split('The queue of webhooks has trouble').length - 1;
+  const told = () => annals.output().split('The webhook queue fails').length - 1;
   await until(told, (count) => count > 0, 30_000);
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);

@@ -57,7 +57,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY, ...place };
     const start = async () => {
       const role = startRole('test/toy/lending-main.ts command', settings);
-      const { url } = await role.logged('Commands of the other roles are taken.');
+      const { url } = await role.logged('Listening for commands of other roles.');
       const gateway = createHttpGateway({
         ...{
           urls: [String(url)],

@@ -55,7 +55,7 @@ const startBeside = async (): Promise<typeof beside> => {
   const internal = resources.use(
     startRole('command/main.ts', { ...installation.settings, JWKS_URL: `${installation.origin}/jwks` }),
   );
-  const { url: commandUrl } = await internal.logged('Commands of the other roles are taken.');
+  const { url: commandUrl } = await internal.logged('Listening for commands of other roles.');
   const settings = {
     ...installation.settings,
     JWKS_URL: `${installation.origin}/jwks`,

@@ -125,8 +125,7 @@ export const createDeliveryQueue = ({
       await queue.getWaitingCount();
       await demandWhole?.();
       // Workers poll continuously: if they fail, everything fails.
-      if (troubles.isLasting())
-        throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
+      if (troubles.isLasting()) throw new NotReady('The webhook queue fails: see the log of the process.');
     },
     async [Symbol.asyncDispose]() {
       troubles[Symbol.dispose]();

@@ -82,4 +82,4 @@ const demandFunctions = async (pool: Pool, functions: readonly string[]): Promis
 };
 
 const NO_FUNCTIONS =
-  'The job queue lacks functions in the database: drop the schema bullmq and start anew, nothing is lost by that.';
+  'The job queue lacks functions in the database: drop the schema bullmq and restart; this loses nothing.';

@@ -41,7 +41,7 @@ test('a queue whose tables are gone is reported once, and once more when it work
   // It fails repeatedly.
   for (let times = 0; times < 50; times += 1) await expect(opened.queue.enqueue([id])).rejects.toThrow();
   await until(
-    () => opened.told('The queue of webhooks has trouble'),
+    () => opened.told('The webhook queue fails'),
     (count) => count > 0,
     20_000,
   );
@@ -53,11 +53,11 @@ test('a queue whose tables are gone is reported once, and once more when it work
     20_000,
   );
   await until(
-    () => opened.told('The queue of webhooks works again'),
+    () => opened.told('The webhook queue works again'),
     (count) => count === 1,
     20_000,
   );
-  expect(opened.told('The queue of webhooks has trouble')).toBe(1);
+  expect(opened.told('The webhook queue fails')).toBe(1);
 });
 
 test('a worker ends in time while the queue is broken', async () => {
@@ -72,7 +72,7 @@ test('a worker ends in time while the queue is broken', async () => {
   );
   await administrator.query('alter schema bullmq rename to bullmq_away');
   await until(
-    () => opened.told('The queue of webhooks has trouble'),
+    () => opened.told('The webhook queue fails'),
     (count) => count > 0,
     20_000,
   );
@@ -96,9 +96,7 @@ test('while workers keep failing, the queue is not ready, even if it answers', a
       () => 'ready',
       (error: Error) => error.message,
     );
-  expect(await until(said, (text) => text !== 'ready', 60_000)).toContain(
-    'The queue of webhooks has trouble',
-  );
+  expect(await until(said, (text) => text !== 'ready', 60_000)).toContain('The webhook queue fails');
   // Earlier tests may have left jobs.
   expect(await opened.queue.waiting()).toBeGreaterThanOrEqual(0);
 });

@@ -32,7 +32,7 @@ export const reportTroubles = ({ engine, log, check }: Options): Troubles => {
     if (mine !== timer) return;
     if (!isOver) return wait();
     isInTrouble = false;
-    log.info({ engine }, 'The queue of webhooks works again.');
+    log.info({ engine }, 'The webhook queue works again.');
   };
   const wait = (): void => {
     clearTimeout(timer);
@@ -40,8 +40,7 @@ export const reportTroubles = ({ engine, log, check }: Options): Troubles => {
   };
   return {
     report(err) {
-      if (!isInTrouble)
-        log.warn({ err, engine }, 'The queue of webhooks has trouble; what it loses is queued again.');
+      if (!isInTrouble) log.warn({ err, engine }, 'The webhook queue fails; lost jobs are enqueued again.');
       if (!isInTrouble) begunAtMs = performance.now();
       isInTrouble = true;
       wait();
