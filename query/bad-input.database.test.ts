@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let articleId: ArticleId;
 let commentId: number;
 let paths: readonly string[];
 let lists: readonly string[];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author');
   for (let n = 0; n < 7; n += 1) articleId = await draftArticle(world.side, author.id);
   for (let n = 0; n < 7; n += 1) commentId = await addComment(world.side, author.id, articleId);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let path: string;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author');
   const body = { title: 'Long', body: 'All of it. '.repeat(1_000), tags: [], cover: null };
   const { status, body: written } = await world.ask('/articles', { by: author, method: 'POST', body });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { registerUser } from '../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let admin: Asker;
 let reader: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   admin = await world.person('admin', 'Operator');
   reader = await world.person('reader', 'Some 100%_reader');
   await registerUser(world.side, { name: 'Ada Lovelace', email: 'countess@example.com', role: 'author' });

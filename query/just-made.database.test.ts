@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timeOfId } from '#shared/id-time.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 beforeAll(async () => {
-  world = await createReadWorld({}, { creatorWaitsMs: 30_000 });
+  world = await openBackend({}, { creatorWaitsMs: 30_000 });
   author = await world.person('author');
   await world.ask('/users');
 });

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Link } from '#shared/rest/fields.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { SCOPES } from '../test/engines/policy.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let reader: Asker;
 let other: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader, other, admin] = (await Promise.all(
     (['author', 'reader', 'author', 'admin'] as const).map((role) => world.person(role)),
   )) as [Asker, Asker, Asker, Asker];

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { spanOf } from '../command/webhooks/span.ts';
+import { openBackend } from '../test/engines/backend.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import { createCommandWorld } from '../test/engines/command-side.ts';
-import { createReadWorld } from '../test/engines/read-world.ts';
 
 const LOST = { status: 400, body: { code: 'cursor_of_lost_history' } };
 
@@ -11,12 +11,12 @@ test('a cursor of a lost history is refused everywhere with a code of its own', 
   await using world = await createCommandWorld();
   let cursor = '';
   {
-    await using before = await createReadWorld({}, { on: world });
+    await using before = await openBackend({}, { on: world });
     await before.person('reader');
     cursor = formatCursor(before.side.eventLog.identity, await before.side.eventLog.head());
   }
   expect(await callLine(world.settings, ['log', 'renew'])).toMatchObject({ exit: 0 });
-  await using after = await createReadWorld({}, { on: world });
+  await using after = await openBackend({}, { on: world });
   const admin = await after.person('admin');
   await after.person('reader');
   const ask = (path: string, headers = {}) => after.ask(path, { by: admin, headers });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let reader: Asker;
 let articleId: ArticleId;
 let commentId: number;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader] = [await world.person('author', 'Ada'), await world.person('reader', 'Bob')];
   articleId = await draftArticle(world.side, author.id);
   commentId = await addComment(world.side, reader.id, articleId);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld({}, { visibleWithinMs: 1_000 });
+  world = await openBackend({}, { visibleWithinMs: 1_000 });
   author = await world.person('author');
   admin = await world.person('admin');
 });

@@ -1,18 +1,18 @@
 // Over 200 lines, because all tests share the fixture made at the beginning.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { admit, scopeOf } from '#shared/policy.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import { OPERATIONS } from '../test/engines/operations.ts';
 import { POLICY, SCOPES } from '../test/engines/policy.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
 import type { ArticleId, CommentId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
-let world: ReadWorld;
+let world: Backend;
 const askers: Record<string, Asker | null> = {};
 const ids: Record<string, number> = {};
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   const { side } = world;
   const make = async (name: string, role: Asker['role']) => {
     const made = await world.person(role, name);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Asker, createReadWorld, type ReadWorld } from '../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 import { until } from '../testing/until.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author');
   const post = (title: string) =>
     world.ask('/articles', {

@@ -11,9 +11,9 @@ import { START } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { exportLog } from '../audit/export/export-log.ts';
 import { type AuditWorld, createAuditWorld } from './engines/audit-world.ts';
+import { openBackend } from './engines/backend.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 import { aKey, endorsed, signAnew, type TestKey } from './engines/forged-export.ts';
-import { createReadWorld } from './engines/read-world.ts';
 
 const SCRIPT = fileURLToPath(new URL('../docs/examples/verify-export.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -187,7 +187,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
   });
 
   test('verifies what came over HTTP, and finds what was cut off, put in, or changed on the way', async () => {
-    await using system = await createReadWorld();
+    await using system = await openBackend();
     const [author, admin] = [await system.person('author', 'Ada \u00e9'), await system.person('admin')];
     for (let articles = 0; articles < 5; articles += 1)
       await system.ask('/articles', {

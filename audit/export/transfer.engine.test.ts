@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';
+import { openBackend } from '../../test/engines/backend.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld } from '../../test/engines/command-side.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { aKey, endorsed, signAnew } from '../../test/engines/forged-export.ts';
-import { createReadWorld } from '../../test/engines/read-world.ts';
 import { answersOf, type Story, tellStory } from '../../test/engines/told-system.ts';
 import { scaled } from '../../testing/load.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
@@ -23,7 +23,7 @@ let told: readonly unknown[];
 beforeAll(async () => {
   system = resources.use(await createCommandWorld(async () => log));
   {
-    await using world = await createReadWorld({}, { on: system });
+    await using world = await openBackend({}, { on: system });
     story = await tellStory(world);
   }
   told = await answersOf(story, { on: system });
@@ -61,7 +61,7 @@ test('an import without the keys of persons is refused, or imports them as erase
     complaint: expect.stringMatching(/The keys of \d persons .* --without-keys/),
   });
   expect(await callLine(copy.settings, ['log', 'import', path, '--without-keys'])).toMatchObject({ exit: 0 });
-  await using world = await createReadWorld({}, { on: copy });
+  await using world = await openBackend({}, { on: copy });
   const admin = await world.person('admin', 'New here');
   const { body } = await world.ask('/articles?limit=100', { by: admin });
   const authors = (body as readonly { readonly author: { readonly name: string } }[]).map(
@@ -78,7 +78,7 @@ test('a log with other events is refused before anything is written, in any tabl
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   {
-    await using world = await createReadWorld({}, { on: other });
+    await using world = await openBackend({}, { on: other });
     await world.person('author', 'Lives here');
   }
   await using pool = openPool({
@@ -179,7 +179,7 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
   const to = ['log', 'copy', '--to', standIn.address];
   expect(await callLine(system.settings, to)).toMatchObject({ exit: 0, complaint: '' });
   {
-    await using world = await createReadWorld({}, { on: system });
+    await using world = await openBackend({}, { on: system });
     await world.person('reader', 'Late');
     expect(await callLine(system.settings, [...to, '--switch'])).toMatchObject({
       exit: 1,

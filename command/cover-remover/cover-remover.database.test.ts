@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { picture } from '../../test/engines/pictures.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 import { until } from '../../testing/until.ts';
 import { lostUploadsIn, removeLostUploads } from './cover-remover.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let article: string;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author');
 });
 afterAll(async () => {

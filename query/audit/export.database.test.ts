@@ -5,12 +5,12 @@ import { fromLine } from '#shared/audit/export/cloud-event.ts';
 import { type SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
 import { isSignedBy } from '#shared/audit/signing-keys.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let [author, admin] = [] as unknown as [Asker, Asker];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, admin] = [await world.person('author', 'Ada Lovelace'), await world.person('admin')];
   for (let articles = 0; articles < 30; articles += 1)
     await world.ask('/articles', {

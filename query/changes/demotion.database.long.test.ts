@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { type Followed, follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
-const world: ReadWorld = resources.use(await createReadWorld({ NODE_ENV: 'test' }));
+const world: Backend = resources.use(await openBackend({ NODE_ENV: 'test' }));
 const admin = await world.person('admin');
 afterAll(() => resources.disposeAsync());
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { erasureReads } from './reads.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let admin: Asker;
 let gone: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   admin = await world.person('admin');
   gone = await world.person('author', 'Erasmus');
   const articleId = await draftArticle(world.side, gone.id);

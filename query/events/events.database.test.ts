@@ -1,7 +1,7 @@
 // Over 200 lines, because all tests share the history written at the beginning.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { follow } from '../../testing/http/event-source.ts';
 
 type Event = {
@@ -11,14 +11,14 @@ type Event = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-let world: ReadWorld;
+let world: Backend;
 let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
 /** The cursor before the fixture. */
 let start: string;
 let article: number;
 let draft: number;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [reader, author, admin, stranger] = [
     await world.person('reader', 'Rita'),
     await world.person('author', 'Ada'),

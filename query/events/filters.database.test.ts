@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { context } from '../../test/codec-setting.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 
@@ -12,7 +12,7 @@ type Event = Readonly<Record<string, unknown>> & {
   readonly cursor: string;
 };
 
-let world: ReadWorld;
+let world: Backend;
 let [author, commenter, admin] = [] as unknown as [Asker, Asker, Asker];
 let article: number;
 let comment: number;
@@ -20,7 +20,7 @@ let comment: number;
 let between: string;
 
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, commenter, admin] = [
     await world.person('author'),
     await world.person('reader'),

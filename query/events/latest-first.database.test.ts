@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { EVENT_OPERATIONS, type Event } from '#shared/rest/events.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { until } from '../../testing/until.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
 let [first, second] = [0, 0];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('reader', 'Rita'),

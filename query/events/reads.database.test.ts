@@ -5,19 +5,19 @@ import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { context } from '../../test/codec-setting.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { as, draftArticle } from '../../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
 import { eventReads, firstAfter, walkStream } from './reads.ts';
 import { createTimes } from './times.ts';
 
 const EDITS = 1_300;
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let stream: StreamName;
 let events: readonly RecordedEvent[];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author');
   const { eventLog, codec } = world.side;
   const articleId = await draftArticle(world.side, author.id);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { RECORDED_EVENT_OPERATIONS } from '#shared/rest/recorded-event.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { fillLedger } from '../../test/engines/filled-ledger.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../testing/until.ts';
 
 type Shown = {
@@ -12,11 +12,11 @@ type Shown = {
   readonly deliveries?: readonly object[];
 };
 
-let world: ReadWorld;
+let world: Backend;
 let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
 let [article, draft] = [0, 0];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('reader', 'Rita'),

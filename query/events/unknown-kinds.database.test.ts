@@ -5,15 +5,15 @@ import { formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { context } from '../../test/codec-setting.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let [author, admin] = [] as unknown as [Asker, Asker];
 let article: number;
 beforeAll(async () => {
-  world = await createReadWorld({ NODE_ENV: 'test' });
+  world = await openBackend({ NODE_ENV: 'test' });
   [author, admin] = [await world.person('author', 'Ada'), await world.person('admin')];
   article = await publish('Published');
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 import { scaled } from '../../testing/load.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let reader: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('reader', 'Rita'),
@@ -32,7 +32,7 @@ const historyOf = async (path: string, asker: Asker | null): Promise<readonly En
   return body as Entry[];
 };
 const typesFor = async (path: string, asker: Asker) => (await historyOf(path, asker)).map(({ type }) => type);
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
   world.side.send(command, by(as(asker.id, asker.role)));
 
 describe('of an article', () => {

@@ -7,9 +7,9 @@ import { streamName } from '#shared/events/streams.ts';
 import type { Caller } from '#shared/policy.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../testing/until.ts';
 import { createPastOpener } from '../time-travel/past.ts';
 import { createHistory } from './history.ts';
@@ -21,12 +21,12 @@ const LIMIT = 20;
  */
 const READ_MAX = 1_700;
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let article: number;
 let callers: readonly Caller[];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   const [written, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('reader'),

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { as, by, draftArticle, system } from '../../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import type { CommentId } from '../../test/publishing-ids.ts';
 import { until } from '../../testing/until.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let reader: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('reader', 'Rita'),
@@ -28,7 +28,7 @@ const historyOf = async (path: string, asker: Asker | null): Promise<readonly En
   expect([path, status]).toEqual([path, 200]);
   return body as Entry[];
 };
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
   world.side.send(command, by(as(asker.id, asker.role)));
 
 describe('of a user', () => {

@@ -6,15 +6,15 @@ import { readConsequences } from '#shared/operations/consequences.ts';
 import { readTimers } from '#shared/operations/timers.ts';
 import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
 import { formatKey } from '#shared/webhooks/pages.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 /** No role executes the operator commands of this test. */
-let world: ReadWorld;
+let world: Backend;
 let admin: Asker;
 let streams: readonly string[];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   admin = await world.person('admin');
   streams = [8001, 8002, 8003].map((id) => `article-${id}`);
   for (const stream of streams) await appendRaw(world.side, stream, { type: 'article.engraved', data: {} });

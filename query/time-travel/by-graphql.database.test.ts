@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let reader: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('reader', 'Rita'),
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
   world.side.send(command, by(as(asker.id, asker.role)));
 const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   admin = await world.person('admin', 'Nora');
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
   world.side.send(command, by(as(asker.id, asker.role)));
 const ask = async (path: string, asker: Asker | null) => {
   const { headers, body } = await world.ask(path, { by: asker });

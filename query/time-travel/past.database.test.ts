@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { addComment, as, draftArticle } from '../../test/engines/command-side.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { createPastOpener } from './past.ts';
 import { presentOf } from './present.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author');
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { type Made, randomFrom, takeRandomStep } from '../../test/engines/random-history.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 /** Set it to repeat a failed history. */
 const SEED = Number(process.env.AS_OF_SEED ?? Date.now() % 2 ** 31);
 const STEPS = Number(process.env.AS_OF_STEPS ?? 24);
 const LOOKS = 2;
 
-let world: ReadWorld;
+let world: Backend;
 let made: Made;
 const askers: (readonly [string, Asker | null])[] = [];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   const [author, other, reader, admin] = [
     await world.person('author', 'Ada'),
     await world.person('author', 'Otto'),

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { picture } from '../../test/engines/pictures.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let [author, stranger, admin] = [] as unknown as [Asker, Asker, Asker];
 let article: number;
 let cover: string;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [author, stranger, admin] = [
     await world.person('author'),
     await world.person('author'),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { fillLedger, idOf } from '../../test/engines/filled-ledger.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let owner: Asker;
 let webhookId: string;
 
@@ -15,7 +15,7 @@ const graphql = async <Data>(query: string, by: Asker = owner): Promise<Answer<D
   (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer<Data>;
 
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   owner = await world.person('author');
   const input = '{ url: "https://shop.example/hooks", eventTypes: ["*"] }';
   const { data } = await graphql<{ registerWebhook: { webhook: { id: string } } }>(

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { webhookOf } from '#shared/rest/webhook.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { SCOPES, TOLD_SCOPES } from '../../test/engines/policy.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
 const URL = 'https://shop.example/hooks';
 
-let world: ReadWorld;
+let world: Backend;
 let owner: Asker;
 let other: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   [owner, other, admin] = [
     await world.person('reader'),
     await world.person('author'),

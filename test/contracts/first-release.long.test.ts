@@ -7,10 +7,10 @@ import { rebuild } from '#shared/projection/rebuild.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { migrateProjector } from '../../projector/migrate.ts';
 import { until } from '../../testing/until.ts';
+import { openBackend } from '../engines/backend.ts';
 import { appendStored, loadFirstRelease, readFirstAnswers, readFirstLog } from '../engines/first-release.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../engines/projection.ts';
-import { createReadWorld } from '../engines/read-world.ts';
 
 /**
  * A log that the first release has written, with what it answered then: nearly every type, somebody erased,
@@ -34,7 +34,7 @@ const [whole, damaged] = [log.slice(0, -1), log.slice(-1)];
 test('is read as it was then, but for what has been added since', async () => {
   const { askers, answers } = await readFirstAnswers<Answers>();
   await using world = await loadFirstRelease(whole);
-  await using reading = await createReadWorld({}, { on: world });
+  await using reading = await openBackend({}, { on: world });
   for (const { by, path, query, status, body } of answers) {
     const asked =
       query === undefined

@@ -2,8 +2,8 @@ import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
+import type { Asker, Backend } from './backend.ts';
 import { by, system } from './command-side.ts';
-import type { Asker, ReadWorld } from './read-world.ts';
 
 /** What was made so far, also where it is deleted by now. */
 export type Made = {
@@ -37,7 +37,7 @@ const WEBHOOK = {
 } as const;
 
 /** Does something that might be done; what is refused has done nothing. */
-export const takeRandomStep = async (world: ReadWorld, random: Random, made: Made): Promise<void> => {
+export const takeRandomStep = async (world: Backend, random: Random, made: Made): Promise<void> => {
   const command = randomCommand(random, made);
   const caller = command.type === 'RegisterWebhook' ? { ...by(system) } : by(system);
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { until } from '../../testing/until.ts';
-import { type Asker, createReadWorld, type ReadWorld } from './read-world.ts';
+import { type Asker, type Backend, openBackend } from './backend.ts';
 
 /** A system with a little of everything, and what every kind of caller is told of it. */
 export type Story = {
@@ -12,7 +12,7 @@ export type Story = {
 };
 
 /** Users, one of them erased, articles in all states, comments, a webhook, and an article that is parked. */
-export const tellStory = async (world: ReadWorld): Promise<Story> => {
+export const tellStory = async (world: Backend): Promise<Story> => {
   const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
     const reply = await world.ask(path, { by, method, ...(body && { body }) });
     expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
@@ -80,7 +80,7 @@ export const tellStory = async (world: ReadWorld): Promise<Story> => {
 };
 
 /** The process manager may still be at what a deletion brings with it. */
-const untilSettled = async ({ side }: ReadWorld): Promise<void> => {
+const untilSettled = async ({ side }: Backend): Promise<void> => {
   const followers = () =>
     side.pool
       .query<{ position: number }>('select position from public.follower_checkpoint')
@@ -101,9 +101,9 @@ const untilSettled = async ({ side }: ReadWorld): Promise<void> => {
 /** All that everybody is told. Cursors are of one log, and are left out. */
 export const answersOf = async (
   story: Story,
-  on: Parameters<typeof createReadWorld>[1] & object,
+  on: Parameters<typeof openBackend>[1] & object,
 ): Promise<readonly unknown[]> => {
-  await using world = await createReadWorld({}, on);
+  await using world = await openBackend({}, on);
   await untilSettled(world);
   const answers: unknown[] = [];
   for (const by of story.callers) {

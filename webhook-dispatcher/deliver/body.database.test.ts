@@ -7,8 +7,8 @@ import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
+import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type ComposeBody, createComposer } from './body.ts';
@@ -17,13 +17,13 @@ import { createIsParked } from './is-parked.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
-let world: ReadWorld;
+let world: Backend;
 let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
 let article: number;
 let dependencies: Parameters<typeof createComposer>[0];
 let compose: ComposeBody;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   const { eventLog, keys, pool } = world.side;
   dependencies = {
     domain: publishing,

@@ -3,13 +3,13 @@ import { getStitchedSchemaFromSupergraphSdl } from '@graphql-tools/federation';
 import { composeServices, compositionHasErrors } from '@theguild/federation-composition';
 import { buildSchema, type DocumentNode, execute, type GraphQLSchema, parse, print } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Asker, createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../../test/engines/backend.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let author: Asker;
 let [published, draft, comment] = ['', '', ''];
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   author = await world.person('author', 'Ada');
   const write = async (path: string, body?: object): Promise<string> => {
     const answer = await world.ask(path, { by: author, method: 'POST', ...(body && { body }) });

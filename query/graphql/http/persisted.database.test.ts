@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+import { type Backend, openBackend } from '../../../test/engines/backend.ts';
 import { scaled } from '../../../testing/load.ts';
 import { savePersistedDocuments } from '../documents/persisted-documents.ts';
 
@@ -10,16 +10,16 @@ const LOADED = 'query Loaded { __typename }';
 const OTHER = 'query Other { users { id } }';
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-let worlds: Readonly<Record<Mode, ReadWorld>>;
+let worlds: Readonly<Record<Mode, Backend>>;
 beforeAll(async () => {
   const opened = await Promise.all(
     MODES.map(async (mode) => {
-      const world = await createReadWorld({ PERSISTED_DOCUMENTS: mode });
+      const world = await openBackend({ PERSISTED_DOCUMENTS: mode });
       await savePersistedDocuments(world.side.pool, [{ id: hashOf(LOADED), text: LOADED }]);
       return [mode, world] as const;
     }),
   );
-  worlds = Object.fromEntries(opened) as Record<Mode, ReadWorld>;
+  worlds = Object.fromEntries(opened) as Record<Mode, Backend>;
 }, scaled(60_000));
 afterAll(() => Promise.all(Object.values(worlds ?? {}).map((world) => world[Symbol.asyncDispose]())));
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
-import { type Asker, createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+import { type Asker, type Backend, openBackend } from '../../../test/engines/backend.ts';
 
-let world: ReadWorld;
+let world: Backend;
 let by: Asker;
 beforeAll(async () => {
-  world = await createReadWorld();
+  world = await openBackend();
   by = await world.person('author');
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
-import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
+import { type Backend, openBackend } from '../../../test/engines/backend.ts';
 import { until } from '../../../testing/until.ts';
 
 /** The timeout of one attempt; the test retries. */
 const VISIBLE_WITHIN_MS = 100;
 
-let world: ReadWorld;
+let world: Backend;
 beforeAll(async () => {
-  world = await createReadWorld({}, { visibleWithinMs: VISIBLE_WITHIN_MS });
+  world = await openBackend({}, { visibleWithinMs: VISIBLE_WITHIN_MS });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { pino } from 'pino';
+import { test as base } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
@@ -36,7 +37,7 @@ type Asked = {
 };
 
 /** Both sides of an installation as clients reach them, with a projector between. */
-export type ReadWorld = AsyncDisposable & {
+export type Backend = AsyncDisposable & {
   readonly side: CommandSide;
   readonly url: string;
   /** How many statements the query side has sent. */
@@ -61,10 +62,10 @@ type Options = {
   readonly on?: Pick<CommandWorld, 'open'>;
 };
 
-export const createReadWorld = async (
+export const openBackend = async (
   settings: Readonly<Record<string, string>> = {},
   { on, ...options }: Options = {},
-): Promise<ReadWorld> => {
+): Promise<Backend> => {
   await using opening = new AsyncDisposableStack();
   const world = on ?? opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
@@ -168,3 +169,18 @@ export const createReadWorld = async (
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+/**
+ * A backend for each file, with an author, a reader and an administrator, registered when a test asks for them.
+ */
+export const test = base
+  .extend('backendSettings', { scope: 'file' }, {} as Parameters<typeof openBackend>[0])
+  .extend('backendOptions', { scope: 'file' }, {} as Options)
+  .extend('backend', { scope: 'file' }, async ({ backendSettings, backendOptions }, { onCleanup }) => {
+    const backend = await openBackend(backendSettings, backendOptions);
+    onCleanup(() => backend[Symbol.asyncDispose]());
+    return backend;
+  })
+  .extend('author', { scope: 'file' }, ({ backend }) => backend.person('author', 'Ada'))
+  .extend('reader', { scope: 'file' }, ({ backend }) => backend.person('reader', 'Rita'))
+  .extend('admin', { scope: 'file' }, ({ backend }) => backend.person('admin', 'Nora'));
