@@ -1,33 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
+import { describe, expect } from 'vitest';
+import { test } from '../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 
-let world: Backend;
-let author: Asker;
 let articleId: ArticleId;
 let commentId: number;
 let paths: readonly string[];
 let lists: readonly string[];
-beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author');
-  for (let n = 0; n < 7; n += 1) articleId = await draftArticle(world.side, author.id);
-  for (let n = 0; n < 7; n += 1) commentId = await addComment(world.side, author.id, articleId);
-  for (let n = 0; n < 7; n += 1) await world.person('reader');
+test.beforeAll(async ({ author, backend }) => {
+  for (let n = 0; n < 7; n += 1) articleId = await draftArticle(backend.side, author.id);
+  for (let n = 0; n < 7; n += 1) commentId = await addComment(backend.side, author.id, articleId);
+  for (let n = 0; n < 7; n += 1) await backend.person('reader');
   lists = ['/articles', '/users', `/users/${author.id}/articles`, `/articles/${articleId}/comments`];
   paths = [...lists, `/articles/${articleId}`, `/users/${author.id}`, `/comments/${commentId}`];
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
-
 const HAL = { accept: 'application/hal+json' };
 const linkIn = (headers: Headers, rel: string) =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
 describe('response representations', () => {
-  test('an answer is JSON unless the client prefers HAL; the items are the same in both', async () => {
+  test('an answer is JSON unless the client prefers HAL; the items are the same in both', async ({
+    backend,
+  }) => {
     for (const path of paths) {
-      const [json, hal] = [await world.ask(path), await world.ask(path, { headers: HAL })];
+      const [json, hal] = [await backend.ask(path), await backend.ask(path, { headers: HAL })];
       expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(hal.headers.get('content-type')).toBe('application/hal+json; charset=utf-8');
       expect(hal.headers.get('etag')).not.toBe(json.headers.get('etag'));
@@ -37,7 +33,7 @@ describe('response representations', () => {
     }
   });
 
-  test.each([
+  test.for<[string, string | undefined]>([
     ['*/*', 'application/json'],
     ['application/*', 'application/json'],
     ['text/html, application/json;q=0.5', 'application/json'],
@@ -48,70 +44,80 @@ describe('response representations', () => {
     ['text/html', undefined],
     ['application/json;q=0', undefined],
     ['nonsense', undefined],
-  ])('for Accept: %s is %s', async (accept, type) => {
+  ])('for Accept: %s is %s', async ([accept, type], { backend }) => {
     for (const path of ['/articles', `/articles/${articleId}`]) {
-      const { status, headers, body } = await world.ask(path, { headers: { accept } });
+      const { status, headers, body } = await backend.ask(path, { headers: { accept } });
       if (type === undefined)
         expect({ status, body }).toMatchObject({ status: 406, body: { code: 'not_acceptable' } });
       else expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
     }
   });
 
-  test('HEAD has the headers of GET and no body', async () => {
+  test('HEAD has the headers of GET and no body', async ({ backend }) => {
     for (const path of paths) {
-      const [get, head] = [await world.ask(path), await world.ask(path, { method: 'HEAD' })];
+      const [get, head] = [await backend.ask(path), await backend.ask(path, { method: 'HEAD' })];
       expect([head.status, head.body]).toEqual([200, '']);
       for (const name of ['etag', 'content-type', 'content-length', 'cache-control', 'vary', 'link'])
         expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
     }
-    expect((await world.ask('/articles/1', { method: 'HEAD' })).status).toBe(404);
+    expect((await backend.ask('/articles/1', { method: 'HEAD' })).status).toBe(404);
   });
 });
 
 describe('caching', () => {
-  test('anonymous answers are shared, signed-in ones private, and both are revalidated', async () => {
+  test('anonymous answers are shared, signed-in ones private, and both are revalidated', async ({
+    author,
+    backend,
+  }) => {
     for (const path of paths) {
-      const { headers } = await world.ask(path);
+      const { headers } = await backend.ask(path);
       expect(headers.get('cache-control')).toBe('public, no-cache');
       expect(headers.get('vary')?.split(', ')).toEqual(expect.arrayContaining(['Accept', 'Authorization']));
-      expect((await world.ask(path, { by: author })).headers.get('cache-control')).toBe('private, no-cache');
+      expect((await backend.ask(path, { by: author })).headers.get('cache-control')).toBe(
+        'private, no-cache',
+      );
     }
-    expect((await world.ask('/articles/1')).headers.get('cache-control')).toBe('no-store');
+    expect((await backend.ask('/articles/1')).headers.get('cache-control')).toBe('no-store');
   });
 
-  test('revalidation answers 304, also to Node’s fetch, which forbids caches to answer', async () => {
+  test('revalidation answers 304, also to Node’s fetch, which forbids caches to answer', async ({
+    backend,
+  }) => {
     for (const path of paths) {
-      const { headers } = await world.ask(path);
+      const { headers } = await backend.ask(path);
       const etag = headers.get('etag') ?? '';
       expect(etag).toMatch(/^"\d*-[\w-]{16}(?:\.gzip)?"$/);
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const again = await world.ask(path, { headers: { 'if-none-match': known } });
+        const again = await backend.ask(path, { headers: { 'if-none-match': known } });
         expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
         expect(again.headers.get('cache-control')).toBe('public, no-cache');
         expect(again.headers.get('vary')).toBe(headers.get('vary'));
       }
-      expect((await world.ask(path, { headers: { 'if-none-match': '"0-other", nonsense' } })).status).toBe(
+      expect((await backend.ask(path, { headers: { 'if-none-match': '"0-other", nonsense' } })).status).toBe(
         200,
       );
-      expect((await world.ask(path, { headers: { ...HAL, 'if-none-match': etag } })).status).toBe(200);
+      expect((await backend.ask(path, { headers: { ...HAL, 'if-none-match': etag } })).status).toBe(200);
     }
   });
 
-  test('the tag of an item ends with its version, its caller and its representation', async () => {
-    const path = `/articles/${await draftArticle(world.side, author.id)}`;
-    const mine = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
+  test('the tag of an item ends with its version, its caller and its representation', async ({
+    author,
+    backend,
+  }) => {
+    const path = `/articles/${await draftArticle(backend.side, author.id)}`;
+    const mine = (await backend.ask(path, { by: author })).headers.get('etag') ?? '';
     expect(mine).toMatch(/^"2-/);
-    expect((await world.ask(path, { headers: { 'if-none-match': mine } })).status).toBe(200);
-    await world.side.send(
+    expect((await backend.ask(path, { headers: { 'if-none-match': mine } })).status).toBe(200);
+    await backend.side.send(
       { type: 'EditArticle', articleId: Number(path.split('/')[2]) as ArticleId, title: 'Two' },
       by(as(author.id)),
     );
-    const { status, headers } = await world.ask(path, { by: author, headers: { 'if-none-match': mine } });
+    const { status, headers } = await backend.ask(path, { by: author, headers: { 'if-none-match': mine } });
     expect(status).toBe(200);
     expect(headers.get('etag')).toMatch(/^"3-/);
     expect(
       (
-        await world.ask(path, {
+        await backend.ask(path, {
           by: author,
           method: 'PATCH',
           body: { title: 'Three' },
@@ -121,48 +127,48 @@ describe('caching', () => {
     ).toBe(412);
   });
 
-  test('only callers who see all of a user get the version in its tag', async () => {
+  test('only callers who see all of a user get the version in its tag', async ({ author, backend }) => {
     const path = `/users/${author.id}`;
-    const { headers } = await world.ask(path);
+    const { headers } = await backend.ask(path);
     expect(headers.get('etag')).toMatch(/^"-/);
-    await world.side.send(
+    await backend.side.send(
       { type: 'UpdateUser', userId: author.id, email: 'ada@example.com' },
       by(as(1, 'admin')),
     );
-    expect((await world.ask(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } })).status).toBe(
-      304,
-    );
-    const own = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
+    expect(
+      (await backend.ask(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } })).status,
+    ).toBe(304);
+    const own = (await backend.ask(path, { by: author })).headers.get('etag') ?? '';
     expect(own).toMatch(/^"2-/);
     const rename = (tag: string) =>
-      world.ask(path, { by: author, method: 'PATCH', body: { name: 'Ada' }, headers: { 'if-match': tag } });
+      backend.ask(path, { by: author, method: 'PATCH', body: { name: 'Ada' }, headers: { 'if-match': tag } });
     expect((await rename(headers.get('etag') ?? '')).status).toBe(412);
     expect((await rename(own)).status).toBe(200);
   });
 
-  test('the tag of a page changes when another page comes after it', async () => {
+  test('the tag of a page changes when another page comes after it', async ({ author, backend }) => {
     const list = `/articles/${articleId}/comments?limit=7`;
-    const { headers } = await world.ask(list);
+    const { headers } = await backend.ask(list);
     expect(headers.get('link')).toBeNull();
-    await addComment(world.side, author.id, articleId);
-    const again = await world.ask(list, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    await addComment(backend.side, author.id, articleId);
+    const again = await backend.ask(list, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect(again.status).toBe(200);
     expect(linkIn(again.headers, 'next')).toContain(`/articles/${articleId}/comments?limit=7&after=`);
   });
 });
 
 describe('pages', () => {
-  test('pages link both ways in both representations, and hold each item once', async () => {
+  test('pages link both ways in both representations, and hold each item once', async ({ backend }) => {
     for (const list of lists) {
-      const all = (await world.ask(`${list}?limit=100`)).body as readonly unknown[];
+      const all = (await backend.ask(`${list}?limit=100`)).body as readonly unknown[];
       const there: unknown[] = [];
       let path: string | undefined = `${list}?limit=3&sort=-createdAt`;
       let last = path;
       while (path !== undefined) {
         last = path;
-        const { headers, body } = await world.ask(path);
+        const { headers, body } = await backend.ask(path);
         there.push(...(body as readonly unknown[]));
-        const hal = (await world.ask(path, { headers: HAL })).body as {
+        const hal = (await backend.ask(path, { headers: HAL })).body as {
           _links: Record<string, { href: string }>;
         };
         expect(hal._links.self?.href).toBe(path);
@@ -172,7 +178,7 @@ describe('pages', () => {
       expect(there).toEqual(list.endsWith('comments') ? all.toReversed() : all);
       const back: unknown[] = [];
       for (let to: string | undefined = last; to !== undefined; ) {
-        const { headers, body } = await world.ask(to);
+        const { headers, body } = await backend.ask(to);
         back.unshift(...(body as readonly unknown[]));
         to = linkIn(headers, 'prev');
       }

@@ -1,42 +1,36 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
+import { type Asker, type Backend, test } from '../test/engines/backend.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 
-let world: Backend;
-let author: Asker;
 let articleId: ArticleId;
 let commentId: number;
 let paths: readonly string[];
 let lists: readonly string[];
-beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author');
-  for (let n = 0; n < 7; n += 1) articleId = await draftArticle(world.side, author.id);
-  for (let n = 0; n < 7; n += 1) commentId = await addComment(world.side, author.id, articleId);
-  for (let n = 0; n < 7; n += 1) await world.person('reader');
+test.beforeAll(async ({ author, backend }) => {
+  for (let n = 0; n < 7; n += 1) articleId = await draftArticle(backend.side, author.id);
+  for (let n = 0; n < 7; n += 1) commentId = await addComment(backend.side, author.id, articleId);
+  for (let n = 0; n < 7; n += 1) await backend.person('reader');
   lists = ['/articles', '/users', `/users/${author.id}/articles`, `/articles/${articleId}/comments`];
   paths = [...lists, `/articles/${articleId}`, `/users/${author.id}`, `/comments/${commentId}`];
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
-
 const linkIn = (headers: Headers, rel: string) =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
-const cursorOf = async (list: string): Promise<string> => {
-  const next = linkIn((await world.ask(list)).headers, 'next') ?? '';
-  return new URL(next, world.url).searchParams.get('after') ?? '';
+const cursorOf = async (backend: Backend, list: string): Promise<string> => {
+  const next = linkIn((await backend.ask(list)).headers, 'next') ?? '';
+  return new URL(next, backend.url).searchParams.get('after') ?? '';
 };
-const forged = async (change: (parts: unknown[]) => unknown): Promise<string> => {
+const forged = async (backend: Backend, change: (parts: unknown[]) => unknown): Promise<string> => {
   const parts = JSON.parse(
-    Buffer.from(await cursorOf('/articles?limit=2'), 'base64url').toString(),
+    Buffer.from(await cursorOf(backend, '/articles?limit=2'), 'base64url').toString(),
   ) as unknown[];
   return Buffer.from(JSON.stringify(change(parts))).toString('base64url');
 };
 
 describe('bad input', () => {
-  test.each([
+  test.for([
     ['limit=0', 'limit'],
     ['limit=-1', 'limit'],
     ['limit=101', 'limit'],
@@ -53,9 +47,9 @@ describe('bad input', () => {
     ['unknown=1', 'unknown'],
     ['__proto__=1', '__proto__'],
     ['=1', ''],
-  ])('a list with ?%s is refused by the parameter', async (query, parameter) => {
+  ])('a list with ?%s is refused by the parameter', async ([query, parameter], { backend }) => {
     for (const list of lists) {
-      const { status, headers, body } = await world.ask(`${list}?${query}`);
+      const { status, headers, body } = await backend.ask(`${list}?${query}`);
       expect({ status, body }).toMatchObject({
         status: 400,
         body: { code: 'invalid_parameter', errors: [{ parameter }] },
@@ -64,7 +58,7 @@ describe('bad input', () => {
     }
   });
 
-  test.each([
+  test.for([
     'status=deleted',
     'tag=Not+a+tag',
     'tag=',
@@ -74,61 +68,70 @@ describe('bad input', () => {
     'author=0',
     'author=x',
     'author=9007199254740992',
-  ])('articles with ?%s are refused by the parameter', async (query) => {
-    const answer = await world.ask(`/articles?${query}`);
+  ])('articles with ?%s are refused by the parameter', async (query, { backend }) => {
+    const answer = await backend.ask(`/articles?${query}`);
     expect(answer).toMatchObject({
       status: 400,
       body: { code: 'invalid_parameter', errors: [{ parameter: query.split('=')[0] }] },
     });
   });
 
-  test('an item accepts no query parameters', async () => {
+  test('an item accepts no query parameters', async ({ backend }) => {
     for (const path of paths.filter((each) => !lists.includes(each)))
-      expect(await world.ask(`${path}?fields=id`)).toMatchObject({
+      expect(await backend.ask(`${path}?fields=id`)).toMatchObject({
         status: 400,
         body: { errors: [{ parameter: 'fields' }] },
       });
   });
 
-  test.each<[string, () => Promise<string>]>([
+  test.for<[string, (from: { backend: Backend; author: Asker }) => Promise<string>]>([
     ['nonsense', async () => 'x'],
     ['beyond base64', async () => '%F0%9F%90%91'],
     [
       'a write’s cursor',
-      async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head()),
+      async ({ backend }) => formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head()),
     ],
-    ['of another order', () => cursorOf('/articles?limit=2&sort=createdAt')],
-    ['of another filter', () => cursorOf('/articles?limit=2&status=published')],
-    ['of another list', () => cursorOf('/users?limit=2')],
-    ['of the same articles elsewhere', () => cursorOf(`/users/${author.id}/articles?limit=2`)],
-    ['without a side', () => forged((parts) => parts.slice(0, 3))],
-    ['before all time', () => forged(([identity, , ...rest]) => [identity, -1e15, ...rest])],
-    ['after all time', () => forged(([identity, , ...rest]) => [identity, 9e15, ...rest])],
-    ['of no id', () => forged(([identity, at, , side]) => [identity, at, 1e300, side])],
-    ['of an object', () => forged(() => ({ length: 4 }))],
-  ])('a cursor that is %s is refused', async (_, make) => {
-    const cursor = await make();
+    ['of another order', ({ backend }) => cursorOf(backend, '/articles?limit=2&sort=createdAt')],
+    ['of another filter', ({ backend }) => cursorOf(backend, '/articles?limit=2&status=published')],
+    ['of another list', ({ backend }) => cursorOf(backend, '/users?limit=2')],
+    [
+      'of the same articles elsewhere',
+      ({ backend, author }) => cursorOf(backend, `/users/${author.id}/articles?limit=2`),
+    ],
+    ['without a side', ({ backend }) => forged(backend, (parts) => parts.slice(0, 3))],
+    [
+      'before all time',
+      ({ backend }) => forged(backend, ([identity, , ...rest]) => [identity, -1e15, ...rest]),
+    ],
+    [
+      'after all time',
+      ({ backend }) => forged(backend, ([identity, , ...rest]) => [identity, 9e15, ...rest]),
+    ],
+    ['of no id', ({ backend }) => forged(backend, ([identity, at, , side]) => [identity, at, 1e300, side])],
+    ['of an object', ({ backend }) => forged(backend, () => ({ length: 4 }))],
+  ])('a cursor that is %s is refused', async ([_, make], { author, backend }) => {
+    const cursor = await make({ author, backend });
     for (const name of ['after', 'before'])
-      expect(await world.ask(`/articles?${name}=${cursor}`)).toMatchObject({
+      expect(await backend.ask(`/articles?${name}=${cursor}`)).toMatchObject({
         status: 400,
         body: { code: 'unknown_cursor' },
       });
   });
 
-  test('a cursor at either end of time is valid', async () => {
+  test('a cursor at either end of time is valid', async ({ backend }) => {
     for (const [at, id] of [
       [0, 1],
       [253_402_300_799_999, Number.MAX_SAFE_INTEGER],
     ]) {
       for (const side of ['before', 'after']) {
-        const cursor = await forged(([identity]) => [identity, at, id, side]);
+        const cursor = await forged(backend, ([identity]) => [identity, at, id, side]);
         for (const name of ['after', 'before'])
-          expect((await world.ask(`/articles?${name}=${cursor}`)).status).toBe(200);
+          expect((await backend.ask(`/articles?${name}=${cursor}`)).status).toBe(200);
       }
     }
   });
 
-  test.each([
+  test.for([
     '0',
     '-1',
     '01',
@@ -142,8 +145,8 @@ describe('bad input', () => {
     '1%20',
     'null',
     '__proto__',
-  ])('the id %s is nobody’s', async (id) => {
-    const before = world.statements();
+  ])('the id %s is nobody’s', async (id, { backend }) => {
+    const before = backend.statements();
     for (const [path, code] of [
       [`/articles/${id}`, 'article_not_found'],
       [`/articles/${id}/comments`, 'article_not_found'],
@@ -152,10 +155,10 @@ describe('bad input', () => {
       [`/comments/${id}`, 'comment_not_found'],
     ])
       expect(
-        await world.ask(path as string, {
-          headers: { 'consistency-token': formatCursor(world.side.eventLog.identity, 0 as never) },
+        await backend.ask(path as string, {
+          headers: { 'consistency-token': formatCursor(backend.side.eventLog.identity, 0 as never) },
         }),
       ).toMatchObject({ status: 404, body: { code } });
-    expect(world.statements()).toBe(before);
+    expect(backend.statements()).toBe(before);
   });
 });

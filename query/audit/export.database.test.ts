@@ -1,28 +1,22 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type ChainPlace, extendBy } from '#shared/audit/chain-at.ts';
 import { fromLine } from '#shared/audit/export/cloud-event.ts';
 import { type SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
 import { isSignedBy } from '#shared/audit/signing-keys.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 
-let world: Backend;
-let [author, admin] = [] as unknown as [Asker, Asker];
-beforeAll(async () => {
-  world = await openBackend();
-  [author, admin] = [await world.person('author', 'Ada Lovelace'), await world.person('admin')];
+test.beforeAll(async ({ author, backend }) => {
   for (let articles = 0; articles < 30; articles += 1)
-    await world.ask('/articles', {
+    await backend.ask('/articles', {
       by: author,
       method: 'POST',
       body: { title: 'On engines', body: '\u2028', tags: [], publish: true },
     });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
-
-const exported = async (query = '', by: Asker | null = admin) => {
-  const { status, headers, body } = await world.ask(`/audit/export${query}`, {
+const exported = async (admin: Asker, backend: Backend, query = '', by: Asker | null = admin) => {
+  const { status, headers, body } = await backend.ask(`/audit/export${query}`, {
     by,
     headers: { accept: 'application/x-ndjson' },
   });
@@ -34,17 +28,17 @@ const exported = async (query = '', by: Asker | null = admin) => {
   expect(last).toMatchObject({
     specversion: '1.0',
     type: 'log.exported',
-    source: `urn:uuid:${world.side.eventLog.identity}`,
+    source: `urn:uuid:${backend.side.eventLog.identity}`,
   });
   return { lines, manifest: last.data as SignedManifest };
 };
 
-test('the whole log is exported as lines, and the last line is signed', async () => {
-  const { lines, manifest } = await exported();
-  expect(lines).toHaveLength(await world.side.eventLog.head());
+test('the whole log is exported as lines, and the last line is signed', async ({ admin, backend }) => {
+  const { lines, manifest } = await exported(admin, backend);
+  expect(lines).toHaveLength(await backend.side.eventLog.head());
   expect(lines.join()).not.toContain('Ada Lovelace');
   let place: ChainPlace = { count: 0, head: Buffer.from(manifest.chain.before.head, 'hex') };
-  for (const line of lines) place = extendBy(place, fromLine(world.side.eventLog.identity, line));
+  for (const line of lines) place = extendBy(place, fromLine(backend.side.eventLog.identity, line));
   expect(manifest).toMatchObject({
     count: lines.length,
     chain: { after: { count: place.count, head: place.head.toString('hex') } },
@@ -62,24 +56,26 @@ test('the whole log is exported as lines, and the last line is signed', async ()
   expect(key && isSignedBy(key.publicKey, signedText(manifest), manifest.signature)).toBe(true);
 });
 
-test('an interrupted export resumes after the last event received', async () => {
-  const whole = await exported();
-  const after = formatCursor(world.side.eventLog.identity, 17 as never);
-  const rest = await exported(`?after=${after}`);
+test('an interrupted export resumes after the last event received', async ({ admin, backend }) => {
+  const whole = await exported(admin, backend);
+  const after = formatCursor(backend.side.eventLog.identity, 17 as never);
+  const rest = await exported(admin, backend, `?after=${after}`);
   expect(rest.lines).toEqual(whole.lines.slice(17));
   expect(rest.manifest.chain.before.count).toBe(17);
   expect(rest.manifest.chain.after).toEqual(whole.manifest.chain.after);
   const none = await exported(
-    `?after=${formatCursor(world.side.eventLog.identity, whole.lines.length as never)}`,
+    admin,
+    backend,
+    `?after=${formatCursor(backend.side.eventLog.identity, whole.lines.length as never)}`,
   );
   expect(none).toMatchObject({ lines: [], manifest: { count: 0 } });
-  expect((await exported('?until=2026-01-01T00:00:00Z')).lines).toEqual([]);
-  expect((await exported('?since=2026-01-01T00:00:00Z')).lines).toEqual(whole.lines);
+  expect((await exported(admin, backend, '?until=2026-01-01T00:00:00Z')).lines).toEqual([]);
+  expect((await exported(admin, backend, '?since=2026-01-01T00:00:00Z')).lines).toEqual(whole.lines);
 });
 
-test('only administrators may export, and only in this format', async () => {
+test('only administrators may export, and only in this format', async ({ admin, author, backend }) => {
   const asked = async (by: Asker | null, query = '', accept = '*/*') =>
-    world.ask(`/audit/export${query}`, { by, headers: { accept } });
+    backend.ask(`/audit/export${query}`, { by, headers: { accept } });
   expect(await asked(null)).toMatchObject({ status: 401 });
   expect(await asked(author)).toMatchObject({ status: 403 });
   expect(await asked({ ...admin, scopes: ['read:articles'] })).toMatchObject({
@@ -95,19 +91,19 @@ test('only administrators may export, and only in this format', async () => {
     status: 400,
     body: { code: 'invalid_parameter' },
   });
-  const head = await world.ask('/audit/export', { by: admin, method: 'HEAD', headers: { accept: '*/*' } });
+  const head = await backend.ask('/audit/export', { by: admin, method: 'HEAD', headers: { accept: '*/*' } });
   expect([head.status, head.headers.get('cache-control')]).toEqual([200, 'no-store']);
 });
 
-test('if the chain disagrees, nothing is signed and the answer breaks off', async () => {
-  const { pool } = world.side;
+test('if the chain disagrees, nothing is signed and the answer breaks off', async ({ admin, backend }) => {
+  const { pool } = backend.side;
   await pool.query(
     `insert into audit.block (count, events, first_position, last_position, hashes, head)
      values (1, 1, 1, 1, decode(repeat('00', 32), 'hex'), decode(repeat('11', 32), 'hex'))`,
   );
-  const after = formatCursor(world.side.eventLog.identity, 0 as never);
-  const until = (await world.ask('/events?limit=1', { by: admin })).body as readonly {
+  const after = formatCursor(backend.side.eventLog.identity, 0 as never);
+  const until = (await backend.ask('/events?limit=1', { by: admin })).body as readonly {
     readonly at: string;
   }[];
-  await expect(exported(`?after=${after}&until=${until[0]?.at}`)).rejects.toThrow();
+  await expect(exported(admin, backend, `?after=${after}&until=${until[0]?.at}`)).rejects.toThrow();
 });

@@ -1,42 +1,40 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { reportErasure } from '#shared/erasure/report.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { erasureReads } from './reads.ts';
 
-let world: Backend;
-let admin: Asker;
 let gone: Asker;
-beforeAll(async () => {
-  world = await openBackend();
-  admin = await world.person('admin');
-  gone = await world.person('author', 'Erasmus');
-  const articleId = await draftArticle(world.side, gone.id);
-  await draftArticle(world.side, gone.id, false);
-  await addComment(world.side, gone.id, articleId);
+test.beforeAll(async ({ backend }) => {
+  gone = await backend.person('author', 'Erasmus');
+  const articleId = await draftArticle(backend.side, gone.id);
+  await draftArticle(backend.side, gone.id, false);
+  await addComment(backend.side, gone.id, articleId);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+const ask = (backend: Backend, by: Asker | null, user: Asker) =>
+  backend.ask(`/users/${user.id}/erasure`, { by });
 
-const ask = (by: Asker | null, user: Asker) => world.ask(`/users/${user.id}/erasure`, { by });
-
-test('404 for a user who was not deleted or never existed', async () => {
-  expect(await ask(admin, gone)).toMatchObject({ status: 404, body: { code: 'not_erased' } });
-  expect(await world.ask('/users/x/erasure', { by: admin })).toMatchObject({
+test('404 for a user who was not deleted or never existed', async ({ admin, backend }) => {
+  expect(await ask(backend, admin, gone)).toMatchObject({ status: 404, body: { code: 'not_erased' } });
+  expect(await backend.ask('/users/x/erasure', { by: admin })).toMatchObject({
     status: 404,
     body: { code: 'not_erased' },
   });
-  expect((await ask(gone, gone)).status).toBe(403);
-  expect((await ask(null, gone)).status).toBe(401);
+  expect((await ask(backend, gone, gone)).status).toBe(403);
+  expect((await ask(backend, null, gone)).status).toBe(401);
 });
 
-test('a report shows what was erased and what stays, and when nothing is left', async () => {
-  await world.side.send({ type: 'DeleteUser', userId: gone.id }, by(as(admin.id, 'admin')));
+test('a report shows what was erased and what stays, and when nothing is left', async ({
+  admin,
+  backend,
+}) => {
+  await backend.side.send({ type: 'DeleteUser', userId: gone.id }, by(as(admin.id, 'admin')));
   const { body } = await until(
-    () => ask(admin, gone),
+    () => ask(backend, admin, gone),
     (reply) => (reply.body as ErasureReport).isDone,
   );
   expect(body).toMatchObject({
@@ -51,8 +49,8 @@ test('a report shows what was erased and what stays, and when nothing is left', 
   expect(JSON.stringify(body)).not.toContain('Erasmus');
 });
 
-test('a report holds no more than a page of the user’s stream in memory', async () => {
-  const { side } = world;
+test('a report holds no more than a page of the user’s stream in memory', async ({ admin, backend }) => {
+  const { side } = backend;
   const eventLog = {
     read: smallPages(side.eventLog, 1).read,
     head: () => side.eventLog.head(),
@@ -69,18 +67,21 @@ test('a report holds no more than a page of the user’s stream in memory', asyn
   });
 });
 
-test('a report names the parts that have residual personal data', async () => {
-  await world.side.pool.query(`update read_model.users set name = 'Erasmus' where id = $1`, [gone.id]);
-  const report = (await ask(admin, gone)).body as ErasureReport;
+test('a report names the parts that have residual personal data', async ({ admin, backend }) => {
+  await backend.side.pool.query(`update read_model.users set name = 'Erasmus' where id = $1`, [gone.id]);
+  const report = (await ask(backend, admin, gone)).body as ErasureReport;
   expect(report.isDone).toBe(false);
   expect(report.parts.filter(({ isDone }) => !isDone)).toEqual([
     { part: 'read_model', left: 1, isDone: false },
   ]);
 });
 
-test('one report runs at a time, and concurrent requests get 503 with Retry-After', async () => {
+test('one report runs at a time, and concurrent requests get 503 with Retry-After', async ({
+  admin,
+  backend,
+}) => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { domain, pool, erasures, eventLog, blobs } = world.side;
+  const { domain, pool, erasures, eventLog, blobs } = backend.side;
   const slow = { path: erasures.path, read: () => promise.then(() => erasures.read()) };
   const { getErasureOfUser } = erasureReads({ domain, pool, eventLog, blobs, erasures: slow });
   const reader = { caller: as(admin.id, 'admin'), id: String(gone.id), charge: async () => {} };

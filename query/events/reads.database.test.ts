@@ -1,26 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { context } from '../../test/codec-setting.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { test } from '../../test/engines/backend.ts';
 import { as, draftArticle } from '../../test/engines/command-side.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
 import { eventReads, firstAfter, walkStream } from './reads.ts';
 import { createTimes } from './times.ts';
 
 const EDITS = 1_300;
-let world: Backend;
-let author: Asker;
 let stream: StreamName;
 let events: readonly RecordedEvent[];
-beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author');
-  const { eventLog, codec } = world.side;
-  const articleId = await draftArticle(world.side, author.id);
+test.beforeAll(async ({ author, backend }) => {
+  const { eventLog, codec } = backend.side;
+  const articleId = await draftArticle(backend.side, author.id);
   stream = `article-${articleId}` as StreamName;
   for (let left = EDITS; left > 0; left -= 650) {
     const edits = Array.from({ length: 650 }, (_, n) => ({
@@ -37,11 +33,9 @@ beforeAll(async () => {
   }
   events = (await Array.fromAsync(eventLog.read(stream))).flat();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
-
-test('finding the first event after a position does not read all events before it', async () => {
+test('finding the first event after a position does not read all events before it', async ({ backend }) => {
   let reads = 0;
-  const pages = smallPages(world.side.eventLog, 10);
+  const pages = smallPages(backend.side.eventLog, 10);
   const eventLog: Pick<EventLog, 'read'> = {
     read(name, from) {
       reads += 1;
@@ -59,8 +53,8 @@ test('finding the first event after a position does not read all events before i
   );
 });
 
-test('a page that times out still makes progress', async () => {
-  const { side } = world;
+test('a page that times out still makes progress', async ({ backend }) => {
+  const { side } = backend;
   const after = events[1_100] as RecordedEvent;
   const eventLog = smallPages(side.eventLog, 10);
   const walk = walkStream(
@@ -73,8 +67,8 @@ test('a page that times out still makes progress', async () => {
   expect(pages[0]?.changes[0]?.version).toBe(after.version + 1);
 });
 
-test('reading a stream for a page is charged', async () => {
-  const { side } = world;
+test('reading a stream for a page is charged', async ({ author, backend }) => {
+  const { side } = backend;
   const head = await side.eventLog.head();
   let charged = 0;
   const { listEvents } = eventReads({

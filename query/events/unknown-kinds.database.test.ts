@@ -1,28 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { context } from '../../test/codec-setting.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, type Backend, test as base } from '../../test/engines/backend.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';
 
-let world: Backend;
-let [author, admin] = [] as unknown as [Asker, Asker];
-let article: number;
-beforeAll(async () => {
-  world = await openBackend({ NODE_ENV: 'test' });
-  [author, admin] = [await world.person('author', 'Ada'), await world.person('admin')];
-  article = await publish('Published');
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
-
-const publish = async (title: string): Promise<number> =>
+const publish = async (author: Asker, backend: Backend, title: string): Promise<number> =>
   (
     (
-      await world.ask('/articles', {
+      await backend.ask('/articles', {
         by: author,
         method: 'POST',
         body: { title, body: '', tags: [], publish: true },
@@ -33,36 +23,46 @@ const publish = async (title: string): Promise<number> =>
   ).id;
 
 /** Appends an event as another release, or another program, would. */
-const plant = async (stream: string, type: string, data: JsonObject): Promise<void> => {
+const plant = async (backend: Backend, stream: string, type: string, data: JsonObject): Promise<void> => {
   const { correlation, causation, ...rest } = context;
   const metadata = { ...rest, version: 1, $correlationId: correlation, $causationId: causation };
-  await world.side.eventLog.append(stream as StreamName, 'any', [
+  await backend.side.eventLog.append(stream as StreamName, 'any', [
     { id: randomUUID() as EventId, type, data, metadata },
   ]);
 };
 
-const plantAll = async () => {
-  const mark = { articleId: article, authorId: author.id };
-  await plant('gadget-1', 'gadget.made', { ...mark, ownerId: author.id, secret: 'planted' });
-  await plant('gadget-1', 'article.published', mark);
-  await plant('gadget-2', 'article.edited', { ...mark, title: 'planted' });
-  await plant('gadget-3', 'comment.added', { ...mark, commentId: 77, text: 'planted' });
-  await plant('gadget-4', 'session.signed_out', { userId: author.id, sessionId: 'planted' });
-  await plant(streamName('session', 'planted'), 'article.edited', { ...mark, title: 'planted' });
-  await plant(streamName('email', 'planted'), 'article.edited', { ...mark, title: 'planted' });
-};
+const test = base
+  .extend('article', { scope: 'file' }, ({ author, backend }) => publish(author, backend, 'Published'))
+  .extend('plantAll', { scope: 'file' }, ({ article, author, backend }) => async () => {
+    const mark = { articleId: article, authorId: author.id };
+    await plant(backend, 'gadget-1', 'gadget.made', { ...mark, ownerId: author.id, secret: 'planted' });
+    await plant(backend, 'gadget-1', 'article.published', mark);
+    await plant(backend, 'gadget-2', 'article.edited', { ...mark, title: 'planted' });
+    await plant(backend, 'gadget-3', 'comment.added', { ...mark, commentId: 77, text: 'planted' });
+    await plant(backend, 'gadget-4', 'session.signed_out', { userId: author.id, sessionId: 'planted' });
+    await plant(backend, streamName('session', 'planted'), 'article.edited', { ...mark, title: 'planted' });
+    await plant(backend, streamName('email', 'planted'), 'article.edited', { ...mark, title: 'planted' });
+  });
 
-test('an event of an unknown kind is invisible to everyone, on every page and stream', async () => {
+test.override('backendSettings', { NODE_ENV: 'test' });
+
+test('an event of an unknown kind is invisible to everyone, on every page and stream', async ({
+  admin,
+  article,
+  author,
+  backend,
+  plantAll,
+}) => {
   const callers = [author, admin];
   const subscription = '{ cursor type article { title } comment { id } user { id } }';
-  const after = formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+  const after = formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
   const streams = await Promise.all(
     callers.flatMap(async (by) => {
-      const headers = await world.authorization(by);
+      const headers = await backend.authorization(by);
       const token = headers.authorization?.replace('Bearer ', '');
-      const at = { url: world.url, fetch };
+      const at = { url: backend.url, fetch };
       return [
-        await follow(`${world.url}/events?after=${after}`, { headers }),
+        await follow(`${backend.url}/events?after=${after}`, { headers }),
         await streamOf(
           at,
           `subscription { changes(types: ["*", "article.*"], after: "${after}") ${subscription} }`,
@@ -77,7 +77,7 @@ test('an event of an unknown kind is invisible to everyone, on every page and st
     }),
   );
   await plantAll();
-  await world.ask(`/articles/${article}`, {
+  await backend.ask(`/articles/${article}`, {
     by: author,
     method: 'PATCH',
     body: { title: 'The last of all' },
@@ -94,15 +94,15 @@ test('an event of an unknown kind is invisible to everyone, on every page and st
     }
   }
   for (const by of callers) {
-    const whole = (await world.ask('/events?limit=100', { by })).body;
+    const whole = (await backend.ask('/events?limit=100', { by })).body;
     expect(JSON.stringify(whole)).toContain('The last of all');
     expect(JSON.stringify(whole)).not.toMatch(/planted|gadget/);
-    expect((await world.ask('/events?subject=session-planted', { by })).body).toEqual([]);
+    expect((await backend.ask('/events?subject=session-planted', { by })).body).toEqual([]);
     for (const subject of ['gadget-1', 'email-planted'])
-      expect((await world.ask(`/events?subject=${subject}`, { by })).status).toBe(400);
-    expect(JSON.stringify((await world.ask(`/articles/${article}/history`, { by })).body)).not.toMatch(
+      expect((await backend.ask(`/events?subject=${subject}`, { by })).status).toBe(400);
+    expect(JSON.stringify((await backend.ask(`/articles/${article}/history`, { by })).body)).not.toMatch(
       /planted|gadget/,
     );
-    expect((await world.ask('/comments/77', { by })).status).toBe(404);
+    expect((await backend.ask('/comments/77', { by })).status).toBe(404);
   }
 });

@@ -1,38 +1,30 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
 
-let world: Backend;
-let author: Asker;
-let reader: Asker;
-let admin: Asker;
-beforeAll(async () => {
-  world = await openBackend();
-  [author, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Nora'),
-  ];
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
+const send = (backend: Backend, command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
+  backend.side.send(command, by(as(asker.id, asker.role)));
+const cursorNow = async (backend: Backend) =>
+  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
 
-const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  world.side.send(command, by(as(asker.id, asker.role)));
-const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
-
-test('over GraphQL, everything asked of an item is at that time, except its history', async () => {
-  const articleId = await draftArticle(world.side, author.id);
-  await addComment(world.side, reader.id, articleId);
-  const at = await cursorNow();
-  await send({ type: 'EditArticle', articleId, title: 'Later' }, author);
-  await addComment(world.side, reader.id, articleId);
+test('over GraphQL, everything asked of an item is at that time, except its history', async ({
+  admin,
+  author,
+  backend,
+  reader,
+}) => {
+  const articleId = await draftArticle(backend.side, author.id);
+  await addComment(backend.side, reader.id, articleId);
+  const at = await cursorNow(backend);
+  await send(backend, { type: 'EditArticle', articleId, title: 'Later' }, author);
+  await addComment(backend.side, reader.id, articleId);
   const query = async (text: string, asker: Asker | null = admin) => {
-    const reply = await world.ask('/graphql', {
+    const reply = await backend.ask('/graphql', {
       by: asker,
       method: 'POST',
       body: { query: text },
-      headers: { 'consistency-token': await cursorNow() },
+      headers: { 'consistency-token': await cursorNow(backend) },
     });
     return reply.body as {
       data: never;

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { test } from '../../test/engines/backend.ts';
 import { addComment, as, draftArticle } from '../../test/engines/command-side.ts';
 import { createPastOpener } from './past.ts';
 import { presentOf } from './present.ts';
 
-let world: Backend;
-let author: Asker;
-beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author');
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
-
-test('the article of several comments is read once, as is their author', async () => {
-  const { side } = world;
+test('the article of several comments is read once, as is their author', async ({ author, backend }) => {
+  const { side } = backend;
   const articleId = await draftArticle(side, author.id);
   const comments = [];
   for (let count = 0; count < 3; count += 1) comments.push(await addComment(side, author.id, articleId));

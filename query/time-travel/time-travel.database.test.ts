@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { type Made, randomFrom, takeRandomStep } from '../../test/engines/random-history.ts';
 
 /** Set it to repeat a failed history. */
@@ -8,22 +8,18 @@ const SEED = Number(process.env.AS_OF_SEED ?? Date.now() % 2 ** 31);
 const STEPS = Number(process.env.AS_OF_STEPS ?? 24);
 const LOOKS = 2;
 
-let world: Backend;
 let made: Made;
 const askers: (readonly [string, Asker | null])[] = [];
-beforeAll(async () => {
-  world = await openBackend();
+test.beforeAll(async ({ backend }) => {
   const [author, other, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('author', 'Otto'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Nora'),
+    await backend.person('author', 'Ada'),
+    await backend.person('author', 'Otto'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('admin', 'Nora'),
   ];
   askers.push(['anonymous', null], ['author', author], ['admin', admin]);
   made = { people: [author, other, reader, admin], articles: [], comments: [], webhooks: [] };
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
-
 type Body = Readonly<Record<string, unknown>>;
 type Seen = { readonly status: number; readonly body: unknown; readonly version: string };
 
@@ -33,8 +29,8 @@ const withoutLinks = (body: unknown): unknown => {
   return rest;
 };
 
-const look = async (path: string, by: Asker | null): Promise<Seen> => {
-  const { status, headers, body } = await world.ask(path, { by });
+const look = async (backend: Backend, path: string, by: Asker | null): Promise<Seen> => {
+  const { status, headers, body } = await backend.ask(path, { by });
   return { status, body: withoutLinks(body), version: /^"(\d*)-/.exec(headers.get('etag') ?? '')?.[1] ?? '' };
 };
 
@@ -72,11 +68,11 @@ const LISTS = `query ($at: String) {
 }`;
 
 /** The response of GraphQL, at a point in time if requested. */
-const query = async (by: Asker | null, text: string, variables: object): Promise<Body> => {
-  const { body } = await world.ask('/graphql', {
+const query = async (backend: Backend, by: Asker | null, text: string, variables: object): Promise<Body> => {
+  const { body } = await backend.ask('/graphql', {
     ...{ by, method: 'POST', body: { query: text, variables } },
     headers: {
-      'consistency-token': formatCursor(world.side.eventLog.identity, await world.side.eventLog.head()),
+      'consistency-token': formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head()),
     },
   });
   const { data, errors } = body as {
@@ -86,7 +82,7 @@ const query = async (by: Asker | null, text: string, variables: object): Promise
   return { ...data, ...(errors && { errors: errors.map(({ extensions }) => extensions.code) }) };
 };
 
-const queryAll = async (by: Asker | null, at: string | null): Promise<Body> => {
+const queryAll = async (backend: Backend, by: Asker | null, at: string | null): Promise<Body> => {
   const named = {
     user: made.people.map(({ id }) => id),
     post: made.articles,
@@ -96,6 +92,7 @@ const queryAll = async (by: Asker | null, at: string | null): Promise<Body> => {
   const items = Object.entries(ITEMS).flatMap(([field, selection]) =>
     (by === null && field === 'webhook' ? [] : named[field as keyof typeof named]).map(async (id) => {
       const found = await query(
+        backend,
         by,
         `query ($id: ID!, $at: String) { ${field}(id: $id, at: $at) { ${selection} } }`,
         {
@@ -108,7 +105,7 @@ const queryAll = async (by: Asker | null, at: string | null): Promise<Body> => {
   );
   return {
     ...Object.fromEntries(await Promise.all(items)),
-    lists: by === null ? {} : await query(by, LISTS, { at }),
+    lists: by === null ? {} : await query(backend, by, LISTS, { at }),
   };
 };
 
@@ -118,19 +115,19 @@ type Look = { readonly cursor: string; readonly seen: ReadonlyMap<string, Seen>;
  * All answers at a position after which the log did not grow meanwhile; over GraphQL, those for
  * administrators.
  */
-const lookAtAll = async (): Promise<Look> => {
+const lookAtAll = async (backend: Backend): Promise<Look> => {
   for (;;) {
-    const position = await world.side.eventLog.head();
+    const position = await backend.side.eventLog.head();
     const seen = new Map<string, Seen>();
     for (const [name, by] of askers) {
       const paths = [...items(), ...lists()];
-      for (const [index, each] of (await Promise.all(paths.map((path) => look(path, by)))).entries())
+      for (const [index, each] of (await Promise.all(paths.map((path) => look(backend, path, by)))).entries())
         seen.set(`${name} ${paths[index]}`, each);
     }
-    const queried = await queryAll(admin(), null);
+    const queried = await queryAll(backend, admin(), null);
     expect(JSON.stringify(queried)).not.toContain('"errors"');
-    if ((await world.side.eventLog.head()) !== position) continue;
-    return { cursor: formatCursor(world.side.eventLog.identity, position), seen, queried };
+    if ((await backend.side.eventLog.head()) !== position) continue;
+    return { cursor: formatCursor(backend.side.eventLog.identity, position), seen, queried };
   }
 };
 
@@ -156,12 +153,14 @@ const expectedOf = (key: string, then: Seen, isReadableNow: (key: string) => boo
 const withoutWhatIsOnlyNow = (body: object): object =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'withheld'));
 
-test(`time travel to a cursor or a version returns what was returned then (AS_OF_SEED=${SEED})`, async () => {
+test(`time travel to a cursor or a version returns what was returned then (AS_OF_SEED=${SEED})`, async ({
+  backend,
+}) => {
   const random = randomFrom(SEED);
   const looks: Look[] = [];
   for (let step = 1; step <= STEPS; step += 1) {
-    await takeRandomStep(world, random, made);
-    if (step % (STEPS / LOOKS) === 0) looks.push(await lookAtAll());
+    await takeRandomStep(backend, random, made);
+    if (step % (STEPS / LOOKS) === 0) looks.push(await lookAtAll(backend));
   }
   const readableNow = looks.at(-1)?.seen;
   const isReadableNow = (key: string) => readableNow?.get(key)?.status === 200;
@@ -169,20 +168,20 @@ test(`time travel to a cursor or a version returns what was returned then (AS_OF
     const checks = [...seen].map(async ([key, then]) => {
       const [name, path = ''] = key.split(' ');
       const by = askers.find(([each]) => each === name)?.[1] ?? null;
-      const again = await look(at(path, cursor), by);
+      const again = await look(backend, at(path, cursor), by);
       const context = `${key} at ${cursor}`;
       if (then.status === 401) expect([again.status, context]).toEqual([401, context]);
       else if (then.status !== 200 || !(name === 'admin' || isReadableNow(key) || LISTED.test(path)))
         expect([again.status, context]).toEqual([404, context]);
       else expect(again.body, context).toEqual(expectedOf(key, then, isReadableNow));
       if (name === 'admin' && Number(then.version) > 0)
-        expect((await look(at(path, `v${then.version}`), by)).body).toMatchObject(
+        expect((await look(backend, at(path, `v${then.version}`), by)).body).toMatchObject(
           STABLE[path.split('/')[1] ?? '']?.(then.body) ?? {},
         );
     });
     await Promise.all(checks);
     const then = Object.fromEntries(Object.entries(queried).filter(([key]) => key !== 'lists'));
-    const again = await queryAll(admin(), cursor);
+    const again = await queryAll(backend, admin(), cursor);
     // Later aggregates did not exist then.
     expect(again, cursor).toMatchObject(then);
     expect(again.lists, cursor).toEqual(queried.lists);

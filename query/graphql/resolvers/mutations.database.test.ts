@@ -1,35 +1,31 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
-import { type Backend, openBackend } from '../../../test/engines/backend.ts';
+import { test } from '../../../test/engines/backend.ts';
 import { until } from '../../../testing/until.ts';
 
 /** The timeout of one attempt; the test retries. */
-const VISIBLE_WITHIN_MS = 100;
-
-let world: Backend;
-beforeAll(async () => {
-  world = await openBackend({}, { visibleWithinMs: VISIBLE_WITHIN_MS });
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
+test.override('backendOptions', { visibleWithinMs: 100 });
 
 const isVisible = ({ status }: { readonly status: number }): boolean => status === 200;
 
 type Body = { data: unknown; errors: { path: string[]; extensions: Record<string, unknown> }[] };
 
-test('a committed mutation that cannot be read yet says so, with the cursor to wait for', async () => {
-  const by = await world.person('author');
-  await until(() => world.ask('/users', { by }), isVisible);
-  await world.stopProjector();
+test('a committed mutation that cannot be read yet says so, with the cursor to wait for', async ({
+  backend,
+}) => {
+  const by = await backend.person('author');
+  await until(() => backend.ask('/users', { by }), isVisible);
+  await backend.stopProjector();
   const query = 'mutation { a: createPost(input: { title: "T", body: "" }) { id title } }';
-  const { status, body } = await world.ask('/graphql', { method: 'POST', by, body: { query } });
+  const { status, body } = await backend.ask('/graphql', { method: 'POST', by, body: { query } });
   const { data, errors } = body as Body;
   expect([status, data, errors.length]).toEqual([200, null, 1]);
   expect(errors[0]).toMatchObject({ path: ['a'], extensions: { code: 'not_yet_visible', committed: true } });
   const [{ extensions }] = errors as [Body['errors'][number]];
   const { cursor, id } = extensions as { cursor: string; id: string };
-  expect(parseCursor(world.side.eventLog.identity, cursor)).toBe(await world.side.eventLog.head());
+  expect(parseCursor(backend.side.eventLog.identity, cursor)).toBe(await backend.side.eventLog.head());
   const read = () =>
-    world.ask('/graphql', {
+    backend.ask('/graphql', {
       method: 'POST',
       by,
       body: { query: `{ post(id: ${id}) { title } }` },
@@ -39,32 +35,32 @@ test('a committed mutation that cannot be read yet says so, with the cursor to w
     status: 503,
     body: { errors: [{ extensions: { code: 'not_yet_visible' } }] },
   });
-  await world.startProjector();
+  await backend.startProjector();
   expect(await until(read, isVisible)).toMatchObject({
     status: 200,
     body: { data: { post: { title: 'T' } } },
   });
 });
 
-test.each([
+test.for([
   ['articleId', 'article_not_found'],
   ['authorId', 'user_not_found'],
 ])(
   'a webhook for an invalid id, by %s, is refused with the name of the missing kind',
-  async (field, code) => {
-    const by = await world.person('author');
+  async ([field, code], { backend }) => {
+    const by = await backend.person('author');
     const query = `mutation { registerWebhook(input: { url: "https://example.com", eventTypes: ["*"], ${field}: "x" }) { secret } }`;
-    const { body } = await world.ask('/graphql', { method: 'POST', by, body: { query } });
+    const { body } = await backend.ask('/graphql', { method: 'POST', by, body: { query } });
     expect((body as Body).errors).toMatchObject([{ extensions: { code } }]);
   },
 );
 
-test('without a read model, the service is unavailable, and reveals no cause', async () => {
-  await world.side.pool.query('alter table read_model.users rename to users_away');
+test('without a read model, the service is unavailable, and reveals no cause', async ({ backend }) => {
+  await backend.side.pool.query('alter table read_model.users rename to users_away');
   try {
     // The second query needs the resolvers.
     for (const query of ['{ users { id } }', '{ __schema { queryType { name } } users { id } }']) {
-      const { status, body, headers } = await world.ask('/graphql', { method: 'POST', body: { query } });
+      const { status, body, headers } = await backend.ask('/graphql', { method: 'POST', body: { query } });
       const { data, errors } = body as Body;
       expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
       expect([status, data, headers.get('retry-after')]).toEqual(
@@ -73,6 +69,6 @@ test('without a read model, the service is unavailable, and reveals no cause', a
       expect(JSON.stringify(errors)).not.toMatch(/users_away|relation|read_model/);
     }
   } finally {
-    await world.side.pool.query('alter table read_model.users_away rename to users');
+    await backend.side.pool.query('alter table read_model.users_away rename to users');
   }
 });
