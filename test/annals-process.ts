@@ -9,17 +9,17 @@ const POLL_MS = 10;
 
 export type AnnalsProcess = AsyncDisposable & {
   readonly child: ChildProcess;
-  /** All that it has written so far. */
+  /** The output so far. */
   readonly output: () => string;
   /** The exit code, or the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>;
-  /** Waits for a line that matches and answers with the match. */
+  /** Waits for a line that matches, and returns the match. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 };
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Ports that are free, and none of the settings of whoever runs the tests. */
+/** Free ports; the settings of the user who runs the tests are ignored. */
 const SETTINGS = { PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0' };
 
 type Running = {
@@ -29,8 +29,8 @@ type Running = {
 };
 
 /**
- * Runs this checkout's own program in a process of its own, killed at the end if it still lives; detached, it
- * leads a process group.
+ * Runs this checkout's own program in a process of its own, killed at the end if it still runs; a detached
+ * one leads a process group.
  */
 export const spawnAnnals = (
   args: readonly string[],
@@ -66,7 +66,6 @@ export const spawnAnnals = (
   };
 };
 
-/** Runs it to its end. */
 export const runAnnals = async (
   args: readonly string[],
   environment: Environment = {},

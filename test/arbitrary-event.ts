@@ -29,12 +29,12 @@ declare module '#shared/events/declared.ts' {
   }
 }
 
-/** For property tests: values that the fields accept, odd ones among them. */
+/** Values for property tests that the fields accept, including odd ones. */
 const ids = fc.oneof(
   fc.integer({ min: 1, max: 5 }),
   fc.maxSafeInteger().filter((id) => id > 0),
 );
-/** The brands are given here, to numbers that are ids. */
+/** Brands numbers as ids. */
 const userId = ids as fc.Arbitrary<UserId>;
 const articleId = ids as fc.Arbitrary<ArticleId>;
 const commentId = ids as fc.Arbitrary<CommentId>;
@@ -104,7 +104,7 @@ const place = fc.record({
 });
 const missed = fc.option(fc.record({ since: place, at: timestamp }));
 
-/** A type that is missing here does not compile. */
+/** A missing type does not compile. */
 const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> } = {
   'user.registered': fc.record({ ...user, name, email: fc.option(email), role }),
   'user.updated': fc.record({ ...user, name, email: fc.option(email), role }, { requiredKeys: ['userId'] }),

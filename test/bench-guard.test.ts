@@ -12,14 +12,14 @@ test.each([
   expect(compare({ it: recorded }, [{ name: 'it', rounds }])).toMatchObject([{ name: 'it', verdict }]);
 });
 
-test('a figure that is not measured any more, and one that is not recorded yet, are told', () => {
+test('a figure that is no longer measured, and one that is not recorded yet, are reported', () => {
   expect(compare({ gone: recorded }, [{ name: 'fresh', rounds: [1] }])).toMatchObject([
     { name: 'fresh', verdict: 'new' },
     { name: 'gone', verdict: 'not measured' },
   ]);
 });
 
-test('what another run differs by is added to what is recorded', () => {
+test('the difference between runs is added to the recorded spread', () => {
   const figures = [{ name: 'it', rounds: [1.2, 1.21, 1.19] }];
   expect(recordOf(figures, { it: recorded }, false)).toEqual({ it: { median: 1.2, low: 1.19, high: 1.21 } });
   expect(recordOf(figures, { it: recorded }, true)).toMatchObject({ it: { low: 0.95, high: 1.21 } });

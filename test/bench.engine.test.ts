@@ -8,10 +8,7 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/**
- * The processes that were started with the folder in their arguments or their environment, as `cmdline` and
- * `environ` have it.
- */
+/** The processes started with the folder in their arguments or environment, by `cmdline` and `environ`. */
 const processesOf = (folder: string): readonly string[] => {
   const read = (pid: string, file: string): string => {
     try {
@@ -28,7 +25,7 @@ const processesOf = (folder: string): readonly string[] => {
 
 type Bench = { readonly folder: string; output(): string };
 
-/** So many that it never comes to its end by itself. */
+/** Too many rounds to end by itself. */
 const READS = ['--contenders', 'ours,node-http', '--seconds', '1', '--rounds', '1000', '--scales', '1'];
 const isRunning = (name: string) => (bench: Bench) =>
   processesOf(bench.folder).some((line) => line.includes(name));
@@ -80,7 +77,7 @@ test.each([
 
 const STARTED_MS = 60_000;
 
-test('every bench runs so that it cleans up', () => {
+test('every bench cleans up after itself', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'bench/package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };

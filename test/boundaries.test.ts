@@ -18,7 +18,7 @@ const readSources = (): Map<string, string> => {
 const check = (...files: readonly (readonly [path: string, source: string])[]): string[] =>
   findViolations(new Map(files));
 
-test('nobody imports what they may not', () => {
+test('no file breaks the import rules', () => {
   const sources = readSources();
   expect(sources.size).toBeGreaterThan(50);
   expect(findViolations(sources)).toEqual([]);
@@ -64,7 +64,7 @@ test.each([
   expect(check([path, source])).toHaveLength(1);
 });
 
-test('what is measured with finds what it imports, from a package of its own', () => {
+test('benches find their imports, in a package of their own', () => {
   const paths = globSync('bench/**/*.ts', { cwd: root, exclude: (path) => path === 'node_modules' });
   expect(paths.length).toBeGreaterThan(10);
   for (const path of paths)
@@ -72,7 +72,7 @@ test('what is measured with finds what it imports, from a package of its own', (
       expect(existsSync(join(root, dirname(path), specifier)), `${path} imports ${specifier}`).toBe(true);
 });
 
-test('I/O that a pure file reaches by way of another is found', () => {
+test('I/O that a pure file reaches through another is found', () => {
   const violations = check(
     ['shared/events/x.ts', `import { y } from '#shared/y.ts';`],
     ['shared/y.ts', `import net from 'node:net';`],
@@ -82,7 +82,7 @@ test('I/O that a pure file reaches by way of another is found', () => {
   ]);
 });
 
-test('the demo is reached by no declaration', () => {
+test('no declaration reaches the demo', () => {
   const sources = [
     ['domain/x.ts', `import { y } from './demo/y.ts';`] as const,
     ['domain/demo/y.ts', `import net from 'node:net';`] as const,
@@ -113,7 +113,7 @@ test.each([
   expect(more).toEqual([]);
 });
 
-test('a circle by way of a third file is found once', () => {
+test('a cycle through a third file is found once', () => {
   const files = ['x', 'y', 'z'].map(
     (name, at) => [`shared/${name}.ts`, `import type { T } from '#shared/${'yzx'[at]}.ts';`] as const,
   );

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** The house's rules about who may import whom, over the sources as a map from path to text. */
+/** The rules about imports between folders, checked on the sources as a map from path to text. */
 export type Sources = ReadonlyMap<string, string>;
 
 type Import = { readonly specifier: string; readonly typeOnly: boolean };
@@ -18,20 +18,20 @@ const FOLDERS = [
   'domain',
 ];
 
-/** What is published beside it. Nothing of the repository's own tests is there. */
+/** The published folders. They contain none of the repository's own tests. */
 const PUBLISHED = [...FOLDERS, 'client', 'package', 'testing'];
 const OF_THE_REPOSITORY = 'test';
 const RUNNER = 'vitest';
-/** Authors of domains choose with what they run their tests. */
+/** Authors of domains choose their test runner. */
 const KNOWS_RUNNER = 'package/testing/runner.ts';
 
-/** What an operator does by hand is done by the parts of the roles themselves. */
+/** Operator commands are composed of parts of the roles. */
 const COMPOSING = 'command-line';
 
-/** What runs in the process of a role, and is started by that role's `role.ts`. */
+/** Runs in the process of a role, started by that role's `role.ts`. */
 const HOSTED = 'audit';
 
-/** Where each driver may appear; everything else speaks to a port. */
+/** The places where each driver may appear; everything else uses a port. */
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   pg: [
     'shared/database/',
@@ -48,11 +48,9 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': ['shared/tracing/opentelemetry/'],
 };
 
-/**
- * Events, commands, and deciders compute: apart from each other they use these and nothing else at run time.
- */
+/** Events, commands, and deciders compute: at run time they import only each other and these. */
 const PURE_FOLDERS = ['kernel/', 'domain/', 'shared/events/', 'shared/commands/'];
-/** What `annals demo` runs calls the interfaces of the running system and draws pictures. */
+/** `annals demo` calls the interfaces of the running system and draws pictures. */
 const DEMO = 'domain/demo/';
 const PURE_PACKAGES = new Set([
   'zod',
@@ -65,7 +63,7 @@ const PURE_PACKAGES = new Set([
 ]);
 const DECIDER = /^export const \w+: Decider</m;
 
-/** Everything that breaks a rule, one sentence each. */
+/** All violations of the rules, one sentence each. */
 export const findViolations = (sources: Sources): string[] => {
   const bound = [...sources.keys()].filter(isBound);
   const published = [...sources.keys()].filter(isPublished);
@@ -78,7 +76,7 @@ export const findViolations = (sources: Sources): string[] => {
   ];
 };
 
-/** Tests may import anything, and so may what composes: the files at the root and the command line. */
+/** Tests may import anything, and so may the composition: the files at the root and the command line. */
 const isBound = (path: string): boolean => FOLDERS.includes(folderOf(path)) && !path.endsWith('.test.ts');
 
 const isPublished = (path: string): boolean =>
@@ -89,7 +87,7 @@ const strayTests = (path: string, specifier: string): string[] => {
     return [
       `${path} imports ${specifier}: what is published depends on no test runner, and ${KNOWS_RUNNER} alone knows them.`,
     ];
-  // Roles import nothing but themselves and #shared anyway.
+  // Roles import only themselves and #shared anyway.
   const isRole = FOLDERS.includes(folderOf(path)) && folderOf(path) !== COMPOSING;
   const target = localTarget(path, specifier);
   if (isRole || target === undefined) return [];
@@ -110,9 +108,9 @@ const violationsOf = (path: string, sources: Sources): string[] => [
   ...(isPure(path, sources) ? impurities(path, sources) : []),
 ];
 
-/** What runs where a role runs alone. */
+/** The entry of a role that runs alone. */
 const roleOf = (path: string): string => `${folderOf(path)}/role.ts`;
-/** It starts what is composed at the root. */
+/** Starts the composition at the root. */
 const entryOf = (path: string): string => `${folderOf(path)}/main.ts`;
 
 const crossings = (path: string, specifier: string): string[] => {
@@ -142,7 +140,7 @@ const isPure = (path: string, sources: Sources): boolean =>
   (PURE_FOLDERS.some((folder) => path.startsWith(folder)) && !path.startsWith(DEMO)) ||
   (folderOf(path) === 'command' && DECIDER.test(sources.get(path) ?? ''));
 
-/** What a pure file reaches at run time, directly or by way of others, may do no I/O either. */
+/** A pure file may not reach I/O at run time, directly or through others. */
 const impurities = (start: string, sources: Sources): string[] => {
   const found = new Set<string>();
   const seen = new Set([start]);
@@ -158,7 +156,7 @@ const impurities = (start: string, sources: Sources): string[] => {
   return [...found];
 };
 
-/** Types count as well: files that need each other's cannot be understood one by one. */
+/** Types count as well: files with a cycle of types cannot be understood one by one. */
 const circlesAmong = (paths: readonly string[], sources: Sources): string[] => {
   const targets = new Map(
     paths.map((path) => [
@@ -176,7 +174,7 @@ const circlesAmong = (paths: readonly string[], sources: Sources): string[] => {
   });
 };
 
-/** The shortest way along imports from a file to itself. */
+/** The shortest path along imports from a file to itself. */
 const circleFrom = (
   start: string,
   targets: ReadonlyMap<string, readonly string[]>,

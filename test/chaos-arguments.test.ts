@@ -4,7 +4,7 @@ import { runAnnals } from './annals-process.ts';
 const chaos = (args: readonly string[], environment = {}) =>
   runAnnals(['test/chaos/mixed/main.ts', ...args], environment);
 
-test('the run of faults explains itself, and refuses what it does not know', async () => {
+test('the chaos run explains itself, and refuses unknown arguments', async () => {
   expect(await chaos(['--help'])).toEqual({
     exit: 0,
     output: expect.stringContaining('Usage: npm run chaos -- [options]\n'),
@@ -19,7 +19,7 @@ test('the run of faults explains itself, and refuses what it does not know', asy
   });
 });
 
-test('a program that the run of faults needs and that is not there is one sentence', async () => {
+test('a missing program is reported in one sentence', async () => {
   const { exit, output } = await chaos([], { NGINX: '/nowhere/nginx' });
   expect(exit).toBe(1);
   expect(output).toMatch(/^chaos: there is no \/nowhere\/nginx here \(.*\)\.\n/);

@@ -10,7 +10,7 @@ import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 
-/** For tests of the codec: a person, an event about her, and a log's worth of one event. */
+/** Fixtures for tests of the codec: a person, an event about her, and the stored form of one event. */
 export const ADA = 7001 as UserId;
 export const SECRETS = ['Ada Lovelace', 'ada@example.com'] as const;
 export const registered: AnnalsEvent = {
@@ -29,7 +29,7 @@ export const context = {
 export const newId = () => v4() as EventId;
 const recordedOf = (event: NewEvent, stream: StreamName): RecordedEvent => ({
   ...event,
-  // What a log gives back has gone through JSON.
+  // The log returns JSON.
   data: JSON.parse(JSON.stringify(event.data)),
   stream,
   version: 3 as Version,

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scaled } from '../testing/load.ts';
 
 /**
- * Docker Compose itself needs an engine to run anything; what it makes of the file is told by the library
- * that it reads it with.
+ * Docker Compose itself needs an engine to run anything; this uses the library with which it reads the file.
  */
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
@@ -46,7 +45,7 @@ const read = async (file: string): Promise<readonly string[]> =>
     .toSorted();
 
 test.skipIf(!hasGo)(
-  'compose reads our file, and has every role, every engine, and what watches them',
+  'compose accepts our file, which has every role, every engine, and monitoring',
   async () => {
     const roles = ['auth', 'command', 'projector', 'query', 'webhook-dispatcher'];
     const engines = [
@@ -80,7 +79,7 @@ test.skipIf(!hasGo)('and refuses one with a mistake in it', async () => {
 });
 
 test.skipIf(!hasPromtool)(
-  'a process that does not answer is told, and so is a role of which none is there',
+  'a process that does not answer raises an alert, and so does a role without processes',
   async () => {
     const file = join(folder, 'alerts.json');
     const role = (name: string, values: string) => ({
@@ -119,7 +118,7 @@ test.skipIf(!hasPromtool)(
   },
 );
 
-test.skipIf(!hasPromtool)('Prometheus takes our configuration and rules', async () => {
+test.skipIf(!hasPromtool)('Prometheus accepts our configuration and rules', async () => {
   const { stdout } = await run('promtool', [
     'check',
     'config',

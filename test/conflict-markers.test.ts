@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const MARKER = /^(?:<<<<<<<|>>>>>>>) /m;
 
-/** Inside a template a marker is text, which no compiler refuses. */
+/** No compiler refuses a marker inside a template literal. */
 test('no file has a marker of an unresolved merge', () => {
   const exclude = ['**/node_modules/**', 'dist/**', '**/.data/**'];
   const paths = globSync('**/*.{ts,js,mjs,css,html,md,json,yml,yaml,sql,graphql,sh}', { cwd: root, exclude });

@@ -8,23 +8,22 @@ import { startNginx } from '../engines/nginx.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import type { Failure } from './steady-load.ts';
 
-/** Two copies of each role behind the ingress, each of which can be restarted where it is. */
+/** Two replicas of each role behind the ingress, each of which can be restarted in place. */
 export type Copies = AsyncDisposable &
   Pick<Installation, 'url' | 'admin' | 'fetch' | 'settings'> & {
     /**
-     * Tells it to stop, waits for its end, starts it again, and waits until it is ready. Answers with how it
-     * ended.
+     * Sends SIGTERM, waits for the end, starts it again, and waits until it is ready. Returns how it ended.
      */
     restart(role: Role, copy: number, from?: Root): ReturnType<RoleProcess['kill']>;
-    /** Resolves once it has answered a request since its start: the ingress leads there again. */
+    /** Resolves once it has answered a request since its start: the ingress uses it again. */
     asked(role: Role, copy: number): Promise<unknown>;
-    /** The ingress leads to no others from now on. */
+    /** From now on the ingress uses only these. */
     leadOnly(isThere: (role: Role, copy: number) => boolean): Promise<void>;
-    /** Each that failed, with what the copies have logged of it. */
+    /** Adds to each failure the related logs of the replicas. */
     explain(failures: readonly Failure[]): readonly unknown[];
   };
 
-/** The folder of the release that a process is started from; the one of this file unless told otherwise. */
+/** The folder of the release that a process is started from; by default this checkout. */
 type Root = string | undefined;
 
 export const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
@@ -32,7 +31,7 @@ export type Role = (typeof ROLES)[number];
 export const COPIES = 2;
 
 const READY = 'Annals is ready.';
-/** The ingress asks a copy again after so long that was not there. */
+/** The time after which the ingress tries an unavailable replica again. */
 const AGAIN = 'max_fails=1 fail_timeout=1s';
 /** As in production. */
 const NOTICE_MS = 2_000;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Somebody with a stream of events, or with none just now. */
+/** A client with an event stream, or currently without one. */
 export type Member = {
   readonly token: string;
   cursor: string;
@@ -9,16 +9,18 @@ export type Member = {
   socket: Socket | undefined;
 };
 
-/** Very many readers of `/events`, each a socket that reads what a client must and no more. */
+/** Very many readers of `/events`, each a socket that reads only as much as a client must. */
 export type Crowd = Disposable & {
   readonly members: readonly Member[];
-  /** All who are not connected come at once, each to where it was, and again until they are let in. */
+  /**
+   * Connects all that are not connected at once, each after its last id, and retries until they are admitted.
+   */
   comeTo(url: string): Promise<void>;
 };
 
 type Options = { readonly size: number; readonly tokens: readonly string[]; readonly query: string };
 
-/** As many may wait for a server to take them; the next come as these are let in. */
+/** The maximum of pending connections; more are opened as these are admitted. */
 const COMING_MAX = 400;
 const ATTEMPTS_MAX = 100;
 const RETRY_MS = 100;
@@ -54,7 +56,7 @@ export const gatherCrowd = ({ size, tokens, query }: Options): Crowd => {
   };
 };
 
-/** Answers whether it was let in, once that is known. */
+/** Resolves with whether it was admitted. */
 const enter = (member: Member, url: string, query: string): Promise<boolean> => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const { hostname, port } = new URL(url);

@@ -27,21 +27,21 @@ import { readLedger } from './webhook-ledger.ts';
 import { startWriters } from './writers.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** So often as much goes wrong. */
+/** Multiplies the number of faults. */
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 1);
-/** How many callbacks arrive between one fault and the next, at most. */
+/** The maximum of callbacks between two faults. */
 const ARRIVALS_MAX = 120;
 const STILL_MS_MAX = 2_000;
-/** What fails is tried again soon, and given up after three seconds. */
+/** Failures are retried soon, and become dead letters after three seconds. */
 const SETTINGS = { WEBHOOK_RETRY_SCHEDULE: '0.1,0.2,0.3,0.4,0.5,0.6,0.7' };
-/** A run of a dispatcher that died is waited for, and so is a breaker that is open. */
+/** Long enough for the claim of a dead dispatcher and an open circuit breaker to expire. */
 const PATIENCE_MS = 150_000;
 const TEST_MS = scaled(200_000 + ROUNDS * 60_000);
 
 if (redisMissing !== undefined)
   process.stderr.write(`Webhooks are not tried with a queue in Redis: ${redisMissing}.\n`);
 
-describe.concurrent(`every change arrives, signed, under one id and with one body, whatever is killed (CHAOS_SEED=${SEED})`, () => {
+describe.concurrent(`every change arrives, signed, with one id and body, whatever is killed (CHAOS_SEED=${SEED})`, () => {
   test('with the queue in PostgreSQL', () => deliverThrough(inPostgres), TEST_MS);
 
   test.skipIf(redisMissing !== undefined)(
@@ -94,10 +94,7 @@ const deliverThrough = async (queue: LosableQueue): Promise<void> => {
   await judge(roles, { endpoints, times, name: queue.name });
 };
 
-/**
- * One pause comes first, so that it ends while others send; in the middle of it all, owners do what owners
- * do.
- */
+/** One pause comes first, so that it ends while others send; actions of owners are mixed in. */
 const stepsOf = (random: () => number): readonly Step[] => {
   const rounds = Array.from({ length: ROUNDS }, (): readonly Step[] => {
     const faults = FAULTS.map((fault) => ({ fault, rank: random() }))
@@ -124,7 +121,7 @@ const stepsOf = (random: () => number): readonly Step[] => {
 
 type OwnersStep = Exclude<Step, Fault>;
 
-/** What owners do meanwhile. */
+/** The actions of owners meanwhile. */
 const createOwners = (roles: FollowedRoles, endpoints: readonly Endpoint[]) => {
   const disabled = new Map<Endpoint, { readonly from?: string }>();
   return async (step: OwnersStep): Promise<void> => {
@@ -148,8 +145,8 @@ const deadOf = async (pool: Pool, { webhookId }: Endpoint): Promise<readonly str
   (await readLedger(pool, webhookId)).filter(({ state }) => state === 'dead').map(({ id }) => id);
 
 /**
- * What was given up is what was refused again and again. Its receiver relents, and everybody asks for what
- * was given up, which is not kept waiting by a breaker that is open.
+ * Dead letters are deliveries that were refused every time. Their receiver now accepts them, and the owners
+ * redrive them, which an open circuit breaker does not delay.
  */
 const redrive = async (roles: FollowedRoles, endpoints: readonly Endpoint[]): Promise<void> => {
   for (const endpoint of endpoints) {
@@ -198,12 +195,12 @@ const judge = async ({ side }: FollowedRoles, { endpoints, times, name }: Told):
   ).toEqual([]);
 };
 
-/** Less would say little. */
+/** With fewer the test would prove little. */
 const EXPECTED_MIN = 10;
 
 /**
- * Faults hit while something is sent, and while nothing is: where nobody sends, the next is not waited for
- * for long.
+ * Faults hit both while something is sent and while nothing is: if nothing is sent, the wait for the next
+ * delivery is short.
  */
 const untilArrived = async (endpoints: readonly Endpoint[], more: number): Promise<void> => {
   const arrived = () => endpoints.reduce((sum, { receiver }) => sum + receiver.arrivals.length, 0);

@@ -14,15 +14,12 @@ export type Endpoint = {
   readonly kind: EndpointKind;
   readonly receiver: Receiver;
   readonly webhookId: WebhookId;
-  /** The present one and former ones. */
+  /** The current and former secrets. */
   readonly secrets: string[];
 };
 
 export const DISPATCHERS = 2;
-/**
- * A run that says nothing for so long is given to somebody else, who is not to be disturbed by the one
- * before.
- */
+/** After this silence, another process gets the run, and must not be disturbed by the former one. */
 const LONGER_THAN_A_RUN_MS = 11_000;
 const PAUSE_MS_MAX = 3_000;
 const AWAY_MS_MAX = 400;
@@ -55,7 +52,7 @@ type Installation = {
   readonly random: () => number;
 };
 
-/** What goes wrong, one after the other. Who is paused goes on by themself, for which `settled` waits. */
+/** Injects faults, one after the other. Paused processes resume by themselves; `settled` waits for that. */
 export const createTrouble = ({ roles, queue, endpoints, random }: Installation) => {
   const returning: Promise<unknown>[] = [];
   const paused = new Set<number>();
@@ -72,7 +69,7 @@ export const createTrouble = ({ roles, queue, endpoints, random }: Installation)
   };
   const kill = async (): Promise<void> => {
     const place = somePlace();
-    // Who is paused is to go on once others have taken over.
+    // A paused process must resume only after others have taken over.
     await roles.replace('webhook-dispatcher', paused.has(place) ? DISPATCHERS - 1 - place : place, 'SIGKILL');
   };
   const sendAway = async ({ receiver }: Endpoint): Promise<void> => {
@@ -114,7 +111,7 @@ export const openEndpoint = async (
   return { kind, receiver, webhookId: id as WebhookId, secrets: [secret] };
 };
 
-/** In the name of its owner. */
+/** As the owner of the webhook. */
 export const ask = async (
   { gateway }: FollowedRoles,
   { webhookId, kind, secrets }: Endpoint,
@@ -133,8 +130,8 @@ type Asked =
   | { readonly type: 'ReplayWebhook'; from?: string };
 
 /**
- * As its owner would, or as a dispatcher to which it fails. Answers with where to replay from, where that is
- * not known without.
+ * Disables it as its owner, or as a dispatcher to which it fails. Returns where to replay from, if that is
+ * not known otherwise.
  */
 export const disable = async (
   { gateway }: FollowedRoles,
@@ -146,7 +143,7 @@ export const disable = async (
   return reason === 'owner' ? cursor : undefined;
 };
 
-/** Until all is planned that has happened, and nothing waits for an attempt any more. */
+/** Waits until all events are planned, and no delivery waits for an attempt. */
 export const untilDelivered = async ({ side }: FollowedRoles, patienceMs: number): Promise<void> => {
   await until(
     async () => ({ ...(await readProgress(side.pool)), head: await side.eventLog.head() }),

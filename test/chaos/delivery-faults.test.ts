@@ -141,7 +141,7 @@ test.each<[string, Partial<Delivered>, readonly RegExp[]]>([
   expect(found).toEqual(faults.map((fault) => expect.stringMatching(fault)));
 });
 
-test('what was sent while it was disabled is found, and what was asked for afterwards is not', () => {
+test('an event sent while the webhook was disabled is reported, unless a later request caused it', () => {
   const own = (position: number, type: string, laterMs = 0) => ({
     ...eventOf(position, type, { webhookId: ID, ownerId: 7_001 }),
     recordedAt: new Date(AT.getTime() + laterMs),

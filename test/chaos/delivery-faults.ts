@@ -7,10 +7,7 @@ import { faultsOf } from './sequence.ts';
 import type { Happened } from './should-hear.ts';
 import type { LedgerRow } from './webhook-ledger.ts';
 
-/**
- * All that is known of a webhook once everything is over: what was to arrive, what did, and what the ledger
- * says.
- */
+/** Everything about a webhook at the end: expected deliveries, actual ones, and the ledger. */
 export type Delivered = {
   readonly webhookId: number;
   readonly expected: readonly Happened[];
@@ -20,7 +17,7 @@ export type Delivered = {
   readonly ledger: readonly LedgerRow[];
   readonly secrets: readonly string[];
   readonly payload: 'thin' | 'full';
-  /** Whether what arrives for the first time is held against the order of the log. */
+  /** Whether first arrivals are compared with the order of the log. */
   readonly isOrdered: boolean;
 };
 
@@ -35,7 +32,7 @@ export const deliveryFaults = (delivered: Delivered): readonly string[] => [
 ];
 
 /**
- * Everything at least once, and nothing else; in order, where it is to be. What was taken back in time may be
+ * Every delivery arrives at least once, and nothing else; in order, if required. Retracted ones may be
  * withheld.
  */
 const arrivalFaults = ({ expected, arrivals, ledger, isOrdered, events }: Delivered): readonly string[] => {
@@ -50,7 +47,7 @@ const arrivalFaults = ({ expected, arrivals, ledger, isOrdered, events }: Delive
   return faultsOf(ids, inOrder);
 };
 
-/** Of one callback: that it is signed, and says what the log says. */
+/** Checks the signature and the content of one callback. */
 const messageFaults = (
   arrival: Arrival,
   { events, identity, secrets, payload }: Delivered,
@@ -78,7 +75,7 @@ const bodyFaults = (arrivals: readonly Arrival[]): readonly string[] =>
     .filter((bodies) => bodies.length > 1)
     .map((bodies) => `several bodies: ${bodies.join(' and ')}`);
 
-/** While it was disabled nothing was sent of what happened then, until that was asked for. */
+/** No event from the time while it was disabled may be sent before that was requested. */
 const silenceFaults = ({ webhookId, events, arrivals }: Delivered): readonly string[] => {
   const own = [...events.values()].filter(
     ({ data }) => (data as { webhookId?: number }).webhookId === webhookId,
@@ -96,8 +93,8 @@ const silenceFaults = ({ webhookId, events, arrivals }: Delivered): readonly str
 };
 
 /**
- * What the ledger says against what the receiver knows: it may have been answered more than was recorded, but
- * never less.
+ * Compares the ledger with the receiver: the receiver may have accepted more than was recorded, but never
+ * less.
  */
 const ledgerFaults = ({ expected, arrivals, ledger, events }: Delivered): readonly string[] => {
   const given = Map.groupBy(arrivals, ({ id }) => id);
@@ -130,7 +127,7 @@ const takeOne = (answers: readonly number[] & number[], status: number): boolean
 
 const TAKING_BACK = new Set(['article.unpublished', 'article.deleted', 'comment.deleted']);
 
-/** Whether what it happened to, or the article of that, could no longer be read at some time afterwards. */
+/** Returns whether the subject, or its article, became unreadable at a later time. */
 const isTakenBack = (events: ReadonlyMap<string, DecodedEvent>, id: string): boolean => {
   const event = events.get(id);
   const articleOf = ({ data }: DecodedEvent) => (data as { articleId?: number }).articleId;

@@ -11,10 +11,10 @@ type Found = {
   readonly ledger: readonly LedgerRow[];
   readonly faults: readonly string[];
 };
-/** When something went wrong. */
+/** The times of faults. */
 type Course = { readonly events: ReadonlyMap<string, DecodedEvent>; readonly times: readonly number[] };
 
-/** One line of a table. */
+/** One row of a table. */
 export const summary = (
   found: readonly Found[],
   { events, times }: Course,
@@ -54,7 +54,7 @@ const recoveryMs = (
   return next && arrival ? [Math.max(0, arrival.atMs - timeOf(next.id))] : [];
 };
 
-/** Again after an answer that accepted it, which got lost, or was asked for again. */
+/** Repeated after the loss of an accepting answer, or by a redelivery. */
 const repeated = (arrivals: readonly Arrival[]): number => {
   const accepted = new Set<string>();
   return arrivals.filter(({ id, given }) => {

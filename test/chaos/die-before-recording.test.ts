@@ -13,7 +13,7 @@ const DEATHS = 5;
 const PATIENCE_MS = 60_000;
 
 test(
-  `a delivery whose dispatcher is killed between sending and recording, ${DEATHS} times in a row, is finished all the same`,
+  `a delivery whose dispatcher is killed between sending and recording, ${DEATHS} times in a row, still completes`,
   async () => {
     await using roles = await startFollowedRoles({ query: 0, projector: 1, dispatcher: 1 });
     const owner = { userId: await registerUser(roles.gateway), role: 'author' } as const;
@@ -23,9 +23,9 @@ test(
         if (deaths === DEATHS) return { status: 204 };
         deaths += 1;
         await roles.replace('webhook-dispatcher', 0, 'SIGKILL');
-        // As if half a minute had passed: in that time neither its run nor its job is given to somebody else.
+        // Simulates half a minute: until then neither its run nor its job is given to another process.
         await Promise.all([forgetRuns(roles.side.pool), inPostgres.lose(roles.side.pool, Math.random)]);
-        // It accepts, and nobody is there to hear it.
+        // It accepts, but the sender is dead.
         return { status: 204 };
       },
     };
@@ -53,7 +53,7 @@ test(
     expect(new Set(arrivals.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
     expect(arrivals.filter((arrival) => !isSigned(arrival, secrets))).toEqual([]);
     const id = arrivals[0]?.id ?? '';
-    // Of those who died, nothing is known.
+    // The killed attempts left no record.
     expect(await readLedger(roles.side.pool, webhookId)).toEqual([
       { id, state: 'delivered', attempts: 1, statuses: [204] },
     ]);

@@ -7,15 +7,15 @@ import { type Happened, mayHear, type Viewer } from './should-hear.ts';
 
 type Asked = Pick<RegisterWebhook, 'eventTypes' | 'filter' | 'payload' | 'ordered' | 'limits'>;
 
-/** Whose webhook it is, what it asks for, and how its receiver behaves. */
+/** The owner of a webhook, its subscription, and the behaviour of its receiver. */
 export type EndpointKind = {
   readonly name: string;
   readonly owner: Viewer & { readonly userId: UserId; readonly role: 'author' | 'admin' };
   readonly asks: Asked;
   readonly manner: Manner;
-  /** It is disabled for a while, and what was missed is asked for. */
+  /** It is disabled for a while, and the missed events are replayed. */
   readonly disabledAs?: 'owner' | 'failing';
-  /** Of what its owner may hear of. */
+  /** Among the events visible to its owner. */
   wants(happened: Happened): boolean;
 };
 
@@ -114,7 +114,7 @@ export const endpointKinds = ({
 
 const FEW = { ratePerSecond: 100, concurrency: 2 };
 
-/** What happened to the webhook itself it is not told. */
+/** A webhook is not notified of its own changes. */
 export const shouldReceive = (
   { owner, wants }: EndpointKind,
   webhookId: number,

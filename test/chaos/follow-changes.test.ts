@@ -15,9 +15,9 @@ import { startWriters } from './writers.ts';
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const PROCESSES = { query: 2, projector: 2 };
 const KILLS = ['query', 'query', 'query', 'query', 'projector', 'projector', 'projector'] as const;
-/** How many there are of each kind of follower; those of one kind share what is rendered for them. */
+/** The number of followers of each kind; those of one kind share rendered messages. */
 const COPIES = 2;
-/** How many events come between one kill and the next, at most. */
+/** The maximum of events between two kills. */
 const EVENTS_MAX = 120;
 const TOPIC = 'changes';
 const PATIENCE_MS = 60_000;
@@ -27,7 +27,7 @@ if (kafkaMissing !== undefined)
   process.stderr.write(`Followers are not tried with Kafka: ${kafkaMissing}.\n`);
 
 test(
-  `on PostgreSQL alone, everybody hears exactly what happened, while processes are killed (CHAOS_SEED=${SEED})`,
+  `on PostgreSQL alone, every subscriber receives every event, in order, while processes are killed (CHAOS_SEED=${SEED})`,
   async () => {
     await followThrough(KILLS);
   },
@@ -42,7 +42,7 @@ describe.skipIf(kafkaMissing !== undefined)('with Kafka', () => {
   afterAll(() => kafka?.[Symbol.asyncDispose]());
 
   test(
-    `everybody hears exactly what happened, while processes and the broker are killed (CHAOS_SEED=${SEED})`,
+    `every subscriber receives every event, in order, while processes and the broker are killed (CHAOS_SEED=${SEED})`,
     async () => {
       await followThrough([...KILLS, 'broker'], kafka);
     },
@@ -74,7 +74,7 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
   let restarted: Promise<void> | undefined;
   for (const victim of shuffled(random, victims)) {
     await Promise.race([untilWritten(roles, 1 + random() * EVENTS_MAX), writers.failed]);
-    // It takes long to start, and processes start while there is none.
+    // It takes long to start, and processes start without one.
     if (victim === 'broker') restarted = kafka?.kill().then(() => kafka.start());
     else await roles.replace(victim, Math.floor(random() * PROCESSES[victim]), 'SIGKILL');
   }
@@ -113,10 +113,10 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
   expect(found.filter(({ isTried, faults }) => !isTried || faults.length > 0)).toEqual([]);
 };
 
-/** Less would say little. */
+/** With fewer the test would prove little. */
 const EXPECTED_MIN = 5;
 
-/** Else what was heard may all have come from the log. */
+/** Otherwise all messages might have come from the log. */
 const untilPublished = async (kafka: TestKafka, changes: number): Promise<void> => {
   const messages = () =>
     kafka.admin(async (admin) => Number((await admin.fetchTopicOffsets(TOPIC))[0]?.high));

@@ -11,16 +11,16 @@ import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import type { Viewer } from './should-hear.ts';
 
-/** A command role, and as many of the others as asked for, each of which can be ended and started again. */
+/** A command role, and the requested number of the others, each of which can be ended and restarted. */
 export type FollowedRoles = AsyncDisposable & {
   readonly side: CommandSide;
   readonly gateway: CommandGateway;
-  /** Where the query processes serve that have come so far. */
+  /** The addresses of the query processes started so far. */
   urls(): readonly string[];
-  /** The process that serves now in a place. */
+  /** The process that currently serves in a slot. */
   query(place: number): RoleProcess;
   dispatcher(place: number): RoleProcess;
-  /** Ends one, starts another in its place, and answers with how it ended. */
+  /** Ends one, starts another in its slot, and returns how it ended. */
   replace(role: Replaceable, place: number, signal: NodeJS.Signals): ReturnType<RoleProcess['kill']>;
   ready(): Promise<void>;
   authorization(viewer: Viewer): Promise<Readonly<Record<string, string>>>;
@@ -83,7 +83,7 @@ export const startFollowedRoles = async ({
   const urls: (string | undefined)[] = [];
   const noteUrl = async (place: number): Promise<void> => {
     const role = roles.query[place];
-    // A process that is killed before it is ready never has one.
+    // A process killed before it was ready never has one.
     const line = await role?.logged(READY).catch(() => undefined);
     if (roles.query[place] === role) urls[place] = line && String(line.url);
   };

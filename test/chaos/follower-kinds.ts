@@ -6,11 +6,11 @@ import type { FollowedRoles } from './followed-roles.ts';
 import { type Follower, startFollower } from './follower.ts';
 import { type Happened, mayHear, type Viewer } from './should-hear.ts';
 
-/** What is followed, by whom and by which way. */
+/** What to follow, as which user and through which interface. */
 export type FollowerKind = {
   readonly viewer: Viewer;
   readonly asks: string;
-  /** Of what they may hear of. */
+  /** Among the events visible to the user. */
   wants(happened: Happened): boolean;
 };
 
@@ -55,7 +55,7 @@ export const kindsOf = ({ ada, bob, article }: People): readonly FollowerKind[] 
 
 type Options = { readonly roles: FollowedRoles; readonly from: string; readonly random: () => number };
 
-/** Goes to any of the processes each time. */
+/** Connects to a random process each time. */
 export const startKind = ({ viewer, asks }: FollowerKind, { roles, from, random }: Options): Follower =>
   startFollower({
     from,
@@ -64,7 +64,7 @@ export const startKind = ({ viewer, asks }: FollowerKind, { roles, from, random 
       const urls = roles.urls();
       const url = urls[Math.floor(random() * urls.length)];
       if (url === undefined) throw new Error('nobody serves now');
-      // Who comes again sends what was asked for at first, and how far they have come since.
+      // A reconnect repeats the first request, with the last id since.
       const headers = {
         ...(await roles.authorization(viewer)),
         ...(cursor !== from && { 'last-event-id': cursor }),
@@ -88,7 +88,7 @@ const subscribe = (
     headers,
   });
 
-/** As a follower notes it. */
+/** In the form that a follower records. */
 export const shouldHear = (
   { viewer, wants }: FollowerKind,
   happened: readonly Happened[],

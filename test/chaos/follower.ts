@@ -2,25 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Followed } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 
-/** Somebody who comes, listens for a while, goes, and comes again to where they were. */
+/** A subscriber that connects, listens for a while, disconnects, and resumes. */
 export type Follower = {
-  /** Each message as its cursor and the type of what happened. */
+  /** Each message as its cursor and the type of the event. */
   heard(): readonly string[];
   readonly visits: () => number;
-  /** How far they have come. */
+  /** The last cursor received. */
   lastCursor(): string;
-  /** From now on they go only when they are made to. */
+  /** From now on it disconnects only when it is forced to. */
   stay(): void;
-  /** It ends before its time only where something went wrong. */
+  /** True before the end only after an error. */
   isOver(): boolean;
-  /** Answers once they have gone, and throws what went wrong meanwhile. */
+  /** Resolves once it has disconnected, and throws an earlier error. */
   end(): Promise<void>;
 };
 
 type Options = {
   readonly from: string;
   readonly random: () => number;
-  /** Goes on after a cursor, wherever somebody serves. */
+  /** Resumes after a cursor, at any running process. */
   open(cursor: string): Promise<Followed>;
 };
 
@@ -30,7 +30,7 @@ const RETRY_MS = 50;
 /** Longer than any visit in a test that ends. */
 const VISIT_MS_MAX = 300_000;
 const OK = 200;
-/** A process that has only just begun, or is about to end. */
+/** A process that has just started, or is about to end. */
 const UNAVAILABLE = 503;
 
 export const startFollower = ({ from, random, open }: Options): Follower => {
@@ -56,7 +56,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
   };
   const comeAndGo = async (): Promise<void> => {
     while (!leaving.signal.aborted) {
-      // Whoever served may have been killed.
+      // The serving process may have been killed.
       const stream = await open(last).catch(() => undefined);
       if (stream?.status === OK) await visit(stream);
       else if (stream === undefined || stream.status === UNAVAILABLE) await delay(RETRY_MS);
@@ -66,7 +66,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
   const following = comeAndGo().finally(() => {
     isOver = true;
   });
-  // It is told at the end.
+  // It is reported at the end.
   following.catch(() => {});
   return {
     heard: () => heard,
@@ -85,7 +85,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
 
 type Told = { readonly cursor: string; readonly type: string };
 
-/** A message of `/events` is the event; one of GraphQL has it under the name of the field. */
+/** A message of `/events` is the event; one of GraphQL contains it under the name of the field. */
 const read = ({ event, id, data }: Followed['messages'][number]): readonly string[] => {
   if (event === 'complete') return [];
   const message = JSON.parse(data) as Told & { data?: Readonly<Record<string, Told>> | null };

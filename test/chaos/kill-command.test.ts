@@ -28,11 +28,11 @@ const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 2);
 const COMMANDS = 2_000;
 /**
- * The role is killed once this share of a round's commands, at most, is answered, or given up where the
- * machine is busy.
+ * The role is killed once at most this share of a round's commands is answered, or after a deadline on a busy
+ * machine.
  */
 const ANSWERED_MAX = 0.7;
-/** The commands of a round go side by side, so that on a busy machine the first answers come late. */
+/** The commands of a round run in parallel, so that on a busy machine the first answers come late. */
 const PATIENCE_MS = 120_000;
 
 type Sent = {
@@ -49,7 +49,7 @@ test(
     await using database = await createDatabase();
     const masterKey = randomBytes(32).toString('base64');
     const key = gatewayKey(parseMasterKey(masterKey));
-    // None is put off for there being too many at once.
+    // No command is refused for overload.
     const settings = {
       DATABASE_URL: database.url,
       MASTER_KEY: masterKey,
@@ -71,8 +71,8 @@ test(
       const author = await registerUser(gateway);
       const articles = await Promise.all(Array.from({ length: 10 }, () => draftArticle(gateway, author)));
       const batch = Array.from({ length: COMMANDS }, () => someCommand(random, { author, articles }));
-      // One article is deleted while others comment on it, and whoever asks for that has a key: it is carried
-      // out, whenever the role is killed.
+      // One article is deleted while others comment on it. The deletion has a key, so it must happen whenever
+      // the role is killed.
       batch[Math.floor(random() * COMMANDS)] = deletion(author, articles[0] as ArticleId);
       sent.push(...batch);
       let ended = 0;
@@ -87,7 +87,7 @@ test(
       await sending;
     }
 
-    // Whoever had no answer and a key asks again, until there is one.
+    // A client without an answer but with a key retries until there is one.
     const { role, gateway } = await start();
     await using _ = role;
     const unanswered = sent.filter(
@@ -120,7 +120,7 @@ test(
       `${sent.length} commands, ${answered.length} answered, ${unanswered.length} of them only after a restart, none lost, none twice; ` +
         `${recorded.deletedArticles.size} articles deleted, and every comment on them`,
     );
-    // Half of them have a key, and no round is let go on to its end.
+    // Half of them have a key, and no round runs to its end.
     expect(answered.length).toBeGreaterThan(sent.length / 3);
     expect(unanswered.length).toBeGreaterThan((sent.length * (1 - ANSWERED_MAX)) / 3);
     expect(recorded.deletedArticles.size).toBe(ROUNDS);
@@ -163,7 +163,7 @@ const deletion = (author: UserId, articleId: ArticleId): Sent => ({
   context: by(as(author), { idempotencyKey: randomUUID() }),
 });
 
-/** Keeps the answer, if one comes; a refusal is one, unless it is only that of the moment. */
+/** Records the answer, if one comes; a permanent refusal counts as one. */
 const send = async (gateway: CommandGateway, each: Sent): Promise<void> => {
   try {
     each.answer = await gateway.send(each.command, each.context);
@@ -175,7 +175,7 @@ const send = async (gateway: CommandGateway, each: Sent): Promise<void> => {
 
 const PASSING: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'conflict']);
 
-/** What each type of command leaves in the log, each once. */
+/** The events of each type of command, once each. */
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   RegisterUser: ['user.registered'],
   DraftArticle: ['article.drafted', 'article.published'],
@@ -185,7 +185,7 @@ const LEAVES: Readonly<Record<string, readonly string[]>> = {
 };
 
 type Recorded = {
-  /** By request and type, how many events there are; not those that followed from others. */
+  /** The number of events by request and type, without consequences of other events. */
   readonly times: ReadonlyMap<string, number>;
   readonly deletedArticles: ReadonlySet<unknown>;
   readonly articleOfComment: ReadonlyMap<string, unknown>;

@@ -34,9 +34,9 @@ import { createRandom } from './random.ts';
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const KILLS = 8;
 const PROJECTORS = 2;
-/** How many commands are on their way at any time. */
+/** The number of commands in flight. */
 const WRITERS = 8;
-/** How many events the read model takes in between one kill and the next, at most. */
+/** The maximum of events that the read model applies between two kills. */
 const EVENTS_MAX = 300;
 
 type Random = () => number;
@@ -92,7 +92,7 @@ type Roles = AsyncDisposable & {
   kill(which: 'projector' | 'command', index: number): Promise<void>;
 };
 
-/** A command role and some projectors; what is killed is started again. */
+/** A command role and some projectors; what is killed is restarted. */
 const startRoles = async (world: CommandWorld): Promise<Roles> => {
   const settings: CommandWorld['settings'] = {
     ...world.settings,
@@ -128,7 +128,7 @@ const startRoles = async (world: CommandWorld): Promise<Roles> => {
 
 type Answered = { readonly command: Command; readonly requestId: string };
 
-/** Writers that go on until they are ended; tells which commands were answered. */
+/** Writers that run until they are ended; records the acknowledged commands. */
 const startLoad = (random: Random, gateway: CommandGateway) => {
   const ending = new AbortController();
   const answered: Answered[] = [];
@@ -161,9 +161,7 @@ const RETRY_MS = 50;
 
 type Send = (command: Command, context: CommandContext) => Promise<number | undefined>;
 
-/**
- * Somebody comes, writes, changes and comments what they wrote, and may go, with all they wrote or without.
- */
+/** A user who registers, writes, edits and comments, and may be deleted, with or without their content. */
 const live = async (random: Random, send: Send): Promise<void> => {
   const word = randomUUID();
   const userId = (await send(
@@ -190,7 +188,7 @@ const live = async (random: Random, send: Send): Promise<void> => {
   if (random() < 0.2) await send({ type: 'DeleteUser', userId }, own());
 };
 
-/** What each type of command leaves in the log, once. */
+/** The event of each type of command, once. */
 const LEAVES: Readonly<Record<string, string>> = {
   RegisterUser: 'user.registered',
   DraftArticle: 'article.drafted',
@@ -208,7 +206,7 @@ const reached = async (pool: Pool, follower: string): Promise<number> => {
   return rows[0]?.position ?? 0;
 };
 
-/** Both the read model and what follows from events are at the end of the log, and stay there. */
+/** Waits until the read model and all consequences have reached the end of the log. */
 const untilSettled = ({ pool, eventLog }: CommandSide) =>
   until(
     async () =>
@@ -221,7 +219,7 @@ const untilSettled = ({ pool, eventLog }: CommandSide) =>
     30_000,
   );
 
-/** From now on, every move of the projector's checkpoint is kept with what it was written with. */
+/** From now on, records every move of the projector's checkpoint with its transaction's data. */
 const recordMoves = (pool: Pool) =>
   pool.query(`
     create table public.checkpoint_move (n bigint generated always as identity, came_from bigint, went_to bigint);
@@ -230,10 +228,7 @@ const recordMoves = (pool: Pool) =>
     create trigger record_move after update of position on public.follower_checkpoint
       for each row when (new.follower = 'projector') execute function public.record_move()`);
 
-/**
- * Where what was taken in was not exactly what came after what had been: anything left out, or taken in
- * twice.
- */
+/** Finds batches that do not start exactly after the previous one: skipped or repeated events. */
 const leaps = async (pool: Pool): Promise<readonly unknown[]> => {
   const { rows } = await pool.query(`
     select * from (select came_from, went_to, lag(went_to) over (order by n) as was_at from public.checkpoint_move) moves

@@ -16,7 +16,7 @@ export const inPostgres: LosableQueue = {
   lose: (pool) => loseTables(pool),
 };
 
-/** Empty, or killed and started again, which leaves it empty as well. */
+/** Emptied, or killed and restarted, which empties it as well. */
 export const inRedis = (redis: TestRedis): LosableQueue => ({
   name: 'Redis',
   settings: { JOB_QUEUE_URL: redis.url },
@@ -31,7 +31,7 @@ export const inRedis = (redis: TestRedis): LosableQueue => ({
   },
 });
 
-/** But for which version they are of. */
+/** Except the version of the tables. */
 const loseTables = async (pool: Pool): Promise<void> => {
   const { rows } = await pool.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'bullmq' and tablename <> 'migration'`,
@@ -41,7 +41,7 @@ const loseTables = async (pool: Pool): Promise<void> => {
   await until(() => isTruncated(pool, tables), Boolean);
 };
 
-/** Whoever works with the queue takes its tables in another order. */
+/** Workers lock the tables of the queue in another order. */
 const isTruncated = async (pool: Pool, tables: string): Promise<boolean> => {
   try {
     await pool.query(`truncate ${tables}`);

@@ -15,9 +15,9 @@ import { startReaders } from './steady-readers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TEST_MS = scaled(2_400_000);
-/** Every kind of request has been answered so often, before the next step. */
+/** The rounds of every kind of request before the next step. */
 const ROUNDS_BETWEEN = 1;
-/** Those first that read what others write: docs/upgrade.md. */
+/** Readers of what others write come first: docs/upgrade.md. */
 const ORDER: readonly Role[] = ['projector', 'query', 'webhook-dispatcher', 'command', 'auth'];
 
 const isThere =
@@ -27,7 +27,7 @@ if (missing !== undefined)
   process.stderr.write(`The upgrade from the previous release is not tried: ${missing}.\n`);
 
 test.skipIf(missing !== undefined)(
-  'the previous release is replaced copy by copy under load, no request fails but what crosses the end of a connection of its own, and all is proven in the end',
+  'the previous release is replaced replica by replica under load; only requests that cross the end of its connections fail, and the read model is proven',
   async () => {
     await using before = await unpack();
     await using copies = withoutKeepAlive(await startCopies(before.path));
@@ -35,19 +35,20 @@ test.skipIf(missing !== undefined)(
     const readers = await startReaders(copies);
     await load.untilAnswered(ROUNDS_BETWEEN);
     const stops: Stop[] = [];
-    // Its tables are read by the previous release as well.
+    // The previous release reads its tables as well.
     await operate(['projection', 'rebuild'], copies.settings);
     for (const role of ORDER) {
       for (let copy = 0; copy < COPIES; copy += 1) {
         await load.untilAnswered(ROUNDS_BETWEEN);
-        // The previous release does not lead requests elsewhere while it stops.
+        // The previous release does not redirect requests while it stops.
         await copies.leadOnly((each, place) => each !== role || place !== copy);
         const began = new Date();
         expect(await copies.restart(role, copy)).toBe(0);
         if (role === 'command') stops.push({ began, ended: new Date() });
         await copies.leadOnly(() => true);
       }
-      // Its projectors went on after the first, and know nothing of what these tables have beside.
+      // Its projectors continued after the first was replaced, and do not write the new columns of these
+      // tables.
       if (role === 'projector') await operate(['projection', 'rebuild'], copies.settings);
     }
     await load.untilAnswered(ROUNDS_BETWEEN);
@@ -64,8 +65,8 @@ test.skipIf(missing !== undefined)(
     expect(read).toEqual({ failures: [], faults: [] });
     expect(late / requests).toBeLessThan(LATE_MAX);
     expect(await operate(['audit', 'verify'], copies.settings)).toMatch(/^Proven, up to position/m);
-    // As one of it does that dies while others are replaced: all that this release has added to the tables is
-    // there.
+    // Like a process of it that dies during the upgrade: it must start with all table changes of this
+    // release.
     for (const role of ORDER) expect(await copies.restart(role, 0, before.path)).toBe(0);
   },
   TEST_MS,
@@ -76,8 +77,8 @@ type Stop = { readonly began: Date; readonly ended: Date };
 const isDuring = ({ began, ended }: Stop, { at }: Failure): boolean => at >= began && at <= ended;
 
 /**
- * What another role hands over just when a `command` of the previous release closes the connection: whether
- * it was carried out is known to nobody, and the client is told to try again (docs/upgrade.md).
+ * A request of another role that crosses the closing of a connection by a `command` of the previous release:
+ * nobody knows whether it took effect, and the client is told to retry (docs/upgrade.md).
  */
 const isCrossing = ({ what, why }: Failure): boolean => {
   const { status, retryAfter, body } = why as {
@@ -90,7 +91,7 @@ const isCrossing = ({ what, why }: Failure): boolean => {
   return isTold && status === 503 && retryAfter !== null && /^POST \/webhooks\/\d+\/test$/.test(what);
 };
 
-/** The files of the previous release, with what is installed today. */
+/** The files of the previous release, with today's dependencies. */
 const unpack = async () => {
   const folder = await temporaryDataDir();
   const archive = spawnSync('git', ['archive', PREVIOUS_RELEASE], { cwd: ROOT, maxBuffer: 1_000_000_000 });
@@ -104,7 +105,7 @@ const unpack = async () => {
   return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 };
 
-/** A reload of the ingress closes what clients keep open, perhaps just when they use it. */
+/** A reload of the ingress closes kept-alive connections, perhaps just when they are used. */
 const withoutKeepAlive = (copies: Copies): Copies => {
   const agent = new Agent({ pipelining: 0 });
   return {

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1 that a seed determines (mulberry32), so that a run can be repeated. */
+/** Numbers in [0, 1) determined by a seed (mulberry32), so that a run can be repeated. */
 export const createRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

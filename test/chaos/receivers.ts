@@ -1,16 +1,16 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type Received, startWebhookSink } from '../../testing/http/webhook-sink.ts';
 
-/** A callback, and what it was answered; nothing where the connection was closed instead. */
+/** A callback and its answer; without one if the connection was closed. */
 export type Arrival = Received & { given?: number };
 
 type Answer = { readonly status: number; readonly afterMs?: number };
-/** How it answers, each time anew. */
+/** The answer to each callback. */
 export type Manner = {
   answer(random: () => number): Answer | 'reset' | Promise<Answer>;
-  /** It is killed and started again. */
+  /** It is killed and restarted. */
   readonly isKilled?: boolean;
-  /** The callbacks that it refuses until it is told to relent. */
+  /** The callbacks that it refuses until `relent` is called. */
   readonly refuses?: (id: string) => boolean;
 };
 
@@ -26,7 +26,7 @@ const refusal = (random: () => number) => ({ status: random() < 0.5 ? 500 : 503 
 export const refusing: Manner = {
   answer: (random) => (random() < PROBABLY ? { status: OK } : refusal(random)),
 };
-/** In order, each refusal holds up all that follows. */
+/** In order, each refusal blocks all later ones. */
 export const seldomRefusing: Manner = {
   answer: (random) => (random() < NEARLY_ALWAYS ? { status: OK } : refusal(random)),
 };
@@ -48,7 +48,7 @@ export type Receiver = AsyncDisposable & {
   readonly arrivals: readonly Arrival[];
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** From now on it refuses nothing for good. */
+  /** From now on it refuses nothing permanently. */
   relent(): void;
 };
 
@@ -67,7 +67,7 @@ export const startReceiver = async (
     const { status, afterMs = 0 } = given;
     const say = (): void => {
       arrival.given = status;
-      // Nobody is to wait for long.
+      // No long waits.
       response.writeHead(status, { 'Retry-After': '0' }).end();
     };
     if (afterMs === 0) say();
@@ -82,7 +82,7 @@ export const startReceiver = async (
 
 const TOLERANCE_SECONDS = 300;
 
-/** As Standard Webhooks says, by one of the secrets. */
+/** By one of the secrets, according to Standard Webhooks. */
 export const isSigned = ({ id, headers, body, atMs }: Arrival, secrets: readonly string[]): boolean => {
   const { 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
   if (Math.abs(Number(timestamp) - atMs / 1_000) > TOLERANCE_SECONDS) return false;

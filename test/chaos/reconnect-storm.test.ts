@@ -9,19 +9,19 @@ import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { faultsOf } from './sequence.ts';
 import { happenedIn } from './should-hear.ts';
 
-/** As many by hand as a process is meant to hold: STREAMS=10000. */
+/** The intended maximum of a process can be tested by hand: STREAMS=10000. */
 const SIZE_MAX = Number(process.env.STREAMS ?? 4_000);
-/** So many of one user are let in unless the settings say otherwise. */
+/** The default limit per user. */
 const PER_USER = 100;
 const PATIENCE_MS = 60_000;
-/** What a process has open beside the connections. */
+/** The open files of a process beside the connections. */
 const OTHER_FILES = 500;
 
 const filesMax = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
 const size = Number.isNaN(filesMax) ? SIZE_MAX : Math.min(SIZE_MAX, filesMax - OTHER_FILES);
 
 test(
-  `${size} idle streams of one process come again at once after it was restarted, and each hears what happens once`,
+  `${size} idle streams of one process reconnect at once after a restart, and each gets every event once`,
   async () => {
     const settings = { CONNECTIONS_MAX: String(2 * size), STREAM_HEARTBEAT_MS: '1000' };
     await using roles = await startFollowedRoles({ projector: 1, query: 1, settings });
@@ -36,10 +36,10 @@ test(
     await untilAll(crowd, ({ cursor }) => cursor !== '');
     const [memoryAfter, connectedMs] = [await memoryOf(roles), performance.now()];
 
-    // In good order, and in time.
+    // A clean exit, in time.
     expect(await roles.replace('query', 0, 'SIGTERM')).toBe(0);
     await untilAll(crowd, ({ socket }) => socket === undefined);
-    // One happens while everybody is away, and two when they are back.
+    // One event happens while all are disconnected, and two afterwards.
     await draftArticle(roles.gateway, author);
     await roles.ready();
     const returningMs = performance.now();
@@ -81,7 +81,7 @@ const untilAll = async ({ members }: Crowd, isSo: (member: Member) => boolean): 
   await until(missing, (count) => count === 0, PATIENCE_MS);
 };
 
-/** As Linux tells. */
+/** From Linux. */
 const memoryOf = async (roles: FollowedRoles): Promise<string> => {
   const { pid } = await roles.query(0).logged('Annals is ready.');
   try {

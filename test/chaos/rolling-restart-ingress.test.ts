@@ -9,7 +9,7 @@ import { until } from '../../testing/until.ts';
 import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { captureLog } from '../serve.ts';
 
-/** The ingress and the servers of the roles alone, so that very many restarts can be tried. */
+/** Only the ingress and servers in the place of the roles, so that very many restarts can be tried. */
 if (nginxMissing !== undefined)
   process.stderr.write(`Restarts behind the ingress are not tried: ${nginxMissing}.\n`);
 
@@ -18,12 +18,12 @@ const NOTICE_MS = 2_000;
 const RESTARTS = 8;
 const CLIENTS = 8;
 const TEST_MS = scaled(600_000);
-/** Longer than a test takes that only asks while they stop. */
+/** Longer than tests that only send requests during the stop. */
 const LONG_NOTICE_MS = 10_000;
 
 describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind the ingress', () => {
   test(
-    'loses no request of those that must not be repeated, and does none twice',
+    'loses no request that must not be repeated, and handles none twice',
     async () => {
       await using site = await startSite(2);
       const load = startLoad(site);
@@ -39,7 +39,7 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
   );
 
   test(
-    'goes on with its work until the end where it is the only one',
+    'finishes its work if it is the only one',
     async () => {
       await using site = await startSite(1);
       const request = restClientOf(site.nginx);
@@ -59,7 +59,7 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
   );
 
   test(
-    'and where all of them stop',
+    'and if all of them stop',
     async () => {
       await using site = await startSite(2);
       const request = restClientOf(site.nginx);
@@ -72,7 +72,7 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
   );
 
   test(
-    'goes on with what belongs to a stream, and with pictures, which nobody else can have',
+    'continues requests of a stream and uploads, which only it can serve',
     async () => {
       await using site = await startSite(2);
       const request = restClientOf(site.nginx);
@@ -93,7 +93,7 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
 
 type Site = AsyncDisposable & {
   readonly nginx: Nginx;
-  /** The bodies of what was carried out. */
+  /** The bodies of handled requests. */
   done(): readonly string[];
   leave(copy: number, noticeMs: number): Promise<void>;
   restart(copy: number): Promise<void>;
@@ -139,7 +139,7 @@ const startSite = async (count: number): Promise<Site> => {
       await leave(copy, NOTICE_MS);
       asked.delete(copy);
       servers[copy] = await start(copy);
-      // The ingress has to come back to this one before the next is restarted.
+      // The ingress must use this one again before the next is restarted.
       await until(() => asked.has(copy), Boolean, 60_000);
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -8,14 +8,14 @@ import { LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** Every kind of request has been answered so often since a restart, before the next one. */
+/** The rounds of every kind of request between two restarts. */
 const ROUNDS_BETWEEN = 1;
 const TEST_MS = scaled(1_500_000);
 
 if (nginxMissing !== undefined) process.stderr.write(`Rolling restarts are not tried: ${nginxMissing}.\n`);
 
 test.skipIf(nginxMissing !== undefined)(
-  `every copy of every role is restarted under load, and no request fails (CHAOS_SEED=${SEED})`,
+  `every replica of every role is restarted under load, and no request fails (CHAOS_SEED=${SEED})`,
   async () => {
     await using copies = await startCopies();
     const load = await startLoad(copies);
@@ -24,7 +24,7 @@ test.skipIf(nginxMissing !== undefined)(
     for (const { role, copy } of inSomeOrder()) {
       await load.untilAnswered(ROUNDS_BETWEEN);
       ended.push(await copies.restart(role, copy));
-      // No client asks the projector.
+      // No client sends requests to the projector.
       if (role !== 'projector') await copies.asked(role, copy);
     }
     await load.untilAnswered(ROUNDS_BETWEEN);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with what somebody heard, where what they should have heard is known, each of it once: in so
- * many words, and nothing where it is the same sequence.
+ * Describes how a received sequence differs from the expected one, in which each element occurs once;
+ * undefined if they are equal.
  */
 export const faultsOf = (expected: readonly string[], heard: readonly string[]): readonly string[] => {
   const places = new Map(expected.map((each, place) => [each, place]));

@@ -2,30 +2,30 @@ import type { LogIdentity } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 
-/** Somebody who follows; nobody in particular without an id. */
+/** A subscriber; anonymous without an id. */
 export type Viewer = { readonly userId?: number; readonly role: 'anonymous' | 'reader' | 'author' | 'admin' };
 
-/** A public event, as far as anybody's right to hear of it and what they ask for go. */
+/** A public event, with everything that visibility and filters depend on. */
 export type Happened = {
   readonly id: string;
   readonly type: string;
   readonly cursor: string;
   readonly position: number;
   readonly userId: number | undefined;
-  /** Of the article or the comment. */
+  /** The author of the article or the comment. */
   readonly authorId: number | undefined;
   readonly articleId: number | undefined;
-  /** Whether anybody could read the article just before or just after. */
+  /** Whether the article was public just before or just after. */
   readonly isOpen: boolean;
   readonly articleAuthorId: number | undefined;
   readonly webhookId: number | undefined;
-  /** Of the webhook. */
+  /** The owner of the webhook. */
   readonly ownerId: number | undefined;
 };
 
 type Article = { readonly authorId: number | undefined; readonly isPublished: boolean };
 
-/** Tells the story again from the log alone, without the code that serves it. */
+/** Derives visibility from the log alone, without the code that serves it. */
 export const happenedIn = (events: readonly DecodedEvent[], identity: LogIdentity): readonly Happened[] => {
   const articles = new Map<number | undefined, Article>();
   return events
@@ -61,7 +61,7 @@ const PUBLISHED_AFTER: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Authors hear of their own articles, and of the comments on them, always; others while the article is
+ * Authors always see events of their own articles and the comments on them; others while the article is
  * published. Webhooks are private.
  */
 export const mayHear = (

@@ -7,14 +7,14 @@ import { picture } from '../engines/pictures.ts';
 export type Site = Pick<Installation, 'url' | 'admin' | 'fetch'>;
 export type Failure = { readonly at: Date; readonly what: string; readonly why: unknown };
 
-/** Clients who use every role, one request after the other, and take note of each that fails. */
+/** Clients that use every role, one request after the other, and record each failure. */
 export type SteadyLoad = {
-  /** Resolves when each client has had so many more whole rounds. */
+  /** Resolves when each client has completed so many more rounds. */
   untilAnswered(rounds: number): Promise<unknown>;
   end(): Promise<{ readonly requests: number; readonly late: number; readonly failures: readonly Failure[] }>;
 };
 
-/** Of all requests, where the machine has more to do than it can. */
+/** The accepted share of late answers on an overloaded machine. */
 export const LATE_MAX = 0.02;
 
 const CLIENTS = 4;
@@ -43,7 +43,7 @@ export const startLoad = async (site: Site): Promise<SteadyLoad> => {
   const ending = new AbortController();
   const clients = rounds.map(async (_, client) => {
     while (!ending.signal.aborted) {
-      // What has failed is told in the end.
+      // Failures are reported at the end.
       await round(site, ask).catch(() => {});
       rounds[client] = (rounds[client] ?? 0) + 1;
     }
@@ -65,11 +65,11 @@ export const startLoad = async (site: Site): Promise<SteadyLoad> => {
   };
 };
 
-/** That the machine did not get to it in time says nothing of restarts. */
+/** A late answer of a busy machine proves nothing about restarts. */
 const isLate = (body: unknown): boolean =>
   /"code":"(?:not_yet_visible|overloaded)"/.test(JSON.stringify(body));
 
-/** GraphQL answers 200 to what failed. */
+/** GraphQL answers 200 to failures. */
 const hasErrors = (body: unknown): boolean => typeof body === 'object' && body !== null && 'errors' in body;
 
 const formOf = ({ admin }: Site) => {
@@ -81,7 +81,7 @@ const formOf = ({ admin }: Site) => {
   };
 };
 
-/** The authorization server follows the log, and may not have heard of the first client's user yet. */
+/** The authorization server follows the log, and may not know the first client's user yet. */
 const knownClient = (site: Site): Promise<Reply> =>
   until(
     () => restClientOf(site)('POST', '/token', formOf(site)),
@@ -92,7 +92,7 @@ const knownClient = (site: Site): Promise<Reply> =>
 export const tokenOf = async (site: Site, ask: RestClient = restClientOf(site)): Promise<string> =>
   ((await ask('POST', '/token', formOf(site))).body as { access_token: string }).access_token;
 
-/** Half of what is posted has a key by which it could be repeated; nobody here repeats anything. */
+/** Half of the POSTs have an idempotency key; nothing is retried here. */
 const maybeKeyed = (): Readonly<Record<string, string>> =>
   Math.random() < 0.5 ? { 'idempotency-key': randomUUID() } : {};
 

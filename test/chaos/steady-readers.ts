@@ -6,11 +6,11 @@ import { until } from '../../testing/until.ts';
 import { faultsOf } from './sequence.ts';
 import { type Failure, type Site, tokenOf } from './steady-load.ts';
 
-/** Readers of what happens, who come again at once after their last id whenever a stream has ended. */
+/** Subscribers that reconnect at once after their last id whenever a stream ends. */
 export type SteadyReaders = {
   /**
-   * Waits until they have heard of a last change, and answers with what they could not have, and in which way
-   * it was not what happened.
+   * Waits until they have received a last change, and returns events that were invisible to them and
+   * differences from the expected sequence.
    */
   end(): Promise<{
     readonly streams: number;
@@ -35,7 +35,7 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
       await until(hasAll, Boolean, PATIENCE_MS).catch(() => {});
       leaving.abort();
       await Promise.all(readers.map(({ gone }) => gone));
-      // What it was is told by one stream from the beginning to the end.
+      // One uninterrupted stream gives the expected sequence.
       await using all = startReader(site, {
         way: 'GET /events',
         from,
@@ -55,7 +55,7 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
   };
 };
 
-/** Answers with the cursor of the change. */
+/** Returns the cursor of the change. */
 const write = async (site: Site): Promise<string> => {
   const made = await restClientOf(site)('POST', '/articles', {
     token: await tokenOf(site),
@@ -119,7 +119,7 @@ const open = async (site: Site, way: Reading['way'], after: string): Promise<Fol
 
 type Told = { readonly cursor?: string };
 
-/** Of what happened; a stream also says why it ends, as it does when its token has expired. */
+/** Only events; a stream also sends the reason for its end, such as an expired token. */
 const cursorsOf = ({ messages }: Followed): readonly string[] =>
   messages
     .filter(({ event, id, data }) => {

@@ -1,9 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 
-/**
- * What the ledger says of a delivery, with the status of each attempt that was recorded; null where no answer
- * came.
- */
+/** A delivery in the ledger, with the status of each recorded attempt; null without an answer. */
 export type LedgerRow = {
   readonly id: string;
   readonly state: string;
@@ -24,7 +21,7 @@ export const readLedger = async (pool: Pool, webhookId: number): Promise<readonl
 
 type Progress = { readonly planned: number; readonly replays: number; readonly due: readonly string[] };
 
-/** How far the planner has come, and what is still to be done: of which webhook how much. */
+/** The checkpoint of the planner, and the pending deliveries per webhook. */
 export const readProgress = async (pool: Pool): Promise<Progress | undefined> => {
   const { rows } = await pool.query<Progress>(
     `select (select position from public.follower_checkpoint where follower = 'webhook-planner')::float8 as planned,
@@ -34,7 +31,7 @@ export const readProgress = async (pool: Pool): Promise<Progress | undefined> =>
   return rows[0];
 };
 
-/** As if the time had passed in which a run is waited for that says nothing any more. */
+/** Simulates the time after which the claims of dead runs expire. */
 export const forgetRuns = async (pool: Pool): Promise<void> => {
   await pool.query(`update webhook_ledger.endpoint set run_until = '-infinity'`);
 };

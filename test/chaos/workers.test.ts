@@ -43,7 +43,7 @@ test(
 );
 
 test(
-  `kill -9 of each worker under load, ${ROUNDS} times: what was acknowledged is there, and the others go on (CHAOS_SEED=${SEED})`,
+  `kill -9 of each worker under load, ${ROUNDS} times: acknowledged writes are durable, and the other workers continue (CHAOS_SEED=${SEED})`,
   async () => {
     const random = createRandom(SEED);
     await using annals = await startWorkers();
@@ -61,7 +61,7 @@ test(
           (now) => now !== undefined && now !== pid,
           PATIENCE_MS,
         );
-        // Those that are left answer meanwhile.
+        // The remaining workers answer meanwhile.
         await load.untilAnswered(ROUNDS_BETWEEN);
         counted = await demandMore(annals, counted);
         await ready(annals);
@@ -70,10 +70,10 @@ test(
     const { requests, failures } = await load.end();
     const { faults } = await readers.end();
     console.log(`${requests} requests, ${failures.length} failed`);
-    // Whoever was asking a killed worker was cut off; nobody waits for ever.
+    // Requests to a killed worker were cut off; none waits for ever.
     expect(failures.filter(({ why }) => !isOfKilled(why))).toEqual([]);
     expect(faults).toEqual([]);
-    // The log, the hash chain and the read model agree: what was acknowledged and read again by the load is
+    // The log, the hash chain and the read model agree: all writes that the load was told of and has read are
     // in all of them.
     expect(await operate(['audit', 'verify'], annals.settings, publishing)).toContain('roven');
     expect(await annals.primary.kill('SIGTERM')).toBe(0);
@@ -92,7 +92,7 @@ const ready = (annals: Workers) =>
     PATIENCE_MS,
   );
 
-/** A counter of all processes never goes down. */
+/** A counter of all processes never decreases. */
 const demandMore = async (annals: Workers, counted: number): Promise<number> => {
   const now = (await annals.metrics())
     .split('\n')
@@ -102,7 +102,7 @@ const demandMore = async (annals: Workers, counted: number): Promise<number> => 
   return now;
 };
 
-/** Without an answer, or with one that says that another attempt is of use. */
+/** Without an answer, or with one that asks for a retry. */
 const isOfKilled = (why: unknown): boolean => {
   const { status } = why as { readonly status: number };
   return status === 0 || status === 503;

@@ -7,24 +7,21 @@ import { as, by } from '../engines/command-side.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
 
 const WRITERS = 3;
-/**
- * Between one command of a writer and the next, so that whoever follows has to wait for some and not for
- * others.
- */
+/** Between two commands of a writer, so that a subscriber has to wait for some events and not for others. */
 const PAUSE_MS_MAX = 60;
 
 type Options = {
   readonly random: () => number;
   readonly gateway: CommandGateway;
   readonly authors: readonly [UserId, UserId];
-  /** Is commented all the time, and changed. */
+  /** Is constantly commented and changed. */
   readonly article: ArticleId;
 };
 
-/** `failed` only ever rejects, where a command was refused. */
+/** `failed` never resolves; it rejects if a command was refused. */
 type Writers = { readonly failed: Promise<never>; end(): Promise<void> };
 
-/** Authors who write, publish, comment on each other, and take back, until they are ended. */
+/** Authors who write, publish, comment on each other, and unpublish, until they are ended. */
 export const startWriters = ({ random, gateway, authors: [ada, bob], article }: Options): Writers => {
   const ending = new AbortController();
   const send = async (author: UserId, command: Command): Promise<number> => {

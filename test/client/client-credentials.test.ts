@@ -6,13 +6,13 @@ import { openPeople } from '../../testing/people.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { startRole } from '../engines/role-process.ts';
 
-/** A service against a whole system, which is killed before it has its token. */
+/** A service and a whole system, which is killed before the service has its token. */
 const MAIN = 'test/toy/example-main.ts';
 const COUNT = 20;
-/** A loaded machine takes long to start a system. */
+/** A busy machine takes long to start a system. */
 const retryForMs = 110_000;
 
-test('a service signs in once for all its requests, also while the server is killed and starts again', async () => {
+test('a service signs in once for all its requests, even while the server is killed and restarted', async () => {
   await using installation = await startInstallation({ of: { domain: expenses, main: MAIN } });
   const { origin: url } = installation;
   const people = await openPeople(installation);

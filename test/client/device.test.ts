@@ -14,9 +14,9 @@ import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** A command-line program against a whole system. */
+/** A command-line program and a whole system. */
 const MAIN = 'test/toy/example-main.ts';
-/** A loaded machine takes long to start a system. */
+/** A busy machine takes long to start a system. */
 const retryForMs = 110_000;
 const clientId = 'expenses-cli';
 const open = new AsyncDisposableStack();
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.disposeAsync());
 
-/** What Eve does who reads the code on her terminal. */
+/** Eve reads the code on her terminal, and enters it. */
 const enter = async ({ verificationUri, userCode }: DeviceCode, decision: 'allow' | 'abort') => {
   const browser = openHandBrowser(installation.fetch);
   const page = await browser.get(verificationUri);
@@ -77,12 +77,12 @@ const sessionOf = (options: Partial<DeviceSignIn> = {}) =>
 const clientOf = (token: ReturnType<typeof sessionOf>) =>
   createClient<typeof expenses>({ url: installation.origin, token, retryForMs });
 
-test('whoever refuses the code refuses the program', async () => {
+test('a user who denies the code denies the program', async () => {
   const session = sessionOf({ show: (code) => enter(code, 'abort') });
   await expect(clientOf(session).me()).rejects.toMatchObject({ name: 'Problem', code: 'access_denied' });
 });
 
-test('signed in by a code, though the server is killed between two polls', async () => {
+test('a sign-in by code survives a kill of the server between two polls', async () => {
   const shown = Promise.withResolvers<DeviceCode>();
   const polled = Promise.withResolvers<void>();
   const watching = async (input: string, init: RequestInit) => {
@@ -108,7 +108,7 @@ test('the next run of the program is signed in', async () => {
   expect(await clientOf(sessionOf()).me()).toMatchObject({ name: 'Eve' });
 });
 
-test('two that refresh at once both go on, and so does the next', async () => {
+test('two processes that refresh at once both continue, and so does the next', async () => {
   const [one, other] = [sessionOf(), sessionOf()] as const;
   const refuse = async (session: typeof one) => {
     const headers = await session.authorize({ method: 'GET', url: installation.origin });
@@ -123,7 +123,7 @@ test('two that refresh at once both go on, and so does the next', async () => {
   expect(await clientOf(next).me()).toMatchObject({ name: 'Eve' });
 });
 
-test('signed out, the refresh token is worth nothing', async () => {
+test('after signing out, the refresh token is worthless', async () => {
   const former = sessionOf();
   await former.signIn();
   const kept: (string | undefined)[] = [];

@@ -14,7 +14,7 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { picture } from '../engines/pictures.ts';
 
-/** The examples of the reference of REST, with ids of things that there are, against an installation. */
+/** Runs the examples of the REST reference, with existing ids, against an installation. */
 const description = describeRest({
   domain: publishing,
   publicUrl: 'http://localhost',
@@ -31,11 +31,11 @@ const OPERATIONS = description.operations.toSorted(
     other.path.split('/').length - one.path.split('/').length ||
     other.operationId.localeCompare(one.operationId),
 );
-/** Of these, a new installation has none, and a user who is there was not erased. */
+/** A new installation has none of these, and an existing user was not erased. */
 const ABSENT = /\{(?:orderId|stream|deliveryId|replayId|eventId)\}|\/erasure$/;
 /** Only for people who have just signed in: the administrator of these tests is a program. */
 const OF_PEOPLE = /^\/account\/tokens/;
-/** Or answered, by lists and deletions. */
+/** Lists and deletions may also be answered. */
 const REFUSED: ReadonlySet<number> = new Set([200, 204, 401, 403, 404]);
 
 const PICTURE = picture('image/png');
@@ -93,7 +93,7 @@ const CLIENT = {
 };
 
 const DAY_MS = 86_400_000;
-/** What nobody else may have: addresses and names. */
+/** Unique values: addresses and names. */
 const bodiesFor = (cursor: string) => {
   const email = `${randomUUID()}@example.com`;
   const user = { name: 'Ada Lovelace', email, role: 'author' };

@@ -7,7 +7,7 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { patternOf, sectionsOf } from '../engines/tutorial-page.ts';
 
-/** docs/graphql.md, whose requests give what the page shows. */
+/** The requests of docs/graphql.md must give the answers on the page. */
 const SECTIONS = sectionsOf(readFileSync(new URL('../../docs/graphql.md', import.meta.url), 'utf8'));
 const runFile = promisify(execFile);
 

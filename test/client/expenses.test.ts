@@ -7,9 +7,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/**
- * The typed client against a whole system, which is killed in between. The tests follow one upon the other.
- */
+/** The typed client against a whole system, which is killed in between. The tests depend on each other. */
 const MAIN = 'test/toy/example-main.ts';
 const open = new AsyncDisposableStack();
 let installation: Installation;
@@ -42,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.disposeAsync());
 
-test('what is created is there for the next read, and typed as REST shows it', async () => {
+test('a new item is visible to the next read, and typed as REST represents it', async () => {
   const { id: approverId } = await approver.me();
   ({ id: team } = await administrator.teams.create({ name: 'Field work', approverId, budget: 500_000 }));
   const created = await employee.claims.create({ teamId: team, purpose: 'Strasbourg' });
@@ -69,7 +67,7 @@ test('what is created is there for the next read, and typed as REST shows it', a
   expect(await employee.claims.list({ status: 'draft', team }).take(5)).toHaveLength(1);
 });
 
-test('commands are refused by their codes, and by a version that is not the last', async () => {
+test('commands are refused by code, and for an outdated version', async () => {
   const before = await employee.claims.get(claim);
   const empty = await employee.claims.create({ teamId: team, purpose: 'Nothing' });
   const refused = await employee.claims.submit(empty).catch((error: unknown) => error);
@@ -83,7 +81,7 @@ test('commands are refused by their codes, and by a version that is not the last
   await expect(employee.claims.get(empty.id)).rejects.toMatchObject({ status: 404 });
 });
 
-test('views, history and what was', async () => {
+test('views, history and time travel', async () => {
   await approver.claims.approve(claim);
   await accountant.claims.pay(claim, undefined, { headers: { 'Consistency-Token': approver.written ?? '' } });
   expect(await accountant.spending.find({ team })).toMatchObject({
@@ -99,7 +97,7 @@ test('views, history and what was', async () => {
 
 const COUNT = 30;
 
-test('killed in between, every call happens once, and whoever follows hears of each once', async () => {
+test('across kills, every call takes effect once, and a subscriber gets each event once', async () => {
   const following = clientOf(eve.token).follow({ types: ['claim.drafted'] });
   open.defer(async () => void (await following.return?.()));
   const heard: number[] = [];

@@ -12,7 +12,7 @@ import { until } from '../../testing/until.ts';
 import { startExample } from '../engines/example.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 
-/** The job of docs/client.md, registered and started as the page says, which is killed again and again. */
+/** The job of docs/client.md, registered and started as the page says, and killed repeatedly. */
 const DEADLINE_MS = 60_000;
 const ARTICLES = 8;
 const open = new AsyncDisposableStack();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   );
   const output = await operate(words.slice('npm run annals --'.split(' ').length), installation.settings);
   const secret = /"secret": "([^"]+)"/.exec(output)?.[1] ?? '';
-  // Signs in once it is known, so that the job need not wait.
+  // Signs in as soon as it is known, so that the job need not wait.
   await people.tokenOf({ clientId: 'greeter', secret });
   environment = { ANNALS_URL: installation.origin, CLIENT_ID: 'greeter', CLIENT_SECRET: secret };
   folder = await mkdtemp(join(tmpdir(), 'annals-'));
@@ -55,7 +55,7 @@ test('each article has one comment, wherever the job was killed', async () => {
   const cursors: string[] = [];
   while (new Set(cursors).size < ARTICLES) {
     await using job = startExample(command('greet.cursor'), environment);
-    // Between the comment and the cursor that is saved, or a little later.
+    // Between the comment and the saved cursor, or a little later.
     await until(
       () => [job.cursors().length, job.complaints()],
       ([count]) => count !== 0,
@@ -68,7 +68,7 @@ test('each article has one comment, wherever the job was killed', async () => {
     expect(await Array.fromAsync(client.articles.of(id).comments.list()), `article ${id}`).toHaveLength(1);
 });
 
-test('it goes on after an article that is gone, and ends when it is told to', async () => {
+test('it continues after a deleted article, and ends on a signal', async () => {
   const client = clientOf();
   const gone = await client.articles.create({ title: 'Gone', body: '', publish: true });
   await client.articles.delete(gone.id);
@@ -80,7 +80,7 @@ test('it goes on after an article that is gone, and ends when it is told to', as
   expect(job.complaints()).not.toContain('Error');
 });
 
-/** In front of Annals, and without a way to comments. */
+/** A proxy in front of Annals, without a route to comments. */
 const startProxy = async () => {
   const server = createServer((request, response) => {
     if (request.url?.endsWith('/comments'))
@@ -104,7 +104,7 @@ const startProxy = async () => {
   };
 };
 
-test('what a proxy does not find is not gone', async () => {
+test('a 404 of a proxy does not mean that the article is gone', async () => {
   const first = startExample(command('proxy.cursor'), environment);
   await until(first.complaints, (text) => text.includes('following after'), DEADLINE_MS);
   await first.kill();
@@ -127,7 +127,7 @@ test('what a proxy does not find is not gone', async () => {
   expect(job.complaints()).not.toContain('Error');
 });
 
-test('a cursor that cannot be read is no first run', async () => {
+test('an unreadable cursor does not count as a first run', async () => {
   await symlink(join(folder, 'loop.cursor'), join(folder, 'loop.cursor'));
   await using job = startExample(command('loop.cursor'), environment);
   expect(await until(job.complaints, (text) => /following after|ELOOP/.test(text), DEADLINE_MS)).toContain(
@@ -135,7 +135,7 @@ test('a cursor that cannot be read is no first run', async () => {
   );
 });
 
-test('an empty cursor is no first run', async () => {
+test('an empty cursor does not count as a first run', async () => {
   await writeFile(join(folder, 'empty.cursor'), '');
   await using job = startExample(command('empty.cursor'), environment);
   expect(await until(job.complaints, (text) => /following after|Error/.test(text), DEADLINE_MS)).toContain(

@@ -8,13 +8,13 @@ import { installSchemathesis, pythonMissing, runSchemathesis } from '../engines/
 if (pythonMissing !== undefined)
   process.stderr.write(`/openapi.json is not held against the answers: ${pythonMissing}.\n`);
 
-/** CONFORMANCE_SEED and CONFORMANCE_SECONDS make it another run, or a longer one. */
+/** CONFORMANCE_SEED and CONFORMANCE_SECONDS choose another run, or a longer one. */
 const seed = Number(process.env.CONFORMANCE_SEED || 1);
 const seconds = Number(process.env.CONFORMANCE_SECONDS || 30);
 const THINGS = 20;
 
 describe.skipIf(pythonMissing !== undefined)(
-  'schemathesis finds no server error, and no answer that /openapi.json does not tell of',
+  'schemathesis finds no server error, and no answer that /openapi.json does not describe',
   () => {
     let installation: Installation;
     let people: People;
@@ -25,7 +25,7 @@ describe.skipIf(pythonMissing !== undefined)(
     }, scaled(300_000));
     afterAll(() => installation?.[Symbol.asyncDispose]());
 
-    /** Never the administrator's own, who would be gone then. */
+    /** Never the administrator's own, who would be deleted then. */
     const makeThings = async () => {
       const ask = restClientOf(installation);
       const make = async (path: string, body: object): Promise<number> =>

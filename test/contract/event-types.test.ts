@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-test('GET /event-types answers what was recorded', async () => {
+test('GET /event-types gives the recorded answer', async () => {
   const { body } = await restClientOf(installation)('GET', '/event-types');
   const types = (body as readonly { readonly type: string }[]).map(({ type, ...rest }) => [type, rest]);
   expectRecorded('event-types.json', printedJson(Object.fromEntries(types)));

@@ -5,8 +5,8 @@ export const FOLDER = new URL('recorded/', import.meta.url);
 const SHOWN_MAX = 40;
 
 /**
- * Compares what the product does now with what was recorded of it (`recorded/`), and fails with each part
- * that differs. `npm run contract:record` records it anew and prints the same.
+ * Compares the current output of the product with the recorded one (`recorded/`), and fails with each part
+ * that differs. `npm run contract:record` records it again and prints the differences.
  */
 export const expectRecorded = (file: string, now: string): void => {
   const url = new URL(file, FOLDER);

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Tapped } from './statement-tap.ts';
 
-/** The databases of tests are set oddly, and what is recorded of them is compared. */
+/** The databases of tests have unusual settings; recorded plans need the usual ones. */
 export const USUAL = `set datestyle = 'ISO'; set timezone = 'UTC'; set standard_conforming_strings = on`;
 
-/** So often a plan is made for the values; then PostgreSQL decides whether one for all values is as good. */
+/** PostgreSQL plans so often with the values; then it decides whether a generic plan is as good. */
 const CUSTOM_PLANS = 5;
 
-/** The plan that a statement has in the long run, over the settings of its connection. */
+/** The final plan of a statement, under the settings of its connection. */
 export const explain = async (
   client: pg.Client,
   { text, values, isNamed, settings }: Tapped,
@@ -34,9 +34,9 @@ export const explain = async (
   }
 };
 
-/** From 18 on windows have names. */
+/** From version 18 on, windows have names. */
 const WINDOW = /^\s*Window: /;
 
-/** The same plan is told in other words from 17 and from 18 on. */
+/** Versions 17 and 18 print the same plan differently. */
 const ofAnyVersion = (line: string): string =>
   line.replace(/ \(returns [$\d,]+\)$/, '').replaceAll(/\bOVER (w\d+|\(\?\))/g, 'OVER …');

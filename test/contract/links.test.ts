@@ -55,7 +55,7 @@ const tokenAt = async (name: string, scopes: readonly string[]): Promise<string>
 
 const asAdmin = () => ({ token: people.administrator.token });
 
-/** The administrator makes everything, in the name of whom it is to be; answers with the path. */
+/** The administrator makes everything, in the name of the given user; returns the path. */
 const make = async (path: string, body: object, base = path): Promise<string> =>
   `${base}/${(await session.write('POST', path, { ...asAdmin(), body })).written.id}`;
 
@@ -70,7 +70,7 @@ const withCover = async (article: string): Promise<string> => {
 const commentOf = (authorId: number, article: string) =>
   make(`${article}/comments`, { authorId, text: 'A comment.' }, '/comments');
 
-/** To nowhere, and of nothing that happens here. */
+/** To an address that nothing listens at, for events that do not happen here. */
 const webhookOf = (ownerId: number, enabled = true) =>
   make('/webhooks', { ownerId, url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'], enabled });
 
@@ -105,10 +105,7 @@ const makeAll = async (): Promise<Readonly<Record<string, string>>> => {
 
 type Link = { readonly href: string; readonly method?: string };
 
-/**
- * Each link as its method and path, or the status where nothing is shown. Where a page ends is no matter
- * here.
- */
+/** Each link as its method and path, or the status of a refusal. Ignores where pages end. */
 const linksFor = async (path: string, token: string | undefined): Promise<unknown> => {
   const accept = path === '/' || path.includes('?') ? 'application/hal+json' : 'application/json';
   const { status, body } = await session.read<{ readonly _links: Readonly<Record<string, Link>> }>(path, {
@@ -125,7 +122,7 @@ const linksFor = async (path: string, token: string | undefined): Promise<unknow
   );
 };
 
-test('each caller is shown the links that were recorded, on each kind of item in each state', async () => {
+test('each caller gets the recorded links, on each kind of item in each state', async () => {
   const shown: Record<string, Record<string, unknown>> = {};
   for (const [name, path] of Object.entries(await makeAll())) {
     shown[name] = {};

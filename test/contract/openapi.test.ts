@@ -10,15 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-test('GET /openapi.json answers what was recorded', async () => {
+test('GET /openapi.json gives the recorded answer', async () => {
   const { body } = await restClientOf(installation)('GET', '/openapi.json');
   const { info, ...document } = body as { readonly info: object };
-  // A release is no difference, and neither is where it runs.
+  // Ignores the release and the address.
   const text = printedJson(inOrder({ ...document, info: { ...info, version: 'the release' } }));
   expectRecorded('openapi.json', text.replaceAll(installation.url, 'https://annals.example'));
 });
 
-/** In which order the fields are named that must be there, nobody is told anything. */
+/** The order of required fields carries no meaning. */
 const inOrder = (document: object): unknown =>
   JSON.parse(JSON.stringify(document), (key, value: unknown) =>
     key === 'required' && Array.isArray(value) ? value.toSorted() : value,

@@ -10,9 +10,7 @@ import { expectRecorded } from './expect-recorded.ts';
 import { explain, USUAL } from './explain.ts';
 import { openStatementTap, type StatementTap, type Tapped } from './statement-tap.ts';
 
-/**
- * The plans of what is asked most, by what the product itself sends to PostgreSQL when it is asked over HTTP.
- */
+/** The plans of the most frequent statements, as the product sends them to PostgreSQL for HTTP requests. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let tap: StatementTap;
@@ -42,9 +40,9 @@ const ARTICLES = 20_000;
 const AUTHORS = 200;
 
 /**
- * Fewer rows than PostgreSQL takes for its statistics (300 for each of 100 targets), so that these are the
- * same each time. The newest half are drafts, each author has as many as any other, and the first author is
- * the one who asks.
+ * Fewer rows than PostgreSQL samples for its statistics (300 for each of 100 targets), so that these are the
+ * same each time. The newest half are drafts, each author has the same number of articles, and the first
+ * author sends the requests.
  */
 const fill = async (): Promise<void> => {
   const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
@@ -62,7 +60,7 @@ const fill = async (): Promise<void> => {
       header_names, scopes, is_enabled, version, created_at, updated_at)
     select 200000 + g, ${writer}, 'https://example.com', '{article.published}', 'full', false, 1, 1, '{}', '{}', true, 1, ${at}, ${at}
     from generate_series(1, ${ARTICLES / 10}) g`);
-  // Before the first event, so that the follower leaves them where they are.
+  // Before the first event, so that the follower leaves them alone.
   await client.query(`insert into event_index.event (position, id, stream, version, type, actor, client, correlation)
     select g - ${ARTICLES}, gen_random_uuid(), 'article-' || g % 5000, 1 + g / 5000, case g % 100 when 0 then 'article.deleted' else 'article.edited' end,
       'user:' || g % ${AUTHORS}, case g % 50 when 0 then 'shop' end, 'request ' || g from generate_series(1, ${ARTICLES}) g`);
@@ -108,7 +106,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   'a post with comments': '{ post(id: "10001") { title comments(limit: 10) { text author { name } } } }',
 };
 
-/** Of these the second page as well, which begins at a place. */
+/** Also with the second page, which begins after a cursor. */
 const IN_PAGES = [
   '/articles?limit=5',
   '/articles?tag=rare&limit=5',
@@ -123,8 +121,8 @@ type Ask = { readonly asked: string; readonly token: string | undefined };
 const ROUNDS_MAX = 6;
 
 /**
- * Asks twice, because some is prepared only the second time, and until the same was sent as the time before:
- * the installation also reads for itself now and then.
+ * Sends it twice, because some statements are prepared only the second time, and until two runs send the
+ * same: the installation also reads for itself now and then.
  */
 const statementsOf = async ({ asked, token }: Ask): Promise<readonly Tapped[]> => {
   const [ask, query] = [restClientOf(installation), graphqlClientOf(installation)];
@@ -158,7 +156,7 @@ const plansOf = async (statements: readonly Tapped[]): Promise<string> => {
         .replaceAll(/("position" <= )'\d+'/g, "$1'<end>'");
 };
 
-/** One part for all callers whose plan is the same. */
+/** One part for all callers with the same plan. */
 const partsOf = async (title: string, asked: string): Promise<string> => {
   const plans: (readonly [string, string])[] = [];
   const tokens = { anonymous: undefined, author: author.token, admin: administrator };
@@ -179,8 +177,8 @@ const nextOf = async (path: string): Promise<string> => {
 };
 
 /**
- * No list is of somebody's comments, but they lose their text with their author: in the projection, and in
- * what an erasure removes.
+ * No list has a user's comments, but they lose their text with their author: in the projection, and in an
+ * erasure.
  */
 const STATEMENTS_OF_DELETION = 2;
 const plansOfDeletion = async (): Promise<string> => {
@@ -198,7 +196,7 @@ const plansOfDeletion = async (): Promise<string> => {
   return plansOf(await until(updates, ({ length }) => length >= STATEMENTS_OF_DELETION));
 };
 
-test('the product sends statements whose plans are those that were recorded', async () => {
+test('the product sends statements with the recorded plans', async () => {
   const parts: string[] = [];
   for (const path of PATHS(author.userId)) parts.push(await partsOf(`GET ${path}`, path));
   for (const path of IN_PAGES) parts.push(await partsOf(`GET ${path}, the second page`, await nextOf(path)));

@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 /**
- * As the catalogue of PostgreSQL has it. From 18 on it has constraints of columns that are not null, which
- * stand with the columns.
+ * From the catalogue of PostgreSQL. From version 18 on it lists not-null constraints, which are shown with
+ * the columns.
  */
 const TABLES = `select c.relname as "table",
   (select json_object_agg(attname, concat_ws(' ', format_type(atttypid, atttypmod),
@@ -30,7 +30,7 @@ const TABLES = `select c.relname as "table",
     from pg_trigger where tgrelid = c.oid and not tgisinternal) as triggers
 from pg_class c where relnamespace = 'read_model'::regnamespace and relkind in ('r', 'p', 'v', 'm') order by 1`;
 
-test('the tables of the read model are those that were recorded', async () => {
+test('the tables of the read model are the recorded ones', async () => {
   const { rows } = await inDatabase(installation.settings.DATABASE_URL ?? '', async (client) => {
     await client.query(USUAL);
     return client.query(TABLES);

@@ -5,14 +5,14 @@ import { differencesOf } from '../../command-line/domain/contract/differences.ts
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { expectRecorded, FOLDER } from './expect-recorded.ts';
 
-test('each recorded file is that of a test, by its name', () => {
+test('each recorded file belongs to a test of its name', () => {
   const tests = new Set(readdirSync(new URL('.', import.meta.url)));
   const recorded = readdirSync(FOLDER);
   expect(recorded.length).toBeGreaterThan(0);
   expect(recorded.filter((file) => !tests.has(`${parse(file).name}.test.ts`))).toEqual([]);
 });
 
-test('JSON is told by its parts, whatever the order of its keys', () => {
+test('JSON is compared by parts, whatever the order of its keys', () => {
   const before = printedJson({
     paths: { '/articles': { parameters: [{ name: 'tag' }, { name: 'q' }], limit: 5 } },
   });
@@ -33,14 +33,14 @@ test('JSON is told by its parts, whatever the order of its keys', () => {
   expect(differencesOf('any.json', before, turned)).toEqual(['the same lines in another order']);
 });
 
-test('text is told by its parts', () => {
+test('text is compared by parts', () => {
   const before = 'type Post {\n  id: ID!\n  title: String!\n}\n\ntype User {\n  id: ID!\n}\n';
   expect(
     differencesOf('any.graphql', before, before.replace('  title: String!\n', '  name: String\n')),
   ).toEqual(['+ type Post {: name: String', '- type Post {: title: String!']);
 });
 
-test('whoever meets a difference is told which, and what to do', ({ onTestFinished }) => {
+test('a failure names the difference and the remedy', ({ onTestFinished }) => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('WRITE_CONTRACT', undefined);
   const expectation = () => expectRecorded('links.json', '{}\n');

@@ -7,11 +7,11 @@ export type Tapped = {
   readonly values: readonly (string | null)[];
   /** The connection keeps it, and its plan from the sixth time on. */
   readonly isNamed: boolean;
-  /** What the connection had set of how plans are made, the latest last. */
+  /** The connection's planner settings, the latest last. */
   readonly settings: readonly string[];
 };
 
-/** A way to PostgreSQL that notes which statements pass. */
+/** A proxy for PostgreSQL that records the statements. */
 export type StatementTap = AsyncDisposable & { readonly url: string; readonly tapped: Tapped[] };
 
 export const openStatementTap = async (databaseUrl: string): Promise<StatementTap> => {
@@ -53,7 +53,7 @@ export const openStatementTap = async (databaseUrl: string): Promise<StatementTa
 
 const PLANNING = /\b(plan_cache_mode|jit) = \w+/g;
 
-/** Follows what one connection says to the server (PostgreSQL documentation, "Message Formats"). */
+/** Parses the messages of one connection to the server (PostgreSQL documentation, "Message Formats"). */
 const createNotes = (tapped: Tapped[]) => {
   const texts = new Map<string, string>();
   const settings: string[] = [];
@@ -84,7 +84,7 @@ const createNotes = (tapped: Tapped[]) => {
 
 const readerOf = (body: Buffer) => {
   let at = 0;
-  /** Answers with where it begins. */
+  /** Returns the offset of its start. */
   const pass = (bytes: number): number => {
     at += bytes;
     return at - bytes;

@@ -6,10 +6,7 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { expectRecorded } from './expect-recorded.ts';
 
-/**
- * What was ever written, one of each version of each type; these are never changed
- * (shared/events/golden.test.ts).
- */
+/** One event of each version of each type ever written; these never change (shared/events/golden.test.ts). */
 const FIXTURES = new URL('../../shared/events/golden/', import.meta.url);
 
 const earlierOf = ({ type, version }: EventDefinition): object => {
@@ -22,8 +19,8 @@ const earlierOf = ({ type, version }: EventDefinition): object => {
   return Object.fromEntries(versions);
 };
 
-/** How events are stored now is in domain/contract; this is what those of former versions are read as. */
-test('events of former versions are read as was recorded', () => {
+/** The current stored form is in domain/contract; this is how former versions are read. */
+test('events of former versions are read as recorded', () => {
   const types = catalogueOf(publishing).definitions.flatMap((definition) => {
     const earlier = earlierOf(definition);
     return Object.keys(earlier).length === 0 ? [] : [[definition.type, earlier]];

@@ -10,9 +10,9 @@ import type { ArticleId } from '../publishing-ids.ts';
 const ARTICLE = 8001 as ArticleId;
 
 export type BlobEngine = AsyncDisposable & {
-  /** As many as there are processes. */
+  /** One for each process. */
   readonly instances: readonly [Blobs, Blobs];
-  /** Everything that the place has, what was begun and not ended among it. */
+  /** Everything stored, including unfinished uploads. */
   files(): Promise<readonly string[]>;
 };
 
@@ -27,7 +27,7 @@ const inChunks = (whole: Buffer, bytes = 65_536): AsyncGenerator<Uint8Array> =>
     ),
   );
 
-/** What every place for blobs does. */
+/** The contract of every storage of blobs. */
 export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void => {
   describe(`blobs: ${name}`, () => {
     let engine: BlobEngine;
@@ -44,12 +44,12 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       return body && (await buffer(body));
     };
 
-    test('can be used', async () => {
+    test('report readiness', async () => {
       await blobs.check();
     });
 
     test.each([0, 1, 70_000, 6 * MEBIBYTE, 11 * MEBIBYTE])(
-      'keep %d bytes as they are, of known and of unknown length',
+      'store %d bytes unchanged, of known and of unknown length',
       async (bytes) => {
         const content = randomBytes(bytes);
         for (const about of [{ bytes }, {}]) {
@@ -61,14 +61,14 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       },
     );
 
-    test('have nothing under a name that was not given', async () => {
+    test('find nothing under an unknown name', async () => {
       const blob = newBlobName(ARTICLE, 'image/gif');
       expect(await blobs.find(blob)).toBeUndefined();
       expect(await blobs.read(blob)).toBeUndefined();
       expect(await blobs.read(blob, { start: 0, end: 1 })).toBeUndefined();
     });
 
-    test('give the part that is asked for', async () => {
+    test('return the requested range', async () => {
       const blob = newBlobName(ARTICLE, 'image/avif');
       await blobs.put(blob, bytesOf(Buffer.from('0123'), Buffer.from('456789')), {});
       const part = async (start: number, end: number) =>
@@ -78,7 +78,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       expect((await part(9, 9)).toString()).toBe('9');
     });
 
-    test('take away what is there, and nothing where there is nothing', async () => {
+    test('delete existing blobs, and ignore missing ones', async () => {
       const [blob, neighbour] = [newBlobName(ARTICLE, 'image/jpeg'), newBlobName(ARTICLE, 'image/jpeg')];
       for (const each of [blob, neighbour]) await blobs.put(each, bytesOf(Buffer.from('x')), { bytes: 1 });
       await other.remove(blob);
@@ -126,7 +126,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       expect(await engine.files()).toEqual(before);
     });
 
-    test('show nothing of a body that is still coming', async () => {
+    test('show nothing of an unfinished upload', async () => {
       const blob = newBlobName(ARTICLE, 'image/png');
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -145,9 +145,9 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       expect(await other.find(blob)).toEqual({ bytes: 200_000 });
     });
 
-    test('hold back a body that comes faster than it can be kept', async () => {
+    test('apply backpressure to a fast upload', async () => {
       let [hasTurned, turnedBy] = [false, 0];
-      // Whoever takes everything without waiting never lets the loop of events turn.
+      // A reader that never waits would block the event loop.
       setImmediate(() => {
         hasTurned = true;
       });
@@ -161,7 +161,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       expect(turnedBy).toBeLessThan(320);
     });
 
-    test('take many at the same time', async () => {
+    test('accept many uploads in parallel', async () => {
       const all = Array.from({ length: 12 }, () => ({
         blob: newBlobName(ARTICLE, 'image/png'),
         content: randomBytes(200_000),
@@ -172,7 +172,7 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       for (const { blob, content } of all) expect((await contentOf(blob))?.equals(content)).toBe(true);
     });
 
-    test('let go of what is read no further', async () => {
+    test('release a read that is abandoned', async () => {
       const blob = newBlobName(ARTICLE, 'image/png');
       await blobs.put(blob, inChunks(randomBytes(2 * MEBIBYTE)), {});
       for (let index = 0; index < 100; index += 1) {

@@ -39,7 +39,7 @@ const openFolder = async (): Promise<BlobEngine & { readonly folder: string }> =
 testBlobs('a folder', openFolder);
 
 describe('blobs in a folder', () => {
-  test('lie there under their names, and what comes in lies apart', async () => {
+  test('have files with their names, and unfinished uploads elsewhere', async () => {
     await using engine = await openFolder();
     const blob = newBlobName(ARTICLE, 'image/png');
     await engine.instances[0].put(blob, body('x'));
@@ -64,7 +64,7 @@ describe('blobs in a folder', () => {
     },
   );
 
-  test('are never read through a link', async () => {
+  test('are never read through a symbolic link', async () => {
     await using engine = await openFolder();
     const blob = newBlobName(ARTICLE, 'image/png');
     await writeFile(join(engine.folder, '..', 'secret'), 'secret');
@@ -73,7 +73,7 @@ describe('blobs in a folder', () => {
     expect(await engine.instances[0].read(blob)).toBeUndefined();
   });
 
-  test('what a killed process left is swept away at the next start, and what may still be coming is left', async () => {
+  test('of a killed process are removed at the next start, except possibly active uploads', async () => {
     await using engine = await openFolder();
     const [old, young] = ['old', 'young'].map((name) => join(engine.folder, 'incoming', name)) as [
       string,
@@ -86,7 +86,7 @@ describe('blobs in a folder', () => {
     expect(await readdir(join(engine.folder, 'incoming'))).toEqual(['young']);
   });
 
-  test('are unavailable while the disk does not do its part, and there again afterwards', async () => {
+  test('are unavailable while the disk fails, and available afterwards', async () => {
     await using engine = await openFolder();
     const [blobs] = engine.instances;
     await rm(engine.folder, { recursive: true });
@@ -102,7 +102,7 @@ describe('blobs in a folder', () => {
     expect(await blobs.find(blob)).toEqual({ bytes: 1 });
   });
 
-  test('a folder that cannot be one is refused at the start, in one sentence', async () => {
+  test('an unusable folder is refused at the start, in one sentence', async () => {
     await using data = await temporaryDataDir();
     await writeFile(join(data.path, 'file'), '');
     await chmod(join(data.path, 'file'), 0o444);
@@ -142,7 +142,7 @@ if (s3Missing !== undefined) {
     });
     afterAll(() => s3?.[Symbol.asyncDispose]());
 
-    test('lie under the prefix, in the bucket', async () => {
+    test('are stored below the prefix, in the bucket', async () => {
       await using blobs = await open(s3.url({ prefix: 'some/where' }));
       const blob = newBlobName(ARTICLE, 'image/png');
       await blobs.put(blob, body('x'));
@@ -159,7 +159,7 @@ if (s3Missing !== undefined) {
       expect((refused as Error).message).not.toMatch(/secret/);
     });
 
-    test('are unavailable while the server is not there, and then nothing can be started', async () => {
+    test('are unavailable without the server, and then nothing can be started', async () => {
       await using mortal = await startS3();
       const health = new Health(captureLog().log, 10_000);
       await using blobs = await open(mortal.url(), health);

@@ -16,20 +16,20 @@ import type { StartLog } from '../engines/log-engines.ts';
 import { startProjecting, untilProjected } from '../engines/projection.ts';
 
 /**
- * What the contract suite needs of a change stream: a log and a read model of its own, and streams as many
- * processes have them.
+ * The fixtures of the contract suite of change streams: a log and a read model of its own, and one stream per
+ * process.
  */
 export type ChangeEngine = AsyncDisposable & {
   readonly side: CommandSide;
   /** As another process would. */
   open(): Promise<ChangeStream>;
-  /** The read model stands still until this is disposed. */
+  /** The read model does not move until this is disposed. */
   holdReadModel(): Promise<AsyncDisposable>;
-  /** Whatever brings the changes is stopped hard, and goes on from what it had. */
+  /** The source of changes is stopped hard, and continues from its state. */
   disturb(): Promise<void>;
 };
 
-/** A log and a read model, whose changes are heard from the log itself. */
+/** A log and a read model, whose changes come from the log itself. */
 export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngine> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld(startLog));
@@ -58,14 +58,14 @@ export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngi
   };
 };
 
-/** Somebody who follows a change stream in the background. */
+/** Follows a change stream in the background. */
 export const startHearing = (stream: ChangeStream, after: Position = START) => {
   const pages: ChangePage[] = [];
   const leaving = new AbortController();
   const hearing = (async () => {
     for await (const page of stream.follow(after, leaving.signal)) pages.push(page);
   })();
-  // A failure is told where it is awaited; it must not end the test run before.
+  // A failure is reported where it is awaited; it must not end the test run before.
   hearing.catch(() => {});
   const upTo = () => pages.at(-1)?.upTo ?? after;
   return {
@@ -83,7 +83,7 @@ export const startHearing = (stream: ChangeStream, after: Position = START) => {
   };
 };
 
-/** Everything that can be heard now, after a position. */
+/** All currently available changes after a position. */
 export const heardSoFar = async (
   { side, open }: ChangeEngine,
   after: Position = START,
@@ -102,7 +102,7 @@ export const publicIds = async (side: CommandSide, after: Position = START): Pro
 
 export const idsOf = (changes: readonly Change[]): readonly string[] => changes.map(({ id }) => id);
 
-/** What the tests of the suite share. */
+/** The shared fixtures of the suite. */
 export type ChangeWorld = {
   readonly engine: ChangeEngine;
   readonly side: CommandSide;
@@ -110,7 +110,7 @@ export type ChangeWorld = {
   readonly author: UserId;
 };
 
-/** Articles with a comment each, written by several at once. */
+/** Articles with a comment each, written in parallel. */
 export const write = async ({ side, author }: ChangeWorld, articles = 5): Promise<void> => {
   const writeOne = async () => addComment(side, author, await draftArticle(side, author));
   await Promise.all(Array.from({ length: articles }, writeOne));

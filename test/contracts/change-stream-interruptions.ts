@@ -4,20 +4,20 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type ChangeWorld, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
 
-/** That nothing is lost and nothing told twice, whoever goes away, comes back, or takes their time. */
+/** Nothing is lost or repeated across interruptions, restarts and slow consumers. */
 export const describeInterruptions = (world: () => ChangeWorld): void => {
   describeRestarts(world);
   describeConsumers(world);
 };
 
 const describeRestarts = (world: () => ChangeWorld): void => {
-  test('goes on where a consumer was interrupted, again and again, with nothing lost and nothing twice', async () => {
+  test('resumes after repeated interruptions of a consumer, without losing or repeating anything', async () => {
     const { engine, side } = world();
     await write(world(), 4);
     const ids = await publicIds(side);
     const heard: string[] = [];
     let last = 0 as Position;
-    // Every process hears some changes and is gone, in the middle of a page too.
+    // Each process reads some changes and ends, also in the middle of a page.
     while (heard.length < ids.length) {
       await using stream = await engine.open();
       const quota = 1 + (heard.length % 7);
@@ -32,7 +32,7 @@ const describeRestarts = (world: () => ChangeWorld): void => {
   });
 
   test(
-    'survives that what brings the changes is stopped hard while they are written',
+    'survives a hard stop of the source while changes are written',
     async () => {
       const { engine, side, stream } = world();
       const after = await stream.head();
@@ -50,7 +50,7 @@ const describeRestarts = (world: () => ChangeWorld): void => {
 };
 
 const describeConsumers = (world: () => ChangeWorld): void => {
-  test('ends at once when it is aborted, at the end, in the middle, or before it began', async () => {
+  test('ends at once on abort, at the end, in the middle, or before the start', async () => {
     const { engine, side, stream } = world();
     await using idle = startHearing(stream);
     await idle.until(await side.eventLog.head());
@@ -67,7 +67,7 @@ const describeConsumers = (world: () => ChangeWorld): void => {
     expect(waiting.pages).toEqual([]);
   });
 
-  test('lets a slow consumer take its time, and others are not held up by it', async () => {
+  test('lets a slow consumer take its time without delaying others', async () => {
     const { side, stream } = world();
     const after = await stream.head();
     const leaving = new AbortController();

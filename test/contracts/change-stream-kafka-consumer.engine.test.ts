@@ -13,7 +13,7 @@ import { createKafkaWorld, type KafkaWorld, untilPublished } from '../engines/ka
 const DEADLINE_MS = 110_000;
 const TOPIC = 'followed';
 
-/** As docs/changes.md says, but for the place, and with the file for how far it has come. */
+/** As in docs/changes.md, except the address, with the file for its position. */
 const start = (kafka: TestKafka, file: string): Example => {
   const command = commandOf('KAFKA_BROKERS=').replace(/^\S+=\S+ \S+=\S+ /, '');
   return startExample(`${command} ${file}`, { KAFKA_BROKERS: kafka.broker, KAFKA_TOPIC: TOPIC });
@@ -37,7 +37,7 @@ describe.skipIf(kafkaMissing !== undefined)('the consumer of docs/examples', () 
   });
   afterAll(() => kafka?.[Symbol.asyncDispose]());
 
-  test('prints every change once and in order, though the broker is killed under it, and it itself', {
+  test('prints every change once and in order, even if the broker and the consumer are killed', {
     timeout: scaled(300_000),
   }, async () => {
     await using world = await createKafkaWorld(kafka.url(TOPIC));

@@ -18,7 +18,7 @@ import { untilProjected } from '../engines/projection.ts';
 import { startRole } from '../engines/role-process.ts';
 import { captureLog } from '../serve.ts';
 
-describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and goes', () => {
+describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () => {
   let kafka: TestKafka;
   let world: KafkaWorld;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     await kafka?.[Symbol.asyncDispose]();
   });
 
-  test('a broker that is killed in the middle of a run and comes back loses and repeats nothing', async () => {
+  test('a broker killed during a run loses and repeats nothing after its return', async () => {
     await using _publisher = await world.startPublisher();
     await using stream = await world.openStream();
     await using listener = listen(stream);
@@ -41,7 +41,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     await writing;
     await world.write(5);
     const during = await world.changes();
-    // Whoever follows goes on while Kafka is away.
+    // Subscribers continue while Kafka is unavailable.
     await untilHeard(listener, during);
     expect(listener.heard).toEqual(during);
     await kafka.start();
@@ -54,7 +54,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     expect(listener.heard).toEqual(changes);
   });
 
-  test('a broker that answers nothing for a while holds nobody up, and is heard again', async () => {
+  test('a silent broker delays nobody, and is used again later', async () => {
     await using _publisher = await world.startPublisher();
     await using stream = await world.openStream();
     const start = (await world.changes()).at(-1)?.position;
@@ -73,7 +73,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     expect(listener.heard).toEqual(changes);
   });
 
-  test('the read model does not wait for Kafka; the publisher starts without it, tells how far it is behind, and catches up', async () => {
+  test('the read model does not wait for Kafka; the publisher starts without it, reports its lag, and catches up', async () => {
     await kafka.kill();
     const metrics = createMetrics();
     await using _publisher = await world.startPublisher(metrics);
@@ -89,7 +89,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     await closeLogInStep(world, stream, listener);
   });
 
-  test('a publisher that stands still while Kafka is well holds nobody up', async () => {
+  test('a stalled publisher delays nobody while Kafka works', async () => {
     const publisher = await world.startPublisher();
     await using stream = await openChangeStream({
       ...world.side,
@@ -110,7 +110,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     expect(listener.heard).toEqual(changes);
   });
 
-  test('a publisher that is killed is followed by another one, and what is heard stays whole', async () => {
+  test('another publisher takes over from a killed one, without gaps', async () => {
     await using owner = startRole('projector/main.ts', world.settings);
     await owner.logged('Annals is ready.');
     await using standby = startRole('projector/main.ts', world.settings);

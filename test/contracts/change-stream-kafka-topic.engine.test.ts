@@ -20,7 +20,7 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   });
   afterAll(() => kafka?.[Symbol.asyncDispose]());
 
-  /** What a stranger's consumer finds in a topic. */
+  /** The messages of a topic, as a third-party consumer reads them. */
   const messagesIn = async (
     topic: string,
     count: number,
@@ -46,7 +46,7 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     return messages;
   };
 
-  test('others read the changes from it by key, value and headers, and from the copy by aggregate', async () => {
+  test('third parties read changes from it by key, value and headers, and from the copy by aggregate', async () => {
     await using world = await createKafkaWorld(
       kafka.url('open', { retention: '12h', copy: 'open.by-item:4' }),
     );
@@ -92,7 +92,7 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     expect(resources[0]?.configEntries[0]?.configValue).toBe(String(12 * 3_600_000));
   });
 
-  test('no personal data is in it', async () => {
+  test('it contains no personal data', async () => {
     await using world = await createKafkaWorld(kafka.url('private'));
     await using _publisher = await world.startPublisher();
     await world.write(1);
@@ -114,7 +114,7 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     );
   });
 
-  test('it can be reached by TLS, signed in; a wrong password or a stranger’s certificate is refused in one sentence', async () => {
+  test('it supports TLS and passwords; a wrong password or a foreign certificate is refused in one sentence', async () => {
     await using folder = await temporaryDataDir();
     const ca = join(folder.path, 'ca.pem');
     await writeFile(ca, AUTHORITY);

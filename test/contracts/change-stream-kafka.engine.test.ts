@@ -24,7 +24,7 @@ import { type ChangeEngine, startChangeEngine } from './change-stream-engine.ts'
 if (kafkaMissing !== undefined)
   process.stderr.write(`Changes by way of Kafka are not tested: ${kafkaMissing}.\n`);
 
-/** The shared suite, where what brings the changes is a broker that is killed. */
+/** The shared suite, with a broker as the source, which is killed. */
 const startEngine = async (): Promise<ChangeEngine> => {
   await using opening = new AsyncDisposableStack();
   const kafka = opening.use(await startKafka());
@@ -44,7 +44,7 @@ const startEngine = async (): Promise<ChangeEngine> => {
   };
 };
 
-describe.skipIf(kafkaMissing !== undefined)('by way of Kafka', () => {
+describe.skipIf(kafkaMissing !== undefined)('through Kafka', () => {
   describeChangeStream('Kafka', startEngine);
 });
 
@@ -63,7 +63,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await kafka?.[Symbol.asyncDispose]();
   });
 
-  test('Kafka brings what the log says, in its order, without the log being asked', async () => {
+  test('Kafka delivers the content of the log, in its order, without reads from the log', async () => {
     await using stream = await world.openStream();
     await using listener = listen(stream);
     await closeLogInStep(world, stream, listener);
@@ -73,7 +73,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect(listener.heard).toEqual(changes);
   });
 
-  test('whoever comes back is served from Kafka where that still has what was missed', async () => {
+  test('a returning subscriber is served from Kafka if that still has the missed changes', async () => {
     await untilPublished(world);
     await using stream = await world.openStream();
     const first = listen(stream);
@@ -86,7 +86,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect([...first.heard, ...second.heard]).toEqual(changes);
   });
 
-  test('a consumer that starts again goes on where it was left', async () => {
+  test('a restarted consumer continues from its checkpoint', async () => {
     const heard: Change[] = [];
     let last = (await world.changes()).at(-1)?.position;
     const from = last;
@@ -106,7 +106,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect(heard).toEqual(changes.slice(0, heard.length));
   });
 
-  test('repetitions and late messages of an overtaken publisher are dropped', async () => {
+  test('repeated and late messages of a publisher without its lease are dropped', async () => {
     await using stream = await world.openStream();
     await using listener = listen(stream);
     await closeLogInStep(world, stream, listener);
@@ -130,7 +130,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect(listener.heard).toEqual(changes);
   });
 
-  test('a gap that retention has made is filled from the log', async () => {
+  test('a gap made by retention is filled from the log', async () => {
     await world.write(5);
     await untilPublished(world);
     await kafka.admin(async (admin) => {
@@ -147,7 +147,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect(listener.heard).toEqual(changes);
   });
 
-  test('messages of another log are left out', async () => {
+  test('messages of another log are skipped', async () => {
     await using other = await createKafkaWorld(world.url);
     await using _publisher = await other.startPublisher();
     await other.write(2);

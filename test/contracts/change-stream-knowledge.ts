@@ -11,7 +11,7 @@ import { type ChangeEngine, heardSoFar } from './change-stream-engine.ts';
 
 const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
 
-/** What a change tells, and to whom. */
+/** The content of a change, and its visibility. */
 export const describeKnowledge = (engine: () => ChangeEngine): void => {
   describePersonalFields(engine);
   describeRights(engine);
@@ -23,7 +23,7 @@ const TEXT = 'Weaves algebraical patterns';
 
 const writePersonal = async ({ side }: ChangeEngine) => {
   const head = await side.eventLog.head();
-  // Nobody else has it.
+  // A unique address.
   const email = `countess-${head}@${PLACE}`;
   const userId = await registerUser(side, { name: NAME, email });
   const reader = by(as(userId));
@@ -37,7 +37,7 @@ const writePersonal = async ({ side }: ChangeEngine) => {
 };
 
 const describePersonalFields = (engine: () => ChangeEngine): void => {
-  test('has no personal field in it, neither in clear nor sealed', async () => {
+  test('contains no personal field, neither in clear nor encrypted', async () => {
     const { side } = engine();
     const { head } = await writePersonal(engine());
     const changes = await heardSoFar(engine(), head);
@@ -61,7 +61,7 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
           const { sealed } = (data.personal ?? {}) as { readonly sealed?: string };
           if (sealed === undefined) continue;
           sealedCount += 1;
-          // Behind the sign of the format.
+          // Behind the marker of the format.
           expect(told).not.toContain(sealed.slice(2, 22));
         }
       }
@@ -70,7 +70,7 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     expect(told).not.toMatch(/sealed|"personal"/);
   });
 
-  test('is opened, by those who may, to all that was written', async () => {
+  test('can be decrypted completely by those with the right', async () => {
     const { side } = engine();
     const { head, userId, email } = await writePersonal(engine());
     const open = createChangeOpener(side);
@@ -82,7 +82,7 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     expect(added).toMatchObject({ text: TEXT, authorId: userId });
   });
 
-  test('holds nothing that was erased', async () => {
+  test('contains no erased data', async () => {
     const { side } = engine();
     const { head, userId } = await writePersonal(engine());
     const changes = await heardSoFar(engine(), head);
@@ -91,13 +91,13 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     expect(opened[0]).toMatchObject({ userId, name: null, email: null });
     expect(opened[5]).toMatchObject({ text: null });
     const again = await heardSoFar(engine(), head);
-    // Nobody can say any more what it was that changed, so it is for those who may know of everything.
+    // The changed fields are unknown now, so only callers with the widest rights may see it.
     expect(again.filter(({ type }) => type === 'user.updated').map(({ right }) => right)).not.toContain(
       'user.read',
     );
   });
 
-  test('says of a new name to everybody that there is one, of a new address to nobody else', async () => {
+  test('shows everybody that the name has changed, and nobody else that the address has', async () => {
     const { head, userId } = await writePersonal(engine());
     const [registered, renamed, moved] = await heardSoFar(engine(), head);
     const know = (caller: Caller) =>
@@ -106,13 +106,13 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     expect(know(as(1, 'author'))).toEqual([true, true, false]);
     expect(know(as(userId))).toEqual([true, true, true]);
     expect(know(as(1, 'admin'))).toEqual([true, true, true]);
-    // What is public needs no scope.
+    // Public data needs no scope.
     expect(know(as(userId, 'admin', []))).toEqual([true, true, false]);
   });
 };
 
 const describeRights = (engine: () => ChangeEngine): void => {
-  test('depends for articles and comments on what they were when it happened', async () => {
+  test('for articles and comments depends on their state at the time of the event', async () => {
     const { side } = engine();
     const head = await side.eventLog.head();
     const [author, guest] = [
@@ -161,7 +161,7 @@ const describeRights = (engine: () => ChangeEngine): void => {
     expect(told.filter((change) => mayKnow(as(guest, 'reader'), change)).length).toBe(7);
   });
 
-  test('lets nobody else know of a draft that is deleted', async () => {
+  test('reveals the deletion of a draft to nobody else', async () => {
     const { side } = engine();
     const head = await side.eventLog.head();
     const author = await registerUser(side, { name: 'Author' });

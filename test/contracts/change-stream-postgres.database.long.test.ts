@@ -12,7 +12,7 @@ import { startChangeEngine } from './change-stream-engine.ts';
 for (const [name, startLog] of LOG_ENGINES)
   describeChangeStream(`the log in ${name}`, () => startChangeEngine(startLog));
 
-test('reads no further than its consumer goes', async () => {
+test('reads no further than its consumer', async () => {
   await using engine = await startChangeEngine();
   const { side } = engine;
   let read = 0;
@@ -33,14 +33,14 @@ test('reads no further than its consumer goes', async () => {
   const leaving = new AbortController();
   const pages = stream.follow(START, leaving.signal)[Symbol.asyncIterator]();
   await pages.next();
-  // What must not come cannot be waited for; it would be here by now.
+  // One cannot wait for an absence; it would have arrived by now.
   await delay(100);
   expect(read).toBe(1);
   leaving.abort();
   expect(await pages.next()).toMatchObject({ done: true });
 });
 
-test('is over when the stream is closed', async () => {
+test('ends when the stream is closed', async () => {
   await using engine = await startChangeEngine();
   const stream = await engine.open();
   const following = Array.fromAsync(stream.follow(await stream.head(), new AbortController().signal));

@@ -17,7 +17,7 @@ import {
 import { describeInterruptions } from './change-stream-interruptions.ts';
 import { describeKnowledge } from './change-stream-knowledge.ts';
 
-/** What every change stream does, whatever brings the changes. */
+/** The contract of every change stream, whatever its source. */
 export const describeChangeStream = (name: string, startEngine: () => Promise<ChangeEngine>): void => {
   describe(`change stream: ${name}`, () => {
     let engine: ChangeEngine;
@@ -41,7 +41,7 @@ export const describeChangeStream = (name: string, startEngine: () => Promise<Ch
 };
 
 const describeOrder = (world: () => ChangeWorld): void => {
-  test('tells every public event once, in the order of the log', async () => {
+  test('delivers every public event once, in the order of the log', async () => {
     const { side, stream } = world();
     await using hearing = startHearing(stream);
     await write(world());
@@ -51,7 +51,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
     expect(positions).toEqual(positions.toSorted((one, other) => one - other));
   });
 
-  test('has pages that follow on each other, each up to its last change or beyond it', async () => {
+  test('has consecutive pages, each up to its last change or beyond it', async () => {
     const { side, stream } = world();
     await using hearing = startHearing(stream);
     await hearing.until(await side.eventLog.head());
@@ -63,7 +63,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
     }
   });
 
-  test('tells from any position on exactly what comes after it', async () => {
+  test('delivers from any position exactly what comes after it', async () => {
     const { engine } = world();
     await write(world(), 2);
     const all = await heardSoFar(engine);
@@ -73,7 +73,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
     }
   });
 
-  test('tells from now on only what is written from now on', async () => {
+  test('delivers from the current end only later events', async () => {
     const { engine, side, stream } = world();
     await heardSoFar(engine);
     const now = await stream.head();
@@ -88,7 +88,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
     ]);
   });
 
-  test('passes over what goes on inside, and moves on past it', async () => {
+  test('skips internal events, and advances past them', async () => {
     const { engine, side, stream, author } = world();
     await heardSoFar(engine);
     const now = await stream.head();
@@ -127,14 +127,14 @@ const describeReadiness = (world: () => ChangeWorld): void => {
     }
   });
 
-  test('tells nothing while the read model stands still, and all of it afterwards', async () => {
+  test('delivers nothing while the read model does not move, and everything afterwards', async () => {
     const { engine, side, stream } = world();
     await heardSoFar(engine);
     const held = await engine.holdReadModel();
     const before = await stream.head();
     await using hearing = startHearing(stream, before);
     await write(world(), 3);
-    // What must not come cannot be waited for; it would be here by now.
+    // One cannot wait for an absence; it would have arrived by now.
     await delay(700);
     expect(hearing.pages).toEqual([]);
     expect(await stream.head()).toBe(before);
@@ -143,7 +143,7 @@ const describeReadiness = (world: () => ChangeWorld): void => {
     expect(idsOf(hearing.changes())).toEqual(await publicIds(side, before));
   });
 
-  test('lets what was heard of be read at once', async () => {
+  test('delivers only changes that can be read at once', async () => {
     const { side, stream, author } = world();
     await using hearing = startHearing(stream, await stream.head());
     const articleId: ArticleId = await draftArticle(side, author);

@@ -1,4 +1,4 @@
-// Over 200 lines, because both ways to the command role pass the one suite that stands here.
+// Over 200 lines, because both ways to the command role pass this one suite.
 
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -27,7 +27,7 @@ import {
 import { POLICY } from '../engines/policy.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 
-/** Longer than a look at the names lasts, so that one begins meanwhile. */
+/** Longer than a DNS lookup is cached, so that another one starts meanwhile. */
 const LOOKED_UP_MS = 2_300;
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
@@ -70,7 +70,7 @@ describe.each<[string, () => CommandGateway]>([
   ['a direct call', () => side],
   ['HTTP', () => createHttpGateway({ urls: [url], key, issuer: 'query' })],
 ])('command gateway by %s', (_name, gateway) => {
-  test('carries a command out and answers with id, version and cursor', async () => {
+  test('executes a command and returns id, version and cursor', async () => {
     const author = await registerUser(side);
     const answer = await gateway().send(draft, by(as(author)));
     expect(answer).toEqual({
@@ -80,7 +80,7 @@ describe.each<[string, () => CommandGateway]>([
     });
   });
 
-  test('hands over who asks, by which request, because of what', async () => {
+  test('passes on the caller, the request and the cause', async () => {
     const author = await registerUser(side);
     const causationId = crypto.randomUUID() as never;
     const { id } = await gateway().send(draft, {
@@ -99,7 +99,7 @@ describe.each<[string, () => CommandGateway]>([
     });
   });
 
-  test('hands over the key and the version that the caller fixed', async () => {
+  test('passes on the caller’s key and expected version', async () => {
     const author = await registerUser(side);
     const context = by(as(author), { idempotencyKey: 'gateway' });
     const first = await gateway().send(draft, context);
@@ -112,7 +112,7 @@ describe.each<[string, () => CommandGateway]>([
     expect((await gateway().send(edit, by(as(author), { ifVersion: 2 }))).version).toBe(3 as Version);
   });
 
-  test('shows the caller the secret that a command made, and names the event of a request', async () => {
+  test('returns to the caller the secret that a command made, and records the request in the event', async () => {
     const owner = await registerUser(side);
     const content = {
       url: 'https://example.com/hooks',
@@ -236,14 +236,14 @@ describe('the internal listener', () => {
 });
 
 describe('the gateway over HTTP', () => {
-  test('says that the outcome is unknown where nobody answers', async () => {
+  test('reports an unknown outcome if nobody answers', async () => {
     const gateway = createHttpGateway({ urls: ['http://127.0.0.1:1'], key, issuer: 'query' });
     await expect(
       gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001))),
     ).rejects.toThrow(CommandUnavailable);
   });
 
-  test('goes on with another copy where one cannot be connected to', async () => {
+  test('uses another replica if it cannot connect', async () => {
     const author = await registerUser(side);
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const gateway = createHttpGateway({ urls: [nobody, url, nobody], key, issuer: 'query' });
@@ -251,13 +251,13 @@ describe('the gateway over HTTP', () => {
       expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
-  test('or where its name is not known', async () => {
+  test('or if its name is unknown', async () => {
     const author = await registerUser(side);
     const gateway = createHttpGateway({ urls: ['http://nobody.invalid:4100', url], key, issuer: 'query' });
     expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
-  test('or where one says that it stops, which does it itself where there is no other', async () => {
+  test('or if a replica is draining, which does the work itself if there is no other', async () => {
     const author = await registerUser(side);
     const asked: unknown[] = [];
     const stopping = createServer(({ headers }, response) => {
@@ -276,7 +276,7 @@ describe('the gateway over HTTP', () => {
     stopping.closeAllConnections();
   });
 
-  test('knows the copies behind one name apart, and finds those that come later', async () => {
+  test('distinguishes the replicas behind one name, and finds later ones', async () => {
     const author = await registerUser(side);
     const asked: unknown[] = [];
     const stopping = createServer(({ headers }, response) => {

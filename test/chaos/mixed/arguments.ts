@@ -48,7 +48,7 @@ const CHAOS: Omit<Command, 'run'> = {
   examples: ['--faults 120 --seed 7', `--faults 10 --only 'PostgreSQL' --only 'way to database'`],
 };
 
-/** What is asked for; or what to print instead, and the exit code. */
+/** The parsed arguments; or a text to print instead, and the exit code. */
 export const readChaosArguments = (
   args: readonly string[],
 ): Arguments | { readonly text: string; readonly exit: number } => {

@@ -5,13 +5,13 @@ import { readChaosArguments } from './arguments.ts';
 import { runChaos } from './run.ts';
 import { tell } from './tell.ts';
 
-/** As many faults as somebody wants, told as it goes; it ends with 1 where anything was found. */
+/** Runs the requested number of faults with progress output; exits with 1 if there are violations. */
 const request = readChaosArguments(process.argv.slice(2));
 if ('exit' in request) throw new Error(request.text);
 const { faults, seed, log, only, keep } = request;
 
 startReaper();
-// Nobody is there any more who would end what was started.
+// The parent is gone, so nobody else ends the processes.
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

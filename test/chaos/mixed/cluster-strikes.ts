@@ -1,7 +1,7 @@
 import type { EventStoreServer } from './engines.ts';
 import { aWhile, type Strike } from './strikes.ts';
 
-/** What goes wrong in a cluster of EventStoreDB, as eventstoredb/cluster.md tells it. */
+/** Faults in a cluster of EventStoreDB, as eventstoredb/cluster.md describes them. */
 
 type OfCluster = (cluster: EventStoreServer, random: () => number) => Promise<void>;
 
@@ -25,10 +25,7 @@ export const changeLeader = inCluster(async (cluster, random) => {
   for (const node of others) await cluster.order({ does: 'catch-up', node });
 });
 
-/**
- * The former leader comes back with events that nobody else has, shows them to whoever asks it, and cuts them
- * off.
- */
+/** The former leader returns with events that nobody else has, shows them, and truncates them. */
 export const showAndCut = inCluster(async (cluster, random) => {
   const [former, next] = [cluster.leader(), nextOf(cluster)];
   await cluster.order({ does: 'stop', node: former });
@@ -41,7 +38,7 @@ export const showAndCut = inCluster(async (cluster, random) => {
   await cluster.order({ does: 'become', node: former, state: 'follower' });
 });
 
-/** For longer than a client looks for one at a time. */
+/** For longer than one search of a client for a node. */
 export const noNode = inCluster(async (cluster, random) => {
   for (const node of nodesOf(cluster)) await cluster.order({ does: 'stop', node });
   await aWhile(random);
@@ -55,7 +52,7 @@ export const noLeader = inCluster(async (cluster, random) => {
   await cluster.order({ does: 'lead', node: nextOf(cluster) });
 });
 
-/** Others are answered meanwhile. */
+/** Other requests are answered meanwhile. */
 export const leaveUnanswered = inCluster(async (cluster, random) => {
   await cluster.order({ does: 'leave-unanswered', node: cluster.leader(), appends: 3 });
   await aWhile(random);

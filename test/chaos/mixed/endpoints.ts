@@ -14,7 +14,7 @@ import type { EndpointHistory, LedgerEntry, LogEntry } from './history.ts';
 import type { Person } from './readers.ts';
 import type { Sender } from './sender.ts';
 
-/** A webhook, and who receives what it is sent. */
+/** A webhook and its receiver. */
 export type Endpoint = {
   readonly kind: Kind;
   readonly receiver: Receiver;
@@ -35,7 +35,7 @@ type Kind = {
 };
 
 const HANGS_MS = 5_000;
-/** Longer than anybody waits, one time in twenty. */
+/** In one of twenty cases, longer than any timeout. */
 const hanging: Manner = { answer: (random) => ({ status: 204, afterMs: random() < 0.05 ? HANGS_MS : 0 }) };
 
 const KINDS: readonly Kind[] = [
@@ -93,7 +93,7 @@ export const openEndpoints = async ({
       url: `${receiver.url}/hook`,
       limits: { ratePerSecond: 1_000, concurrency: 10 },
     };
-    // Sent again, it must not be another one, which would send to the same receiver.
+    // A retry must not register a second webhook for the same receiver.
     const { reply } = await senders[kind.owner]('POST', '/webhooks', {
       body,
       headers: { 'idempotency-key': randomUUID() },
@@ -112,7 +112,7 @@ type Told = {
   readonly ledger: readonly LedgerEntry[];
 };
 
-/** What an endpoint was sent, beside what it should have been. */
+/** The deliveries of an endpoint, beside the expected ones. */
 export const historyOf = (
   { kind, receiver, from }: Endpoint,
   { people, happened, log, ledger }: Told,

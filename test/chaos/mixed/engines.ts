@@ -8,22 +8,22 @@ import { startKafka, type TestKafka } from '../../engines/kafka.ts';
 import { startRedis, type TestRedis } from '../../engines/redis.ts';
 import { type PostgresServer, startPostgresServer } from './postgres-server.ts';
 
-/** A way that can be disturbed. */
+/** A network path that can be disturbed. */
 export type Way = Pick<Cuttable, 'cut' | 'stall' | 'mend'>;
 
 export type LogEngine = 'postgres' | 'eventstoredb';
 
-/** The engines of an installation at scale, each reached by a way that can be cut. */
+/** The engines of an installation at scale, each behind a path that can be cut. */
 export type Engines = AsyncDisposable & {
   readonly postgres: PostgresServer;
   readonly kafka: TestKafka;
   readonly redis: TestRedis;
-  /** Where the log is not in PostgreSQL. It keeps what it has answered in a file. */
+  /** Set if the log is not in PostgreSQL. It stores its answers in a file. */
   readonly eventStore: EventStoreServer | undefined;
   readonly ways: Readonly<Record<'database' | 'log' | 'kafka' | 'redis', Way>>;
-  /** As the roles have them, by those ways. */
+  /** The settings of the roles, with those paths. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The same, straight: for whoever looks on. */
+  /** The direct addresses, for the observer. */
   readonly straight: { readonly databaseUrl: string; readonly eventLogUrl: string };
 };
 
@@ -119,7 +119,7 @@ const startEventStore = async (): Promise<StartedEventStore> => {
   };
 };
 
-/** Ways that are disturbed as one. */
+/** Paths that are disturbed together. */
 const together = (ways: readonly Cuttable[]): Way => ({
   cut: () => void ways.map((way) => way.cut()),
   stall: () => void ways.map((way) => way.stall()),

@@ -17,7 +17,7 @@ import {
 } from './strikes.ts';
 import { ROLES, type Role } from './supervised.ts';
 
-/** Something that goes wrong, and is mended again. */
+/** A fault and its repair. */
 export type Fault = { readonly name: string; readonly strike: Strike };
 
 const everybody: Victims = ({ copies }) => copies;
@@ -70,7 +70,7 @@ const OF_EVENTSTORE: readonly Fault[] = [
   { name: 'EventStoreDB: some appends stay unanswered', strike: leaveUnanswered },
 ];
 
-/** Nothing leads to the projector. */
+/** No client connects to the projector. */
 const isReached = ({ role }: Copy): boolean => role !== 'projector';
 const WAYS = ['database', 'log', 'kafka', 'redis'] as const;
 
@@ -108,7 +108,7 @@ const toDatabase: Strike = disturb('stall', ({ engines }) => [engines.ways.datab
 const toKafka: Strike = disturb('stall', ({ engines }) => [engines.ways.kafka], longerThanALease);
 const toLog: Strike = disturb('stall', ({ engines }) => [engines.ways.log]);
 
-/** While one thing is away, another ends. */
+/** Two faults at once: while one engine is unavailable, a process ends. */
 const TOGETHER: readonly Fault[] = [
   { name: 'way to database: stalled for longer than a lease', strike: toDatabase },
   {
@@ -141,7 +141,7 @@ export const faultsOn = (hasEventStore: boolean): readonly Fault[] => [
   ...TOGETHER,
 ];
 
-/** So many of them, as a seed shuffles them: each once before any comes again. */
+/** Plans a number of faults in the order of a seed: each once before any repeats. */
 export const planFaults = (
   faults: readonly Fault[],
   count: number,

@@ -3,7 +3,7 @@ import type { Write } from './history.ts';
 import type { Recorder } from './recorder.ts';
 import type { Sender } from './sender.ts';
 
-/** A client that writes by GraphQL, whose answers show what was written. */
+/** A client that writes by GraphQL, whose answers contain the written data. */
 export type GraphqlAuthor = {
   createPost(title: string): Promise<Post | undefined>;
   updatePost(post: Post, title: string): Promise<Post | undefined>;
@@ -84,7 +84,7 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
       const { reply } = await send('POST', '/graphql', { body: { query: READ, variables: { id } } });
       if (reply === undefined) return;
       const found = (reply.body as { data?: { post: Post | null } | null }).data?.post?.version ?? 'gone';
-      // A mutation answers once its write can be read, by everybody.
+      // A mutation answers once its write is visible to everybody.
       recorder.reads.push({
         client: name,
         target: `/articles/${id}`,
@@ -114,7 +114,7 @@ type Answer = {
   }[];
 };
 
-/** What is done and cannot be read yet is acknowledged all the same, though not what version it has. */
+/** A write that cannot be read yet counts as acknowledged, without its version. */
 const judge = (
   answer: Answer | undefined,
   shows: Mutation['shows'],

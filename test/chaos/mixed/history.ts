@@ -1,4 +1,4 @@
-/** What is kept of a run: plain data, which the checker judges once all is over. */
+/** The records of a run: plain data, which the checker judges at the end. */
 export type History = {
   readonly seed: number;
   readonly faults: readonly Injected[];
@@ -10,40 +10,38 @@ export type History = {
   readonly moves: readonly CheckpointMove[];
   readonly ends: readonly ProcessEnd[];
   readonly memory: readonly MemorySample[];
-  /** What `annals audit verify` said in the end. */
+  /** The output of `annals audit verify` at the end. */
   readonly proof: { readonly exit: number; readonly said: string };
 };
 
-/** What a client wanted to be done, with all its attempts. */
+/** A requested write with all its attempts. */
 export type Write = {
-  /** The request's id, the same in all attempts; the events of it are told by it. */
+  /** The id of the request, the same in all attempts; it identifies the events. */
   readonly request: string;
   readonly client: string;
   readonly what: string;
   readonly startMs: number;
   readonly endMs: number;
   readonly attempts: number;
-  /**
-   * `refused` is an answer that nothing is the matter with but the request; `unknown` is none, to the end.
-   */
+  /** `refused` is an answer that blames only the request; `unknown` means no answer until the end. */
   readonly outcome: 'acknowledged' | 'refused' | 'unknown';
-  /** Of whoever refused it. */
+  /** The reason of the refusal. */
   readonly why?: string;
-  /** The events that it leaves, once each. */
+  /** The expected events, once each. */
   readonly leaves: readonly string[];
-  /** What it made or changed, and what of it there is then. */
+  /** The item that it makes or changes, and its expected state. */
   readonly target: string;
   readonly state: State;
   /**
-   * Whether its client can demand to see it from then on: what is done without an answer that says where, may
-   * be read later.
+   * Whether the client can demand to see it from then on: an acknowledgement without a position may become
+   * visible later.
    */
   readonly isVisible: boolean;
-  /** Where it is in the log, as the answer said. */
+  /** The position in the log, according to the answer. */
   readonly position?: number;
 };
 
-/** The version of something that is there, or that it is gone. */
+/** The version of an existing item, or that it is gone. */
 export type State = number | 'gone';
 
 export type Read = {
@@ -51,7 +49,7 @@ export type Read = {
   readonly target: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Whether it was to show all that the client had been told is done. */
+  /** Whether it was to include all writes acknowledged to the client. */
   readonly isConsistent: boolean;
   readonly found: State;
 };
@@ -63,16 +61,16 @@ export type LogEntry = {
   readonly version: number;
   readonly position: number;
   readonly request: string;
-  /** Whether it follows from another event, and not from a request. */
+  /** Whether it follows from another event, not from a request. */
   readonly isConsequence: boolean;
 };
 
-/** What somebody who follows should have heard in all, and has heard. */
+/** All expected messages of a subscriber, and the received ones. */
 export type Feed = {
   readonly name: string;
   readonly expected: readonly string[];
   readonly heard: readonly string[];
-  /** Connections that were made. */
+  /** The number of connections. */
   readonly visits: number;
 };
 
@@ -87,9 +85,9 @@ export type LedgerEntry = { readonly id: string; readonly state: string };
 export type EndpointHistory = {
   readonly name: string;
   readonly expected: readonly string[];
-  /** Whether what comes for the first time is to come in the order of the log. */
+  /** Whether first arrivals must be in the order of the log. */
   readonly isOrdered: boolean;
-  /** Of these, what could be read no more in the end, and may have been kept back. */
+  /** Events that could no longer be read at the end, and may have been withheld. */
   readonly takenBack: readonly string[];
   readonly received: readonly Callback[];
   readonly ledger: readonly LedgerEntry[];
@@ -97,10 +95,10 @@ export type EndpointHistory = {
 
 export type CheckpointMove = {
   readonly follower: string;
-  /** Nothing where it was nowhere before, or where the record begins. */
+  /** Null if it had no position yet, or at the start of the record. */
   readonly from: number | null;
   readonly to: number;
-  /** How far the read model was then. */
+  /** The checkpoint of the read model at that time. */
   readonly projected: number | null;
 };
 
@@ -115,7 +113,7 @@ export type ProcessEnd = {
 
 export type MemorySample = { readonly name: string; readonly atMs: number; readonly bytes: number };
 
-/** Each kind of operation, and how long after the mend it had first been done again. */
+/** The kinds of operations, and the time from the repair until each first succeeded. */
 export type Recovery = Readonly<Record<string, number>>;
 
 export type Injected = {

@@ -8,11 +8,11 @@ import { createSender } from './sender.ts';
 import type { Site } from './site.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Clients of every kind who do one thing after the other until they are ended. */
+/** Clients of every kind, each sending one request after the other until they are ended. */
 export type Load = {
-  /** Only ever rejects, where a client has failed. */
+  /** Never resolves; rejects if a client has failed. */
   readonly failed: Promise<never>;
-  /** Answers once everybody has finished what they had begun. */
+  /** Resolves once every client has finished its current request. */
   end(): Promise<void>;
 };
 
@@ -24,7 +24,7 @@ type Options = {
 };
 
 const POLLERS = 2;
-/** Between one request and the next, so that the machine is not what is tried. */
+/** A pause between requests, so that the machine is not the bottleneck. */
 const PAUSE_MS_MAX = 250;
 const PUBLISHED = ['article.drafted', 'article.published'];
 
@@ -53,7 +53,7 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
     PUBLISHED,
   );
   if (busy === undefined) throw new Error('the first article was not acknowledged');
-  // From here on it is there for everybody.
+  // From here on it is visible to everybody.
   await editor.read(busy);
   for (const [place, tokens] of authors.entries()) {
     const author = authorOf(place, `REST ${place}`);

@@ -8,9 +8,9 @@ import { runChaos } from './run.ts';
 import { tell } from './tell.ts';
 
 /**
- * Always the same, so that a failure is one of the change that it came with; a long run by hand takes others
- * (docs/chaos.md). With these, processes, engines and ways are among what fails, and so are all processes at
- * once, and whatever may happen to a cluster of EventStoreDB.
+ * Constant, so that a failure points to the change that introduced it; long manual runs use others
+ * (docs/chaos.md). These seeds include faults of processes, engines and network paths, of all processes at
+ * once, and all faults of a cluster of EventStoreDB.
  */
 const RUNS = { postgres: { seed: 9_417, faults: 5 }, eventstoredb: { seed: 4_808_013, faults: 6 } } as const;
 const TEST_MS = scaled(600_000);
@@ -32,7 +32,7 @@ test.skipIf(missing !== undefined).each(['postgres', 'eventstoredb'] as const)(
     );
     expect(outcome.violations).toEqual([]);
     const { feeds, deliveries } = outcome.history;
-    // Where nothing was to come, nothing was tried.
+    // A subscriber without expected events would test nothing.
     expect([...feeds, ...deliveries].filter(({ expected }) => expected.length === 0)).toEqual([]);
   },
   TEST_MS,

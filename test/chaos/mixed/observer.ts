@@ -14,20 +14,20 @@ import type { CheckpointMove, History, LedgerEntry } from './history.ts';
 import type { Site } from './site.ts';
 import { readMoves, recordMoves } from './watch.ts';
 
-/** Somebody who looks at the engines straight, and at nothing that the roles say. */
+/** An observer with direct connections to the engines, independent of the roles. */
 export type Observer = AsyncDisposable & {
   cursor(): Promise<Cursor>;
-  /** Until everybody has done what there was to do. */
+  /** Waits until all work is done. */
   settled(): Promise<void>;
   events(): Promise<readonly DecodedEvent[]>;
   readonly identity: EventLog['identity'];
   ledger(webhookId: number): Promise<readonly LedgerEntry[]>;
   moves(): Promise<readonly CheckpointMove[]>;
-  /** As an operator would. */
+  /** Runs the verification as an operator would. */
   prove(): Promise<History['proof']>;
 };
 
-/** A run of a dispatcher that died is waited for, and so is a breaker that is open. */
+/** Long enough for the claim of a dead dispatcher and an open circuit breaker to expire. */
 const SETTLED_WITHIN_MS = 150_000;
 const FOLLOWERS = ['projector', 'publisher', 'process-manager', 'webhook-planner'];
 

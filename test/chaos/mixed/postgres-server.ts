@@ -6,16 +6,15 @@ import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { until } from '../../../testing/until.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
 
-/** A PostgreSQL server of the caller's own, that can be ended in each of the ways in which one ends. */
+/** A PostgreSQL server of the caller's own, which can be ended in every possible way. */
 export type PostgresServer = AsyncDisposable & {
   readonly url: string;
   createDatabase(name: string): Promise<string>;
   /**
-   * Ends it, and waits until it is there again: `kill -9` of the server, or its own fast and immediate
-   * shutdown.
+   * Ends it, and waits until it is up again: `kill -9` of the server, or its own fast and immediate shutdown.
    */
   end(how: Ending): Promise<void>;
-  /** It keeps its connections and answers nothing. */
+  /** It keeps its connections, but does not answer. */
   pause(): Promise<void>;
   resume(): void;
 };
@@ -27,7 +26,7 @@ const SIGNALS: Readonly<Record<Ending, NodeJS.Signals>> = {
   fast: 'SIGINT',
   immediate: 'SIGQUIT',
 };
-/** What was committed outlives the server, though not the machine. */
+/** Commits survive a crash of the server, but not of the machine. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500', max_wal_size: '512MB' };
 const RECOVERED_MS = 60_000;
 
@@ -57,7 +56,7 @@ export const startPostgresServer = async (
     async end(how) {
       const running = await readPostmaster(pgdata);
       if (running !== undefined) signal(running.pid, SIGNALS[how]);
-      // Its owner starts it again, on the same port.
+      // The owner restarts it on the same port.
       await until(
         () => readPostmaster(pgdata),
         (postmaster) => postmaster?.ready === true && postmaster.pid !== running?.pid,
@@ -67,7 +66,7 @@ export const startPostgresServer = async (
     async pause() {
       const postmaster = await readPostmaster(pgdata);
       if (postmaster === undefined) return;
-      // The first of them makes no more, so that the list of its children is whole.
+      // The postmaster is stopped first, so that the list of its children is complete.
       for (const pid of [postmaster.pid]) if (signal(pid, 'SIGSTOP')) paused.push(pid);
       for (const pid of await childrenOf(postmaster.pid)) if (signal(pid, 'SIGSTOP')) paused.push(pid);
     },
@@ -76,7 +75,7 @@ export const startPostgresServer = async (
   };
 };
 
-/** Answers whether the process was still there. */
+/** Returns whether the process still existed. */
 const signal = (pid: number, name: NodeJS.Signals): boolean => {
   try {
     return process.kill(pid, name);
@@ -92,7 +91,7 @@ const childrenOf = async (parent: number): Promise<readonly number[]> => {
   return pids.filter((_, place) => parents[place] === parent);
 };
 
-/** Of the line of /proc, the name of the program is in brackets, and may hold anything. */
+/** In the line of /proc, the program's name is in parentheses, and may contain anything. */
 const parentOf = async (pid: number): Promise<number | undefined> => {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[1]);

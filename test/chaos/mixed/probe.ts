@@ -8,7 +8,10 @@ import { createSender } from './sender.ts';
 import type { Site } from './site.ts';
 import { createTokens } from './tokens.ts';
 
-/** Does everything once that clients do, and answers how long after a moment each had been done. */
+/**
+ * Performs every client operation once, and returns the time after a given moment at which each had
+ * succeeded.
+ */
 export type Probe = (sinceMs: number) => Promise<Recovery>;
 
 type Options = {
@@ -19,7 +22,7 @@ type Options = {
   readonly receiver: Receiver;
 };
 
-/** What takes longer has not come back. */
+/** A slower operation counts as not recovered. */
 const RECOVERED_WITHIN_MS = 240_000;
 
 export const createProbe = ({ site, recorder, service, reader, receiver }: Options): Probe => {
@@ -43,7 +46,7 @@ export const createProbe = ({ site, recorder, service, reader, receiver }: Optio
       await work;
       return Date.now() - sinceMs;
     };
-    // Each time somebody new, who needs a token first.
+    // A new client each time, which needs a token first.
     const tokens = createTokens({ site, recorder, service });
     const token = await took(tokens.held());
     asked += 1;

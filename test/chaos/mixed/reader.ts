@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Followed } from '../../../testing/http/event-source.ts';
 
 /**
- * Somebody who follows, comes again to where they were whenever the stream ends or falls silent, and keeps
- * what they heard.
+ * A subscriber that reconnects after its last cursor whenever the stream ends or falls silent, and records
+ * all messages.
  */
 export type Reader = {
   readonly name: string;
-  /** Each message as its cursor and its type, in the order in which they came. */
+  /** Each message as its cursor and its type, in order of arrival. */
   readonly heard: readonly string[];
   readonly visits: () => number;
   lastCursor(): string;
@@ -18,11 +18,11 @@ type Options = {
   readonly name: string;
   readonly from: string;
   readonly onFailure: (why: string) => void;
-  /** Goes on after a cursor. */
+  /** Resumes after a cursor. */
   open(cursor: string, onSign: () => void): Promise<Followed>;
 };
 
-/** A stream that lives says so every second. */
+/** A healthy stream sends a heartbeat every second. */
 const SILENCE_MAX_MS = 4_000;
 const OPEN_MAX_MS = 4_000;
 const LOOK_MS = 20;
@@ -88,7 +88,7 @@ export const startReader = ({ name, from, open, onFailure }: Options): Reader =>
   };
 };
 
-/** One who comes too late is sent away. */
+/** Closes a stream that opens too late. */
 const inTime = async (opening: Promise<Followed>): Promise<Followed> => {
   const stream = await Promise.race([opening, delay(OPEN_MAX_MS, undefined, { ref: false })]);
   if (stream !== undefined) return stream;
@@ -107,8 +107,8 @@ type Graphql = {
 };
 
 /**
- * A message of `/events` is the event; one of GraphQL has it under the name of the field. A stream that has
- * to end says why.
+ * A message of `/events` is the event; one of GraphQL contains it under the name of the field. A stream that
+ * must end sends the reason.
  */
 const read = ({
   event,

@@ -8,7 +8,7 @@ import type { Recorder } from './recorder.ts';
 import type { Site } from './site.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Somebody with a right to hear, nobody in particular without tokens. */
+/** A user with rights to events; without tokens, an anonymous one. */
 export type Person = { readonly viewer: Viewer; readonly tokens?: Tokens };
 
 type Kind = {
@@ -25,10 +25,10 @@ type Options = {
 };
 
 export type Readers = {
-  /** The one who hears everything. */
+  /** The reader that receives everything. */
   readonly first: Reader;
   readonly all: readonly Reader[];
-  /** What each heard, beside what they should have. */
+  /** The received messages of each, beside the expected ones. */
   feeds(happened: readonly Happened[]): readonly Feed[];
 };
 

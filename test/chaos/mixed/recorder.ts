@@ -1,10 +1,10 @@
 import type { Read, Write } from './history.ts';
 
-/** Takes down what the clients do, while they do it. */
+/** Records the operations of the clients as they happen. */
 export type Recorder = {
   readonly writes: Write[];
   readonly reads: Read[];
-  /** Attempts that came to nothing and were made again, by what they came to. */
+  /** Failed attempts that were retried, by result. */
   readonly failures: Map<string, number>;
   failed(why: string): void;
   attempted(): void;

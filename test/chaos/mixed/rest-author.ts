@@ -4,13 +4,13 @@ import type { State, Write } from './history.ts';
 import type { Recorder } from './recorder.ts';
 import type { Sender, Sent } from './sender.ts';
 
-/** A client that writes by REST, and reads what it has written; all of it is taken down. */
+/** A client that writes by REST, and reads its own writes; all of it is recorded. */
 export type RestAuthor = {
-  /** Answers with the path, where it is there then. */
+  /** Returns the path, if the item exists afterwards. */
   create(path: string, body: object, leaves: readonly string[]): Promise<string | undefined>;
   edit(path: string, change: Readonly<Record<string, string>>, leaves: readonly string[]): Promise<void>;
   remove(path: string, leaves: readonly string[]): Promise<void>;
-  /** As the client that wrote it, who is to see it; or as anybody. */
+  /** Reads as the client that wrote it, which must see it; or as anybody. */
   read(path: string, options?: { readonly isConsistent?: boolean }): Promise<void>;
 };
 
@@ -62,7 +62,7 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
     cursor = told;
     return { outcome: 'acknowledged', target, state, isVisible: true, position: positionOf(told) };
   };
-  /** Nobody else writes there, so that what is there is what the attempt before has left. */
+  /** Nobody else writes there, so any change is that of the previous attempt. */
   const found = async (
     path: string,
     was: State | undefined,

@@ -22,9 +22,9 @@ export type Options = {
   readonly seed: number;
   readonly faults: number;
   readonly log: LogEngine;
-  /** These alone, by what their names begin with. */
+  /** Only faults whose names begin with one of these. */
   readonly only?: readonly string[];
-  /** No other fault is injected once it is aborted. */
+  /** Once aborted, no other fault is injected. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (line: string) => void;
 };
@@ -33,16 +33,16 @@ export type Outcome = {
   readonly history: History;
   readonly violations: readonly Violation[];
   readonly recorder: Recorder;
-  /** What each process has printed. */
+  /** The output of each process. */
   readonly logs: ReadonlyMap<string, string>;
 };
 
-/** Between what has come back and what goes wrong next. */
+/** The pause between a recovery and the next fault. */
 const PEACE_MS_MAX = 1_500;
 
 /**
- * A whole installation under load, to which one thing after the other happens; and what is found wrong once
- * it has come to rest.
+ * Runs a whole installation under load, injects one fault after the other, and checks the records once it is
+ * idle.
  */
 export const runChaos = async ({
   seed,
@@ -120,7 +120,7 @@ export const runChaos = async ({
   return { history, violations: [...check(history), ...rest], recorder, logs };
 };
 
-/** What was written last is heard within this, by whoever is there. */
+/** The last writes must reach all connected subscribers within this time. */
 const REST_MS = 3_000;
 
 const setScene = async (site: Site, resources: AsyncDisposableStack, seed: number) => {

@@ -5,18 +5,18 @@ import type { Recorder } from './recorder.ts';
 import type { Site } from './site.ts';
 import type { Tokens } from './tokens.ts';
 
-/** A request that is sent until it is answered by somebody who could do it. */
+/** Sends a request until a process answers it. */
 export type Sender = (method: string, path: string, ask?: Ask) => Promise<Sent>;
 
 export type Sent = {
-  /** None where the time for all attempts is up. */
+  /** Undefined if the time for all attempts is over. */
   readonly reply: Reply | undefined;
   readonly attempts: number;
-  /** Whether an attempt before the last may have been carried out, though nobody said so. */
+  /** Whether an earlier attempt may have taken effect without an answer. */
   readonly isUncertain: boolean;
 };
 
-/** A client that waits no longer than this tries again. */
+/** The timeout of a client before it retries. */
 const ATTEMPT_MS = 4_000;
 const ALL_ATTEMPTS_MS = 240_000;
 const AGAIN_MS = 100;
@@ -27,10 +27,7 @@ const BROKEN = 500;
 
 type Options = { readonly site: Pick<Site, 'url'>; readonly recorder: Recorder; readonly tokens?: Tokens };
 
-/**
- * As a client that was written with care: with a deadline, a token that it renews, and the same request again
- * where it must be.
- */
+/** A careful client: with a deadline, a renewed token, and retries of the same request where needed. */
 export const createSender = ({ site, recorder, tokens }: Options): Sender => {
   const ask = restClientOf({ url: site.url, fetch: fetchInTime });
   return async (method, path, options = {}) => {
@@ -66,9 +63,7 @@ type Told = {
   readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
 };
 
-/**
- * What is to be tried again: with GraphQL, the status alone does not say it. Nothing where it was answered.
- */
+/** The reason to retry: for GraphQL, the status alone does not show it. Undefined for an answer. */
 const passing = ({ status, body }: Reply): string | undefined => {
   const { code, errors } = (typeof body === 'object' && body !== null ? body : {}) as Told;
   const said = code ?? errors?.[0]?.extensions?.code;

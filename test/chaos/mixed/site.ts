@@ -9,32 +9,30 @@ import { type Engines, type LogEngine, startEngines } from './engines.ts';
 import { ROLES, type Role, type Supervised, supervise } from './supervised.ts';
 
 /**
- * A whole installation as an operator has it at scale: two copies of each role behind an ingress, on engines
- * of their own.
+ * A whole installation as an operator runs it at scale: two replicas of each role behind an ingress, on
+ * engines of their own.
  */
 export type Site = AsyncDisposable &
   Pick<Installation, 'domain' | 'url' | 'admin' | 'fetch'> & {
     readonly engines: Engines;
     readonly copies: readonly Copy[];
-    /** What the roles were started with, but that the engines are reached straight. */
+    /** The settings of the roles, but with direct addresses of the engines. */
     readonly settings: Readonly<Record<string, string>>;
   };
 
 export type Copy = {
   readonly role: Role;
   readonly process: Supervised;
-  /** From the ingress to it; of the projector nowhere. */
+  /** The path from the ingress to it; the projector has none. */
   readonly way: Cuttable;
-  /** From the other roles to its internal listener. */
+  /** The path from the other roles to its internal listener. */
   readonly internalWay: Cuttable;
 };
 
 const COPIES = 2;
-/** The ingress asks a copy again after so long that was not there. */
+/** The time after which the ingress tries an unavailable replica again. */
 const AGAIN = 'max_fails=1 fail_timeout=1s';
-/**
- * What fails is tried again soon, and given up after some seconds; what takes long is taken for a failure.
- */
+/** Short retries and retry budgets; slow operations count as failures. */
 const IMPATIENCE = {
   WEBHOOK_RETRY_SCHEDULE: '0.2,0.3,0.4,0.5,0.6,0.7,0.8',
   WEBHOOK_TIMEOUT_MS: '2000',

@@ -4,7 +4,7 @@ import type { Way } from './engines.ts';
 import type { Copy, Site } from './site.ts';
 import type { Role } from './supervised.ts';
 
-/** What goes wrong for a while; it resolves once it is mended. */
+/** A fault for a while; resolves once it is repaired. */
 export type Strike = (site: Site, random: () => number) => Promise<void>;
 export type Victims = (site: Site, random: () => number) => readonly Copy[];
 type Ways = (site: Site, random: () => number) => readonly Way[];
@@ -12,7 +12,7 @@ type While = (random: () => number) => Promise<void>;
 
 const AWAY_MS_MIN = 800;
 const AWAY_MS_MAX = 4_500;
-/** Then whoever was stopped is no owner any more when they wake up. */
+/** Long enough that a stopped leader has lost its lease when it resumes. */
 const LONGER_THAN_A_LEASE_MS = 7_000;
 
 export const aWhile: While = (random) => delay(AWAY_MS_MIN + random() ** 2 * (AWAY_MS_MAX - AWAY_MS_MIN));

@@ -7,21 +7,19 @@ import type { ProcessEnd } from './history.ts';
 export const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
 export type Role = (typeof ROLES)[number];
 
-/**
- * One copy of a role, which somebody starts again whenever it has ended, as an operator's supervisor does.
- */
+/** A replica of a role that is restarted whenever it ends, as an operator's supervisor does. */
 export type Supervised = AsyncDisposable & {
   readonly role: Role;
   readonly name: string;
-  /** Ends it; where it was told to end it is expected to end with 0. It is started again. */
+  /** Ends it; after SIGTERM it is expected to exit with 0. It is restarted. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   pause(): void;
   resume(): void;
   ready(): Promise<void>;
-  /** In bytes; nothing where it is not there just now. */
+  /** In bytes; undefined while it does not run. */
   memory(): Promise<number | undefined>;
   readonly ends: readonly ProcessEnd[];
-  /** All that it has printed, in all its lives. */
+  /** Its output, across all restarts. */
   printed(): string;
 };
 
@@ -34,7 +32,7 @@ type Options = {
 const READY = 'Annals is ready.';
 const AGAIN_MS = 250;
 const STARTS_IN_A_ROW_MAX = 100;
-/** Of what it said last, in a finding. */
+/** The last lines of its output in a finding. */
 const LINES_MAX = 12;
 
 export const supervise = ({ role, copy, settings }: Options): Supervised => {

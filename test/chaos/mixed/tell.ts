@@ -2,7 +2,7 @@ import { INVARIANTS, type Violation } from './check/violation.ts';
 import type { Injected } from './history.ts';
 import type { Outcome } from './run.ts';
 
-/** What a run comes to, as tables for people. */
+/** The result of a run, as tables for people. */
 export const tell = ({ history, violations, recorder }: Outcome, repeat: string): string => {
   const { faults, writes, reads, log, feeds, deliveries, ends } = history;
   const all = faults.map(slowest);
@@ -64,7 +64,7 @@ const countedReasons = (ends: Outcome['history']['ends']): readonly (readonly st
   return [...byReason].map(([reason, same]) => [reason, String(same.length)]).toSorted();
 };
 
-/** The message of the failure that its log ends with, or the sentence by which a start is refused. */
+/** The error at the end of its log, or the sentence that refused its start. */
 const reasonIn = (said: string): string =>
   [...said.matchAll(/"message":"((?:[^"\\]|\\.)*)"/g)].at(-1)?.[1] ?? said.split('\n').at(-1) ?? '';
 
@@ -76,7 +76,7 @@ const KINDS = [
   'other',
 ] as const satisfies readonly Violation['kind'][];
 
-/** Recovered is what can do everything again. */
+/** Recovered means that every operation succeeds again. */
 const slowest = ({ recovery }: Injected): number => Math.max(...Object.values(recovery));
 
 const percentile = (values: readonly number[], share: number): number =>

@@ -4,10 +4,10 @@ import type { Recorder } from './recorder.ts';
 import { fetchInTime, reasonOf } from './sender.ts';
 import type { Site } from './site.ts';
 
-/** The access token of a service, exchanged for another before it ends. */
+/** The access token of a service, renewed before it expires. */
 export type Tokens = {
   held(): Promise<string>;
-  /** Somebody has refused it. */
+  /** The token was refused. */
   drop(token: string | undefined): void;
 };
 

@@ -4,8 +4,8 @@ import type { CheckpointMove, MemorySample } from './history.ts';
 import type { Supervised } from './supervised.ts';
 
 /**
- * Where each checkpoint is, and from now on each move of one, in the transaction of the move, with how far
- * the read model was then.
+ * Records each checkpoint, and from now on each move of one, in the same transaction, with the checkpoint of
+ * the read model.
  */
 export const recordMoves = (pool: Pool): Promise<unknown> =>
   pool.query(`
@@ -31,7 +31,7 @@ export const readMoves = async (pool: Pool): Promise<readonly CheckpointMove[]> 
 
 const EVERY_MS = 1_000;
 
-/** How much memory each process has, second by second, until it is disposed. */
+/** The memory of each process, every second, until it is disposed. */
 export const watchMemory = (
   processes: readonly Supervised[],
 ): AsyncDisposable & { readonly samples: readonly MemorySample[] } => {

@@ -6,9 +6,9 @@ import { head, openMany } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 
 const REQUESTS_MAX = 300;
-/** Together more than the process takes at once. */
+/** Together more than the process admits at once. */
 const [READERS, MORE_READERS] = [200, 300];
-/** Those who have a connection wait for the table. */
+/** Requests that have a connection wait for the table. */
 const CONNECTED_MAX = 20;
 const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(120_000);
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, START_MS);
 afterAll(() => target?.[Symbol.asyncDispose]());
 
-/** Things that nobody else of us needs. */
+/** Requests that need no database connection. */
 const askElsewhere = async (): Promise<readonly (readonly [number, string | null])[]> => {
   const headers = {
     authorization: `Bearer ${target.administrator.token}`,
@@ -42,11 +42,11 @@ const askElsewhere = async (): Promise<readonly (readonly [number, string | null
 };
 
 test(
-  'while all connections to the database are taken, readers, writers and those who ask for tokens are put off in time, and served once they are free',
+  'while all database connections are taken, readers, writers and token requests are refused in time, and served once connections are free',
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, 0);
-    // Each asks for another thing, so that none shares the statement of another.
+    // Different requests, so that none shares a statement.
     const read = (count: number) => {
       for (let asked = 0; asked < count; asked += 1)
         many.add().socket.write(head(`GET /articles?tag=${many.all.length}`, 'Connection: close'));
@@ -72,7 +72,7 @@ test(
       expect(
         refused.filter((text) => !/^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n/i.test(text)).slice(0, 5),
       ).toEqual([]);
-      // Who is too many is told at once, and who waits for a connection once that has taken too long.
+      // Requests over the limit are refused at once, and those waiting for a connection after a timeout.
       const codes = new Set(refused.map((text) => /"code":"(\w+)"/.exec(text)?.[1]));
       expect(codes).toEqual(new Set(['overloaded', 'unavailable']));
       expect(await elsewhere).toEqual([

@@ -7,7 +7,7 @@ import { head, openMany, openRaw, type Raw } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 
 const CONNECTIONS = 10_000;
-/** What each of the two processes has open beside the connections. */
+/** The open files of each of the two processes beside the connections. */
 const OTHER_FILES = 1_000;
 const AT_ONCE = 500;
 const PATIENCE_MS = 60_000;
@@ -20,7 +20,7 @@ const START_MS = scaled(120_000);
 
 let target: Target;
 beforeAll(async () => {
-  // They are given the time to stay.
+  // Allows idle connections to stay long enough.
   target = await startTarget({
     CONNECTIONS_MAX: String(size),
     HEADERS_TIMEOUT_MS: '60000',
@@ -31,7 +31,7 @@ afterAll(() => target?.[Symbol.asyncDispose]());
 
 const connected = async ({ socket }: Raw) => (socket.connecting ? once(socket, 'connect') : undefined);
 
-/** Comes until it is let in. */
+/** Retries until it is admitted. */
 const isLetIn = async (): Promise<boolean> => {
   const raw = openRaw(target);
   raw.socket.write(head('GET /articles', 'Connection: close'));
@@ -69,7 +69,7 @@ test(
     );
     expect(kibEach).toBeLessThan(KIB_PER_CONNECTION_MAX);
 
-    // All places are taken now, and somebody comes beyond.
+    // All places are taken now, and more clients come.
     await openSome(silent, 100, '');
     await until(
       async () => openRaw(target).closed.then(() => target.metric('annals_http_connections_refused_total')),

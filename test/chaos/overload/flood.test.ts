@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, START_MS);
 afterAll(() => target?.[Symbol.asyncDispose]());
 
-/** One that takes a while, and whose answer nobody shares. */
+/** A slow query whose answer is not shared. */
 const query = (index: number): string => {
   const body = JSON.stringify({
     query: `{ articles: posts(limit: 100) { id title body x${index}: id author { id name } } }`,
@@ -37,15 +37,15 @@ const query = (index: number): string => {
 };
 
 test(
-  `${WAVES * PER_WAVE} requests that come without waiting for any answer are served or told to come again, each in time`,
+  `${WAVES * PER_WAVE} requests sent without waiting for answers are served or told to retry, each in time`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, 0);
     {
-      // However quick the machine is, those who have come in take a while.
+      // However fast the machine is, admitted requests take a while.
       await using _lock = await lockArticles(target.databaseUrl);
       for (let wave = 0; wave < WAVES; wave += 1) {
-        // An open loop: they come at their own pace, whatever becomes of those before.
+        // An open loop: requests come at their own rate, independent of answers.
         await delay(WAVE_EVERY_MS);
         for (let index = 0; index < PER_WAVE; index += 1) many.add().socket.write(query(many.all.length));
       }
@@ -68,7 +68,7 @@ test(
 );
 
 test(
-  'a process that gets no processor sheds, answers whoever watches it, and recovers once it has one again',
+  'a process without CPU time sheds load, answers health checks, and recovers',
   async () => {
     const before = await target.metric('annals_http_requests_shed_total', 'reason="lag"');
     {
@@ -85,7 +85,7 @@ test(
   TEST_MS,
 );
 
-/** Lets a process work a little now and then, until the scope ends. */
+/** Lets a process run only a little now and then, until the scope ends. */
 const starve = (pid: number): Disposable => {
   const run = () => {
     process.kill(pid, 'SIGCONT');

@@ -7,13 +7,13 @@ import { allClosed, head, openMany, type Raw } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 
 const AT_ONCE = 40;
-/** Of those that send one request behind the other. */
+/** For clients that pipeline requests. */
 const [CONNECTIONS, REQUESTS] = [10, 1_000];
 const MEBIBYTE = 1_048_576;
 const HUGE_BYTES = 100 * MEBIBYTE;
 const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(120_000);
-/** Of the gigabytes that come, or would come of what comes. */
+/** Out of gigabytes that are sent, or that the input would expand to. */
 const GROWTH_MAX_MIB = 300;
 const START_MS = scaled(120_000);
 
@@ -89,7 +89,7 @@ const answered = (all: readonly Raw[]) =>
   );
 
 test(
-  `${AT_ONCE} at once of each kind of huge and malformed input are refused as they should, and leave nothing behind`,
+  `${AT_ONCE} at once of each kind of huge and malformed input are refused correctly, and leave nothing behind`,
   async () => {
     using memory = target.watchMemory();
     const wrong: unknown[] = [];
@@ -103,7 +103,7 @@ test(
         return sent;
       };
       const all = await send(AT_ONCE);
-      // On a slow machine some may be put off as too many; whoever then asks again is answered as the others.
+      // On a slow machine some may be refused for overload; a retry gets the same answer as the others.
       const later = all.some(isPutOff)
         ? await until(
             () => send(1),
@@ -126,7 +126,7 @@ test(
 );
 
 test(
-  `${AT_ONCE} bodies of 100 MiB that do not say how long they are, are refused once they are too long`,
+  `${AT_ONCE} chunked bodies of 100 MiB are refused once they are too long`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, AT_ONCE);
@@ -154,7 +154,7 @@ test(
 );
 
 test(
-  `${CONNECTIONS} × ${REQUESTS} requests that are sent without waiting for answers are all answered`,
+  `${CONNECTIONS} × ${REQUESTS} pipelined requests are all answered`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, CONNECTIONS);

@@ -2,7 +2,7 @@ import { openPool } from '#shared/database/pool.ts';
 
 const HELD_MAX_MS = 120_000;
 
-/** Keeps all readers of articles waiting, with the connections that they have, until the scope ends. */
+/** Blocks all readers of articles, with their connections, until the scope ends. */
 export const lockArticles = async (databaseUrl: string): Promise<AsyncDisposable> => {
   const pool = openPool({
     url: databaseUrl,
@@ -10,7 +10,7 @@ export const lockArticles = async (databaseUrl: string): Promise<AsyncDisposable
     connectionsMax: 1,
     statementTimeoutMs: HELD_MAX_MS,
   });
-  // An idle connection would be given up after a while.
+  // An idle connection would be closed after a while.
   const connection = await pool.connect();
   await connection.query('begin; lock table read_model.articles in access exclusive mode');
   return {

@@ -5,7 +5,7 @@ import { allClosed, head, type Many, openMany, trickle } from './sockets.ts';
 import { startTarget, type Target } from './target.ts';
 
 const MANY = 1_000;
-/** Far fewer than there are slow clients, so that those have to give theirs up. */
+/** Far fewer than slow clients, so that those must lose theirs. */
 const PLACES = 100;
 const BODY_BYTES = 100_000;
 const BYTE_EVERY_MS = 200;
@@ -13,7 +13,7 @@ const PATIENCE_MS = 60_000;
 const ANSWERED = 20;
 const START_MS = scaled(120_000);
 const TEST_MS = scaled(120_000);
-/** What garbage there may be beside what is kept. */
+/** Allows for garbage beside retained memory. */
 const GROWTH_MAX_MIB = 200;
 
 let target: Target;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, START_MS);
 afterAll(() => target?.[Symbol.asyncDispose]());
 
-/** Others ask, one after the other. */
+/** Other clients send requests, one after the other. */
 const answersToOthers = async (): Promise<readonly number[]> => {
   const statuses: number[] = [];
   while (statuses.length < ANSWERED) statuses.push((await target.ask('/articles')).status);
@@ -37,7 +37,7 @@ const ALL_WELL = Array.from({ length: ANSWERED }, () => 200);
 const statusesOf = ({ all }: Many) => [...new Set(all.map(({ statuses }) => statuses().join()))];
 
 test(
-  `${MANY} clients who send their headers a byte at a time are told that it took too long, and others are answered meanwhile`,
+  `${MANY} clients that send their headers a byte at a time get a timeout, and others are answered meanwhile`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, MANY);
@@ -52,7 +52,7 @@ test(
 );
 
 test(
-  `${MANY} clients who send their bodies a byte at a time lose their places to others`,
+  `${MANY} clients that send their bodies a byte at a time lose their places to others`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, MANY);
@@ -70,7 +70,7 @@ test(
     expect(await answersToOthers()).toEqual(ALL_WELL);
     await allClosed(many, PATIENCE_MS);
     console.log(`slow bodies: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
-    // Some have never had a place.
+    // Some never had a place.
     expect(statusesOf(many).filter((each) => each !== '408' && each !== '503')).toEqual([]);
     expect(await target.metric('annals_http_slow_clients_cut_total')).toBeGreaterThan(0);
     expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);

@@ -10,7 +10,7 @@ const BODY_CHARACTERS = 100_000;
 const BYTE_EVERY_MS = 1_000;
 const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(120_000);
-/** Of 800 that they ask for, with the garbage of what is refused. */
+/** Out of 800 MiB that they request, with the garbage of refused requests. */
 const GROWTH_MAX_MIB = 450;
 const START_MS = scaled(120_000);
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   target = await startTarget({ REQUEST_TIMEOUT_MS: '3000', STREAM_HEARTBEAT_MS: '300', ...room });
   const headers = { authorization: authorization(), 'content-type': 'application/json' };
   const body = JSON.stringify({ title: 'Long', body: 'x'.repeat(BODY_CHARACTERS), tags: [] });
-  // One after the other, and again what a busy machine refuses: the room for clients is small here.
+  // Sequentially, with retries for a busy machine: the limit on buffered bytes is small here.
   for (let made = 0; made < ARTICLES; made += 1)
     await until(
       async () => (await target.ask('/articles', { method: 'POST', headers, body })).status,
@@ -39,7 +39,7 @@ const ask = (path: string, ...more: readonly string[]) =>
   head(`GET ${path}`, `Authorization: ${authorization()}`, 'Connection: close', ...more);
 
 test(
-  `${READERS} clients who take large answers a byte at a time are refused, or cut off to make room`,
+  `${READERS} clients that read large answers a byte at a time are refused, or closed to make room`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, READERS);
@@ -56,7 +56,7 @@ test(
     await Promise.all(many.all.map(({ closed }) => closed));
     console.log(`large answers: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
     const refused = many.all.filter(({ statuses }) => statuses().join() === '503');
-    // Which of the two, is a matter of how quickly they come.
+    // Timing decides which of the two.
     const shed = await target.metric('annals_http_requests_shed_total', 'reason="bytes"');
     expect(shed + (await target.metric('annals_http_slow_clients_cut_total'))).toBeGreaterThan(0);
     expect(
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  `${READERS} clients who take a stream of events a byte at a time are closed as too slow`,
+  `${READERS} clients that read a stream of events a byte at a time are closed as too slow`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, READERS);

@@ -4,14 +4,14 @@ import type { Target } from './target.ts';
 
 const HEADS = /HTTP\/1\.1 (\d{3}) /g;
 
-/** A client by hand: what it sends, and whether it reads, is for the test to say. */
+/** A raw client: the test controls what it sends, and whether it reads. */
 export type Raw = {
   readonly socket: Socket;
-  /** What has come back so far. */
+  /** The response so far. */
   text(): string;
-  /** Once the other side, or we, have ended it, and all is read. */
+  /** Resolves once either side has ended it, and everything is read. */
   readonly closed: Promise<void>;
-  /** The statuses of the answers, in their order. */
+  /** The statuses of the answers, in order. */
   statuses(): readonly number[];
 };
 
@@ -33,7 +33,7 @@ export const openRaw = ({ host, port }: Pick<Target, 'host' | 'port'>): Raw => {
   };
 };
 
-/** Reads a byte now and then, as slowly as it can be done, until it is let read all that has come. */
+/** Reads a byte now and then, as slowly as possible, until everything may be read. */
 export const readSlowly = (many: readonly Raw[], everyMs: number): Disposable => {
   for (const { socket } of many) socket.pause();
   const timer = setInterval(() => {
@@ -47,7 +47,7 @@ export const readSlowly = (many: readonly Raw[], everyMs: number): Disposable =>
   };
 };
 
-/** Many of them, who are gone at the end of the scope. */
+/** Many clients, which are closed at the end of the scope. */
 export type Many = Disposable & { readonly all: readonly Raw[]; add(): Raw };
 
 export const openMany = (target: Pick<Target, 'host' | 'port'>, count: number): Many => {
@@ -67,7 +67,7 @@ export const openMany = (target: Pick<Target, 'host' | 'port'>, count: number): 
   };
 };
 
-/** Waits until the other side, or we, have ended all of them. */
+/** Waits until all of them are closed. */
 export const allClosed = async ({ all }: Pick<Many, 'all'>, withinMs: number): Promise<void> => {
   await until(
     () => all.filter(({ socket }) => !socket.closed).length,
@@ -76,11 +76,11 @@ export const allClosed = async ({ all }: Pick<Many, 'all'>, withinMs: number): P
   );
 };
 
-/** Lines of a request, with the empty one at the end. */
+/** The lines of a request head, with the empty one at the end. */
 export const head = (requestLine: string, ...headers: readonly string[]): string =>
   `${[`${requestLine} HTTP/1.1`, 'Host: annals.example', ...headers].join('\r\n')}\r\n\r\n`;
 
-/** Sends each a byte more, round after round, until all is sent or the scope ends. */
+/** Sends each client one more byte per round, until all is sent or the scope ends. */
 export const trickle = (many: readonly Raw[], text: string, everyMs: number): Disposable => {
   let sent = 0;
   const timer = setInterval(() => {

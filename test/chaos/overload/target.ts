@@ -5,7 +5,7 @@ import { openPeople, type TokenHolder } from '../../../testing/people.ts';
 import { until } from '../../../testing/until.ts';
 import { type Installation, startInstallation } from '../../engines/installation.ts';
 
-/** All roles in one process, which is to be overloaded. */
+/** All roles in one process, the target of the overload. */
 export type Target = AsyncDisposable & {
   readonly url: string;
   readonly host: string;
@@ -13,22 +13,22 @@ export type Target = AsyncDisposable & {
   readonly pid: number;
   readonly databaseUrl: string;
   readonly administrator: TokenHolder;
-  /** Asks as any client does, on a connection of its own. */
+  /** A request of a normal client, on a connection of its own. */
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Of what the process tells of itself: the sum of all that have this name, and these labels. */
+  /** The sum of all samples with this name and these labels. */
   metric(name: string, labels?: string): Promise<number>;
-  /** What the process has in memory, now and at most while somebody watched. */
+  /** The memory of the process, now and at most while it was watched. */
   watchMemory(): Watched;
-  /** What the process has printed. */
+  /** The output of the process. */
   printed(): string;
-  /** Waits until it answers as if nothing had been, with nothing in the works. */
+  /** Waits until it answers normally, with no requests in progress. */
   recovered(): Promise<void>;
 };
 
-/** In MiB, and not known where there is no /proc. */
+/** In MiB; NaN without /proc. */
 type Watched = Disposable & { readonly beforeMib: number; peakMib(): number };
 
-/** What is kept alive may be closed just when it is used again. */
+/** A kept-alive connection may be closed just when it is used again. */
 const CLOSE = { connection: 'close' };
 const SAMPLE_MS = 50;
 const RECOVERS_WITHIN_MS = 60_000;
@@ -58,7 +58,7 @@ export const startTarget = async (settings: Readonly<Record<string, string>> = {
     databaseUrl: installation.settings.DATABASE_URL ?? '',
     watchMemory: () => watch(pid),
     async recovered() {
-      // This very question is in the works of nobody else.
+      // Only this very request is in progress.
       const isIdle = async () =>
         (await metric('annals_http_requests_in_flight')) === 0 && (await ask('/articles')).status === 200;
       await until(isIdle, Boolean, RECOVERS_WITHIN_MS);

@@ -6,8 +6,8 @@ type Told = Pick<History, 'writes' | 'log'>;
 const violation = (kind: Violation['kind'], what: string): Violation => ({ invariant: 'I1', kind, what });
 
 /**
- * I1: every acknowledged command is in the log exactly once, and no other more than once; nobody has appended
- * anything else.
+ * I1: every acknowledged command is in the log exactly once, every other at most once, and there are no other
+ * events.
  */
 export const appendViolations = ({ writes, log }: Told): readonly Violation[] => {
   const byRequest = Map.groupBy(
@@ -50,7 +50,7 @@ const writeViolations = (write: Write, entries: readonly LogEntry[]): readonly V
   return found;
 };
 
-/** Whatever began after something had been acknowledged comes after it in the log. */
+/** A command that began after another was acknowledged comes after it in the log. */
 const orderViolations = (writes: readonly Write[]): readonly Violation[] => {
   const done = writes.filter(({ outcome, position }) => outcome === 'acknowledged' && position !== undefined);
   const byEnd = done.toSorted((one, other) => one.endMs - other.endMs);
@@ -73,7 +73,9 @@ const orderViolations = (writes: readonly Write[]): readonly Violation[] => {
   return found;
 };
 
-/** The log itself: positions rise, ids are there once, and the versions of a stream follow each other. */
+/**
+ * Checks the log itself: positions increase, ids are unique, and the versions of a stream are consecutive.
+ */
 const logViolations = (log: readonly LogEntry[]): readonly Violation[] => {
   const found: Violation[] = [];
   const ids = new Set<string>();

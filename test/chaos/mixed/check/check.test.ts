@@ -4,14 +4,14 @@ import { change, inDelivery, inFeed, type Plant, swapped, twice, without } from 
 import { rightHistory } from './right-history.ts';
 import type { Invariant } from './violation.ts';
 
-/** A checker that finds nothing says something only where it is known to find what is there. */
+/** A checker that finds nothing proves something only if it is known to find violations. */
 
 const ARTICLES = 3;
-test('a history in which nothing went wrong has no violations', () => {
+test('a correct history has no violations', () => {
   expect(check(rightHistory(ARTICLES))).toEqual([]);
 });
 
-describe('what may be is not found', () => {
+describe('permitted deviations are not reported', () => {
   test.each<[string, Plant]>([
     [
       'an attempt without an answer that was carried out',
@@ -76,7 +76,7 @@ describe('what may be is not found', () => {
   });
 });
 
-describe('what was planted is found, as what it is', () => {
+describe('each planted violation is found and named', () => {
   test.each<[string, Invariant, string, Plant]>([
     [
       'an acknowledged write that is not in the log',

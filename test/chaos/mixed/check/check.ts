@@ -7,7 +7,7 @@ import { processViolations } from './processes.ts';
 import { readViolations } from './reads.ts';
 import type { Violation } from './violation.ts';
 
-/** All that is wrong with what happened, from what was taken down of it alone. */
+/** All violations, judged only by the records of the run. */
 export const check = (history: History): readonly Violation[] => [
   ...appendViolations(history),
   ...proofViolations(history),

@@ -1,10 +1,13 @@
 import type { CheckpointMove, History } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** They tell others of what can be read, so that they never are ahead of it. */
+/** They announce what can be read, so they must never be ahead of the read model. */
 const BEHIND_THE_READ_MODEL = new Set(['publisher', 'webhook-planner']);
 
-/** I5: each move of a checkpoint begins where the one before ended, goes on, and not beyond what is there. */
+/**
+ * I5: each move of a checkpoint begins where the previous one ended, and goes forward, but not beyond the
+ * log.
+ */
 export const checkpointViolations = ({
   moves,
   log,

@@ -6,7 +6,7 @@ import { inFeed, swapped, twice, without } from './planting.ts';
 import { rightHistory } from './right-history.ts';
 import type { Invariant } from './violation.ts';
 
-describe('whatever is removed, repeated or moved is found', () => {
+describe('any removed, repeated or moved record is found', () => {
   const articles = fc.integer({ min: 1, max: 12 });
   const anywhere = fc.nat();
   const damage = fc.constantFrom(without, twice, swapped) as fc.Arbitrary<

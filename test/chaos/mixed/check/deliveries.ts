@@ -2,7 +2,7 @@ import { faultsOf } from '../../sequence.ts';
 import type { Callback, EndpointHistory } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** I3: every delivery was received, or given up, under one id and with one body. */
+/** I3: every delivery was received, or is a dead letter, with one id and one body. */
 export const deliveryViolations = (endpoint: EndpointHistory): readonly Violation[] => {
   const { name, expected, takenBack, received, ledger, isOrdered } = endpoint;
   const violation = (kind: Violation['kind'], what: string): Violation => ({
@@ -51,11 +51,11 @@ export const deliveryViolations = (endpoint: EndpointHistory): readonly Violatio
   ];
 };
 
-/** Of a body, in a finding. */
+/** The length of a body in a finding. */
 const TOLD_MAX = 200;
 const ENDS = new Set(['delivered', 'dead', 'withheld']);
 
-/** What is accepted for the first time is held against the order in which it happened. */
+/** Compares the order of first acceptances with that of the events. */
 const orderOf = ({ received, expected }: EndpointHistory): readonly string[] => {
   const firsts = [...new Set(received.filter(({ isAccepted }) => isAccepted).map(({ id }) => id))];
   const came = new Set(firsts);
@@ -63,7 +63,7 @@ const orderOf = ({ received, expected }: EndpointHistory): readonly string[] => 
   return faultsOf(inLog, firsts).filter((fault) => fault.startsWith('out of order'));
 };
 
-/** The keys under which there is more than one value. */
+/** The keys with more than one value. */
 const several = (
   received: readonly Callback[],
   key: (one: Callback) => string,

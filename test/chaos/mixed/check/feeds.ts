@@ -8,7 +8,7 @@ const KINDS: readonly (readonly [start: string, kind: Violation['kind']])[] = [
   ['out of order', 'reordered'],
 ];
 
-/** I4: who follows hears everything that is for them, once, in the order of the log. */
+/** I4: a subscriber receives everything visible to it, once, in the order of the log. */
 export const feedViolations = ({ name, expected, heard }: Feed): readonly Violation[] =>
   faultsOf(expected, heard).map((fault) => ({
     invariant: 'I4',

@@ -1,6 +1,6 @@
 import type { History } from '../history.ts';
 
-/** What goes wrong with a history that is right. */
+/** A violation planted in a correct history. */
 export type Plant = (history: History) => Partial<History>;
 
 export const change = <Each>(all: readonly Each[], place: number, changed: Partial<Each>): readonly Each[] =>

@@ -1,10 +1,10 @@
 import type { History, ProcessEnd } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** Ten times what a process has when it has just started would be no bound at all; this is three times. */
+/** About three times the memory of a process that has just started. */
 const MEMORY_BYTES_MAX = 640 * 1_048_576;
 
-/** I6: no process ends unless it was told to, and none needs more and more memory. */
+/** I6: no process ends unasked, and memory does not grow without bound. */
 export const processViolations = ({
   ends,
   memory,
@@ -22,8 +22,7 @@ export const processViolations = ({
 };
 
 /**
- * One that cannot start, because an engine is away, says so and ends with 1, and is started again by whoever
- * watches over it.
+ * A process that cannot start without an engine says so, exits with 1, and is restarted by its supervisor.
  */
 const isUnasked = ({ isExpected, isDuringStart, code }: ProcessEnd): boolean =>
   !isExpected && !(isDuringStart && code === '1');

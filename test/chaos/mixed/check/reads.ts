@@ -1,11 +1,11 @@
 import type { History, Read, State, Write } from '../history.ts';
 import type { Invariant, Violation } from './violation.ts';
 
-/** What is gone is later than every version. */
+/** A deleted item counts as later than every version. */
 const rankOf = (state: State): number => (state === 'gone' ? Number.POSITIVE_INFINITY : state);
 
 /**
- * Read your writes, where that was asked for, and monotonic reads; each of one client, who does one thing
+ * Checks read-your-writes, where requested, and monotonic reads; for one client, which sends one request
  * after the other.
  */
 export const readViolations = ({
@@ -40,7 +40,7 @@ const ownViolations = (writes: readonly Write[], reads: readonly Read[]): readon
         .toSorted((one, other) => rankOf(one.state) - rankOf(other.state))
         .at(-1);
       if (last === undefined) return [];
-      // Nobody else takes away what it has made.
+      // Nobody else deletes its items.
       const isLost =
         read.found === 'gone' &&
         !writes.some(({ leaves }) => leaves.some((type) => type.endsWith('.deleted')));

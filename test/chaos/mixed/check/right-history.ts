@@ -1,9 +1,6 @@
 import type { CheckpointMove, History, LogEntry, Read, Write } from '../history.ts';
 
-/**
- * So many articles that one client has written, published and changed, one after the other; and nothing went
- * wrong.
- */
+/** A correct history: a number of articles that one client has written, published and changed. */
 export const rightHistory = (articles: number): History => {
   const log: LogEntry[] = [];
   const writes: Write[] = [];
@@ -84,7 +81,7 @@ export const rightHistory = (articles: number): History => {
 
 const END = { name: 'query 0', atMs: 1, isDuringStart: false, said: '' };
 
-/** The projector goes before the publisher, two events at a time. */
+/** The projector moves before the publisher, two events at a time. */
 const movesTo = (head: number): readonly CheckpointMove[] => {
   const moves: CheckpointMove[] = [];
   for (let from = 0; from < head; from += 2) {

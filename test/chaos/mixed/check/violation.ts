@@ -1,4 +1,4 @@
-/** Something that must never be, by the invariant that says so. */
+/** A violation, with its invariant. */
 export type Violation = {
   readonly invariant: Invariant;
   readonly kind: 'lost' | 'duplicated' | 'reordered' | 'stale' | 'other';
