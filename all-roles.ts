@@ -14,7 +14,7 @@ import {
 } from '#shared/process/first-minute-file.ts';
 import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import type { WorkerLink } from '#shared/workers/link.ts';
 import { prepareFirstMinute } from './auth/first-minute.ts';
@@ -44,12 +44,12 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
   const gateway = resources.use(
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
   );
-  const bell = resources.use(
-    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  const notifier = resources.use(
+    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
   );
-  await startProjection(context, foundation, bell);
+  await startProjection(context, foundation, notifier);
   const changes = resources.use(
-    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
   resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   resources.defer(async () => foundation.health.drain());
@@ -136,13 +136,13 @@ const startRoles = async (
       ...(clock && { clock }),
     }),
   );
-  const bell = resources.use(
-    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  const notifier = resources.use(
+    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
   );
-  if (follows) await startProjection(context, foundation, bell);
+  if (follows) await startProjection(context, foundation, notifier);
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = resources.use(
-    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
   const query = resources.use(
     await startQueryService({
@@ -150,7 +150,7 @@ const startRoles = async (
       access: authentication,
       changes,
       blobs,
-      bell,
+      notifier,
       gateway,
       config,
       log,

@@ -42,13 +42,13 @@ await using keys = await openPostgresKeyStore({ pool, masterKey });
 
 const catchUp = async () => {
   const head = await eventLog.head();
-  const bell = { tellEverywhere() {} };
+  const notifier = { announce() {} };
   await using _projector = await startProjector({
     domain,
     pool,
     eventLog,
     keys,
-    bell,
+    notifier,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
   });

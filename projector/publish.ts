@@ -4,7 +4,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { openPublication } from '#shared/change-stream/open.ts';
 import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
-import type { Doorbell } from '#shared/doorbell.ts';
+import type { Notifier } from '#shared/notifier.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -15,7 +15,7 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
   readonly keys: KeyStore;
   readonly domain: Domain;
   /** Notifies when the read model has moved on. */
-  readonly bell: Doorbell;
+  readonly notifier: Notifier;
   /** The caller disposes it after the publisher. */
   readonly publication: Publication;
   /** Off by default. */
@@ -28,9 +28,9 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
  * recognize them by position.
  */
 const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, bell, publication, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { pool, eventLog, notifier, publication, log, metrics, tracing = NO_TRACING } = dependencies;
   await using opening = new AsyncDisposableStack();
-  const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier }));
   const reader = createChangeReader(dependencies);
   let session: Session | undefined;
   const act = async (events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {

@@ -1,7 +1,7 @@
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
-import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startAudit } from '../audit/service.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
 import { startEventIndex } from './index-events.ts';
@@ -12,10 +12,10 @@ import { startSampling } from './take-samples.ts';
 /** The projector role on its own; it serves only health checks. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-projector');
-  const bell = context.resources.use(
-    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  const notifier = context.resources.use(
+    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
   );
-  await startProjection(context, foundation, bell);
+  await startProjection(context, foundation, notifier);
   await serveClients(context, foundation, { routes: [], links: [] });
 };
 
@@ -23,12 +23,12 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
 export const startProjection = async (
   { config, log, resources }: ProcessContext,
   foundation: Foundation,
-  bell: ReadModelBell,
+  notifier: ReadModelNotifier,
 ): Promise<void> => {
-  resources.use(await startProjector({ ...foundation, bell, log }));
+  resources.use(await startProjector({ ...foundation, notifier, log }));
   resources.use(await startProjectionOrders({ ...foundation, log }));
   resources.use(await startSampling({ ...foundation, log }));
   resources.use(await startEventIndex({ ...foundation, log }));
   resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
-  resources.use(await startConfiguredPublisher({ ...foundation, bell, log, url: config.changeStreamUrl }));
+  resources.use(await startConfiguredPublisher({ ...foundation, notifier, log, url: config.changeStreamUrl }));
 };

@@ -15,7 +15,7 @@ import { exceptionsIn, findExceptions } from '#shared/projection/parked.ts';
 import { joined, prepare } from '#shared/projection/prepared.ts';
 import { projectPrepared } from '#shared/projection/project.ts';
 import { completeMarks, createReadModel, marksOf, USE_LIVE } from '#shared/projection/schema.ts';
-import { LIVE_SCHEMA, PROJECTOR, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { LIVE_SCHEMA, PROJECTOR, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceBatches } from '#shared/tracing/traced-batches.ts';
@@ -30,7 +30,7 @@ export type ProjectorDependencies = Omit<
   readonly domain: Domain;
   readonly keys: KeyStore;
   /** Notifies after every commit, for requests that wait to read their writes. */
-  readonly bell: Pick<ReadModelBell, 'tellEverywhere'>;
+  readonly notifier: Pick<ReadModelNotifier, 'announce'>;
   /** Off by default. */
   readonly tracing?: Tracing;
 };
@@ -45,7 +45,7 @@ const REST_MS = 4;
  * Applies the log to the read model, in one process at a time: rows and checkpoint change in one transaction.
  */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, bell, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { domain, pool, eventLog, notifier, log, metrics, tracing = NO_TRACING } = dependencies;
   const tables = tablesOf(domain);
   await migrateProjector(pool);
   await createReadModel(pool, tables, LIVE_SCHEMA);
@@ -89,7 +89,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
       }
     },
     committed: (position) => {
-      bell.tellEverywhere(eventLog.identity, position);
+      notifier.announce(eventLog.identity, position);
       batches.committed();
     },
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
@@ -31,10 +31,10 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const openBell = (): ReadModelBell => openReadModelBell({ url: side.databaseUrl });
+const openNotifier = (): ReadModelNotifier => openReadModelNotifier({ url: side.databaseUrl });
 
-const project = (bell: ReadModelBell) =>
-  startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() });
+const project = (notifier: ReadModelNotifier) =>
+  startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() });
 
 /** Serves the title of an article from the read model, behind the consistency middleware. */
 const serveReads = (
@@ -80,26 +80,26 @@ const writeAndRead = async (url: string, times: number): Promise<readonly string
 };
 
 test('a writer who reads at once sees the write, every time', async () => {
-  await using bell = openBell();
-  await using _projector = await project(bell);
-  await using readPosition = openReadPosition({ ...side, bell });
+  await using notifier = openNotifier();
+  await using _projector = await project(notifier);
+  await using readPosition = openReadPosition({ ...side, notifier });
   await using server = await serveReads(side, { readPosition });
   expect(await writeAndRead(server.url, 500)).toEqual([]);
 });
 
 test('so do writers who read from processes that do not run the projector', async () => {
   await using projecting = await world.open();
-  await using projectorBell = openBell();
+  await using projectorNotifier = openNotifier();
   await using _projector = await startProjector({
     ...projecting,
-    bell: projectorBell,
+    notifier: projectorNotifier,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
   });
   const visit = async () => {
     await using reading = await world.open();
-    await using bell = openBell();
-    await using readPosition = openReadPosition({ ...reading, bell });
+    await using notifier = openNotifier();
+    await using readPosition = openReadPosition({ ...reading, notifier });
     await using server = await serveReads(reading, { readPosition });
     return await writeAndRead(server.url, 50);
   };
@@ -107,8 +107,8 @@ test('so do writers who read from processes that do not run the projector', asyn
 });
 
 test('while the projector is stopped, a read is refused after its timeout', async () => {
-  await using bell = openBell();
-  await using readPosition = openReadPosition({ ...side, bell });
+  await using notifier = openNotifier();
+  await using readPosition = openReadPosition({ ...side, notifier });
   await using server = await serveReads(side, { readPosition, waitMaxMs: 50 });
   const { cursor } = await side.send(
     { type: 'RegisterUser', name: 'Ada', email: null, role: 'reader' },
@@ -136,8 +136,8 @@ test.each([
 });
 
 test('a token beyond the end of the log is refused long before the timeout', async () => {
-  await using bell = openBell();
-  await using readPosition = openReadPosition({ ...side, bell });
+  await using notifier = openNotifier();
+  await using readPosition = openReadPosition({ ...side, notifier });
   await using server = await serveReads(side, { readPosition, waitMaxMs: 60_000 });
   const response = await read(server.url, tokenOf((await side.eventLog.head()) + 1));
   expect(response.status).toBe(400);
@@ -148,8 +148,8 @@ test('a token beyond the end of the log is refused long before the timeout', asy
 });
 
 test('a read stops waiting when its client disconnects', async () => {
-  await using bell = openBell();
-  await using readPosition = openReadPosition({ ...side, bell });
+  await using notifier = openNotifier();
+  await using readPosition = openReadPosition({ ...side, notifier });
   const answers: Promise<boolean>[] = [];
   const watched: Pick<ReadPosition, 'reaches'> = {
     reaches(...question) {

@@ -7,7 +7,7 @@ import { openResourceServer } from '#shared/http/authenticate/resource-server.ts
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { queryLinksOf, startQueryService } from './service.ts';
@@ -25,8 +25,8 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
   );
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
-  const bell = resources.use(
-    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  const notifier = resources.use(
+    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
   );
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({
@@ -35,7 +35,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     issuer: 'query',
   });
   const changes = resources.use(
-    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
   const { routes, refusals, shortWay, readWritten } = resources.use(
     await startQueryService({
@@ -43,7 +43,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
       access: authentication,
       changes,
       blobs,
-      bell,
+      notifier,
       gateway,
       config,
       log,

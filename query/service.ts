@@ -13,7 +13,7 @@ import type { MasterKey } from '#shared/keys/master-key.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
-import type { ReadModelBell } from '#shared/read-model/read-model.ts';
+import type { ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { openReadPosition } from '#shared/read-model/read-position.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
@@ -62,7 +62,7 @@ export type QueryDependencies = {
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
   readonly changes: ChangeStream;
   /** Notifies when the read model has advanced. */
-  readonly bell: ReadModelBell;
+  readonly notifier: ReadModelNotifier;
   /** Executes the mutations of GraphQL. */
   readonly gateway: CommandGateway;
   readonly log: Log;
@@ -171,12 +171,12 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
 
 /** Creates the tables of this role and opens what several routes share. */
 const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposableStack) => {
-  const { domain, pool, eventLog, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
+  const { domain, pool, eventLog, notifier, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
   await migrateAudit(pool);
   await migrateOperations(pool);
   await migrateSnapshots(pool);
   const snapshots = createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(dependencies.log) });
-  const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier }));
   const searches = opening.use(openSearches(dependencies));
   const before: readonly RequestHandler[] = [
     awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs }),
@@ -184,7 +184,7 @@ const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposab
   const events = opening.use(
     await openEvents({ ...dependencies, snapshots, settings: config.streams, before }),
   );
-  const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: config.streams.heartbeatMs }));
+  const views = opening.use(openViewFeed({ domain, pool, notifier, moveOnMs: config.streams.heartbeatMs }));
   const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return { snapshots, readPosition, searches, before, events, views, replicas, visibleWithinMs };
 };

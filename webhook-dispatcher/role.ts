@@ -6,7 +6,7 @@ import { openResourceServer } from '#shared/http/authenticate/resource-server.ts
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { startDispatcher } from './service.ts';
 
@@ -19,8 +19,8 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const authentication = resources.use(
     await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
   );
-  const bell = resources.use(
-    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  const notifier = resources.use(
+    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
   );
   const gateway = createHttpGateway({
     urls: config.commandUrls,
@@ -28,7 +28,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     issuer: 'webhook-dispatcher',
   });
   const changes = resources.use(
-    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
   const { routes } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   await serveClients(context, foundation, {

@@ -5,7 +5,7 @@ import { REMOVED_MAX } from '#kernel/rows/view-streams.ts';
 import type { Position, StreamName, UserId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { release } from '#shared/projection/release.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const register = (role: string) => registerUser(side, { role: role as never });
   [employee, ann, bob] = [await register('employee'), await register('approver'), await register('approver')];
   views = resources.use(
-    openViewFeed({ domain: spendingDomain, pool: side.pool, bell: new Doorbell(), moveOnMs: 50 }),
+    openViewFeed({ domain: spendingDomain, pool: side.pool, notifier: new Notifier(), moveOnMs: 50 }),
   );
 });
 afterAll(() => resources.disposeAsync());

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Doorbell } from '#shared/doorbell.ts';
+import type { Notifier } from '#shared/notifier.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Row } from '../sources.ts';
@@ -46,7 +46,7 @@ type Options = {
   readonly domain: Domain;
   readonly pool: Pool;
   /** Notifies when the read model has advanced. */
-  readonly bell: Pick<Doorbell, 'heard' | 'wait'>;
+  readonly notifier: Pick<Notifier, 'notified' | 'wait'>;
   /** The interval at which idle readers get their position. */
   readonly moveOnMs: number;
 };
@@ -66,7 +66,7 @@ type Seat = {
   isRunning: boolean;
 };
 
-export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFeed => {
+export const openViewFeed = ({ domain, pool, notifier, moveOnMs }: Options): ViewFeed => {
   const sources = viewSourcesOf(domain);
   const seats = new Set<Seat>();
   const closed = new AbortController();
@@ -89,14 +89,14 @@ export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFee
   const look = async (): Promise<void> => {
     isLooking = true;
     while (seats.size > 0 && !closed.signal.aborted) {
-      const { heard } = bell;
+      const { notified } = notifier;
       try {
         states = await readViewStates(pool, sources);
         for (const seat of seats) void run(seat);
       } catch (error) {
         failUnlessPassing(error);
       }
-      await bell.wait(heard, POLL_MS, closed.signal);
+      await notifier.wait(notified, POLL_MS, closed.signal);
       await delay(REST_MS, undefined, { signal: closed.signal }).catch(() => {});
     }
     isLooking = false;

@@ -9,12 +9,12 @@ const BACKOFF_MAX_MS = 1_000;
 export type TailFollower = {
   readonly tail: Tail;
   /**
-   * Waits for an event after a position, for a notification after `heard`, for the timeout, or for the
+   * Waits for an event after a position, for a notification after `notified`, for the timeout, or for the
    * signal.
    */
   wait(
     after: Position,
-    heard: number,
+    notified: number,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
   /** Throws `LogWentBack` if a page shows that the last seen event is gone. */
@@ -57,7 +57,7 @@ export async function* followTail(
     } else if (!page.isCut) {
       // Events stored since the read have sent a notification, or will.
       const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - performance.now());
-      await wait(last, page.heard, { timeoutMs, signal });
+      await wait(last, page.notified, { timeoutMs, signal });
     }
   }
 }

@@ -49,7 +49,7 @@ const aTail = (log: LogRecord[]) => {
       ...{ last, lastRecord: lastRecord?.id, isCut: false, isAway: false },
     };
   };
-  return { tail: new Tail({ read, heard: () => 0, hasNews: () => false, isLive: () => true }), reads };
+  return { tail: new Tail({ read, notified: () => 0, hasNews: () => false, isLive: () => true }), reads };
 };
 const at = (position: number) => position as Position;
 const idsOf = ({ events }: { readonly events: readonly RecordedEvent[] }) => events.map(({ id }) => id);

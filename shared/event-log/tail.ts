@@ -24,15 +24,15 @@ export type LogPage = {
 };
 
 /** A page, with the time of the read and the number of notifications before it. */
-export type TailPage = Omit<LogPage, 'sizes'> & { readonly heard: number; readonly lookedAtMs: number };
+export type TailPage = Omit<LogPage, 'sizes'> & { readonly notified: number; readonly lookedAtMs: number };
 
 type TailOptions = {
   /** The next events after a position. */
   read(after: Position): Promise<LogPage>;
   /** The number of notifications so far. */
-  heard(): number;
-  /** Whether there may be events after a position that were stored since notification number `heard`. */
-  hasNews(after: Position, heard: number): boolean;
+  notified(): number;
+  /** Whether there may be events after a position that were stored since notification number `notified`. */
+  hasNews(after: Position, notified: number): boolean;
   /** Whether a subscription adds new records to the window. */
   isLive?(): boolean;
 };
@@ -67,7 +67,7 @@ type Window = {
   end: Position;
   endRecord: string | undefined;
   isCut: boolean;
-  heard: number;
+  notified: number;
   lookedAtMs: number;
 };
 
@@ -115,7 +115,7 @@ export class Tail {
 
   /** Reads the log from now on. */
   async read(last: Position): Promise<TailPage> {
-    const looked = { heard: this.#options.heard(), lookedAtMs: performance.now() };
+    const looked = { notified: this.#options.notified(), lookedAtMs: performance.now() };
     const begun = this.#window && { window: this.#window, end: endOf(this.#window) };
     const { sizes, ...page } = await this.#options.read(last);
     this.#keep(last, { ...page, ...looked }, { sizes, begun });
@@ -150,7 +150,7 @@ export class Tail {
   #known(last: Position, seen: Seen | undefined): TailPage | undefined {
     const window = this.#window;
     if (window === undefined || last < window.start || last > window.end) return undefined;
-    const { heard, lookedAtMs, end } = window;
+    const { notified, lookedAtMs, end } = window;
     // Reads the log now and then, to verify that it still has the events of the window. A live window need
     // not wait for that.
     const unreadMs = performance.now() - lookedAtMs;
@@ -158,7 +158,7 @@ export class Tail {
       if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;
       this.#verify(end);
     }
-    if (last === end && (window.isCut || this.#options.hasNews(end, heard))) return undefined;
+    if (last === end && (window.isCut || this.#options.hasNews(end, notified))) return undefined;
     const first = window.events.findLastIndex(({ position }) => position <= last) + 1;
     const at = first === 0 ? window.before : seenOf(window.events[first - 1]);
     if (seen !== undefined && seen.id !== at?.id) return undefined;
@@ -166,11 +166,11 @@ export class Tail {
     const rest = window.events.length - first - events.length;
     const reached = rest > 0 ? (events.at(-1)?.position ?? last) : end;
     const page = { at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false };
-    return { ...page, heard, lookedAtMs: this.#isVerifying ? performance.now() : lookedAtMs };
+    return { ...page, notified, lookedAtMs: this.#isVerifying ? performance.now() : lookedAtMs };
   }
 
   #keep(after: Position, page: TailPage, { sizes, begun }: Kept): void {
-    const { events, last, lastRecord, isAway, heard, lookedAtMs } = page;
+    const { events, last, lastRecord, isAway, notified, lookedAtMs } = page;
     const isCut = page.isCut || isAway;
     if (isAway && events.length === 0) return;
     const known = this.#window;
@@ -180,7 +180,7 @@ export class Tail {
       // end.
       const isOvertaken =
         begun?.window === known && last >= begun.end.position && isContinued(begun.end, after, page);
-      this.#window = isOvertaken ? Object.assign(known, { isCut, heard, lookedAtMs }) : undefined;
+      this.#window = isOvertaken ? Object.assign(known, { isCut, notified, lookedAtMs }) : undefined;
       return;
     }
     const window =
@@ -192,7 +192,7 @@ export class Tail {
       for (const size of sizes.slice(fresh)) window.bytes += size;
     }
     shorten(window);
-    this.#window = Object.assign(window, { end: last, endRecord: lastRecord, isCut, heard, lookedAtMs });
+    this.#window = Object.assign(window, { end: last, endRecord: lastRecord, isCut, notified, lookedAtMs });
   }
 }
 
@@ -232,7 +232,7 @@ const isContinued = (end: End, after: Position, { at, atRecord, events }: TailPa
 
 const beginAfter = (after: Position, { at }: TailPage): Window => ({
   ...{ start: after, before: at, events: [], sizes: [], bytes: 0 },
-  ...{ end: after, endRecord: undefined, isCut: true, heard: 0, lookedAtMs: Number.NEGATIVE_INFINITY },
+  ...{ end: after, endRecord: undefined, isCut: true, notified: 0, lookedAtMs: Number.NEGATIVE_INFINITY },
 });
 
 /** Drops half of the window, so that this is rare. */

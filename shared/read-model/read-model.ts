@@ -1,5 +1,5 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
-import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
+import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/notifier.ts';
 
 /** The schema that reads are served from. */
 export const LIVE_SCHEMA = 'read_model';
@@ -9,32 +9,32 @@ export const PROJECTOR = 'projector';
 
 /**
  * The projector notifies after its commits, and wakes readers that wait for their writes; the two share one
- * bell in one process.
+ * notifier in one process.
  */
-export class ReadModelBell extends PostgresBell {
-  #told: { readonly log: string; readonly position: Position; readonly heard: number } | undefined;
+export class ReadModelNotifier extends PostgresNotifier {
+  #announced: { readonly log: string; readonly position: Position; readonly notified: number } | undefined;
 
-  constructor(place: Omit<BellOptions, 'channel'>) {
+  constructor(place: Omit<NotifierOptions, 'channel'>) {
     super({ ...place, channel: 'annals_read_model' });
   }
 
-  tellEverywhere(log: LogIdentity, position: Position): void {
-    this.ringEverywhere(`${log} ${position}`);
+  announce(log: LogIdentity, position: Position): void {
+    this.notifyEverywhere(`${log} ${position}`);
   }
 
   /** The position of the read model, if the latest notification stated it. */
-  toldOf(log: LogIdentity): Position | undefined {
-    return this.#told?.log === log && this.#told.heard === this.heard ? this.#told.position : undefined;
+  announcedPosition(log: LogIdentity): Position | undefined {
+    return this.#announced?.log === log && this.#announced.notified === this.notified ? this.#announced.position : undefined;
   }
 
   /** A process of an earlier release sends no position. */
-  protected override hear(message: string): void {
+  protected override receive(message: string): void {
     const [log = '', position] = message.split(' ');
     if (position !== undefined)
-      this.#told = { log, position: Number(position) as Position, heard: this.heard + 1 };
-    super.hear(message);
+      this.#announced = { log, position: Number(position) as Position, notified: this.notified + 1 };
+    super.receive(message);
   }
 }
 
-export const openReadModelBell = (place: Omit<BellOptions, 'channel'>): ReadModelBell =>
-  new ReadModelBell(place);
+export const openReadModelNotifier = (place: Omit<NotifierOptions, 'channel'>): ReadModelNotifier =>
+  new ReadModelNotifier(place);

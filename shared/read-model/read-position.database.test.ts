@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { openReadModelBell, type ReadModelBell } from './read-model.ts';
+import { openReadModelNotifier, type ReadModelNotifier } from './read-model.ts';
 import { openReadPosition, readReached } from './read-position.ts';
 
 const LOG = '6f9619ff-8b86-4d01-b42d-00c04fc964ff' as LogIdentity;
@@ -35,15 +35,15 @@ const moveTo = async (position: number, log = LOG) => {
   );
 };
 
-const open = ({ waitersMax = 1_000, bell = new Doorbell() } = {}) => {
+const open = ({ waitersMax = 1_000, notifier = new Notifier() } = {}) => {
   const own = openPool({ url: database.url, applicationName: 'test-read-position', connectionsMax: 4 });
   let asked = 0;
   own.on('acquire', () => {
     asked += 1;
   });
-  const position = openReadPosition({ pool: own, eventLog: { identity: LOG }, bell, waitersMax });
+  const position = openReadPosition({ pool: own, eventLog: { identity: LOG }, notifier, waitersMax });
   return {
-    bell,
+    notifier,
     asked: () => asked,
     reaches: (at: number, timeoutMs = LONG_MS, signal?: AbortSignal) =>
       position.reaches(at as Position, timeoutMs, signal),
@@ -77,7 +77,7 @@ test('a notification wakes the waiting reader, and a lost one only makes it wait
   ] as const) {
     const waiting = reading.reaches(at);
     await moveTo(at);
-    if (rings) reading.bell.ring();
+    if (rings) reading.notifier.notify();
     expect(await waiting).toBe(true);
   }
 });
@@ -88,13 +88,13 @@ test('two hundred waiting readers share one query at a time, and without any the
   const waiting = Array.from({ length: 200 }, (_, n) => reading.reaches(1 + (n % 10)));
   for (let at = 1; at <= 10; at += 1) {
     await moveTo(at);
-    reading.bell.ring();
+    reading.notifier.notify();
   }
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([true]));
   const polls = (performance.now() - startedAtMs) / 200;
   expect(reading.asked()).toBeLessThanOrEqual(1 + 10 + polls);
   const asked = reading.asked();
-  reading.bell.ring();
+  reading.notifier.notify();
   // An absence cannot be awaited; a query would have been sent by now.
   await delay(300);
   expect(reading.asked()).toBe(asked);
@@ -152,49 +152,49 @@ test('in a database without any follower, nothing is reached yet', async () => {
   expect(await readReached(own, { identity: LOG })).toBeUndefined();
 });
 
-/** A bell notifies itself as soon as it listens. */
-const openBell = async () => {
-  const bell = openReadModelBell({ url: database.url });
+/** A notifier notifies itself as soon as it listens. */
+const openNotifier = async () => {
+  const notifier = openReadModelNotifier({ url: database.url });
   await until(
-    () => bell.heard,
-    (heard) => heard === 1,
+    () => notifier.notified,
+    (notified) => notified === 1,
   );
-  return bell;
+  return notifier;
 };
 
 test('a notification with a position needs no query', async () => {
-  await using bell = await openBell();
-  await using reading = open({ bell });
-  bell.tellEverywhere(LOG, 5 as Position);
+  await using notifier = await openNotifier();
+  await using reading = open({ notifier });
+  notifier.announce(LOG, 5 as Position);
   expect(await reading.reaches(5)).toBe(true);
   const waiting = reading.reaches(7);
-  bell.tellEverywhere(LOG, 6 as Position);
-  bell.tellEverywhere(LOG, 7 as Position);
+  notifier.announce(LOG, 6 as Position);
+  notifier.announce(LOG, 7 as Position);
   expect(await waiting).toBe(true);
   expect(reading.asked()).toBe(0);
 });
 
 test.each([
-  ['tells nothing', (bell: ReadModelBell) => bell.ringEverywhere()],
-  ['tells of another log', (bell: ReadModelBell) => bell.tellEverywhere(OTHER_LOG, 9 as Position)],
-  ['is not heard', () => {}],
-])('where a later ring %s, the database is asked', async (_what, ring) => {
-  await using bell = await openBell();
-  await using reading = open({ bell });
-  bell.tellEverywhere(LOG, 5 as Position);
+  ['states no position', (notifier: ReadModelNotifier) => notifier.notifyEverywhere()],
+  ['states that of another log', (notifier: ReadModelNotifier) => notifier.announce(OTHER_LOG, 9 as Position)],
+  ['is lost', () => {}],
+])('if a later notification %s, the database is queried', async (_what, notify) => {
+  await using notifier = await openNotifier();
+  await using reading = open({ notifier });
+  notifier.announce(LOG, 5 as Position);
   const waiting = reading.reaches(9);
   await moveTo(9);
-  ring(bell);
+  notify(notifier);
   expect(await waiting).toBe(true);
 });
 
 test('another process learns the position', async () => {
-  await using one = await openBell();
-  await using two = await openBell();
-  one.tellEverywhere(LOG, 5 as Position);
+  await using one = await openNotifier();
+  await using two = await openNotifier();
+  one.announce(LOG, 5 as Position);
   await until(
-    () => two.toldOf(LOG),
+    () => two.announcedPosition(LOG),
     (position) => position === 5,
   );
-  expect(two.toldOf(OTHER_LOG)).toBeUndefined();
+  expect(two.announcedPosition(OTHER_LOG)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import type { Position } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Doorbell } from '#shared/doorbell.ts';
+import type { Notifier } from '#shared/notifier.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { PROJECTOR, type ReadModelBell } from './read-model.ts';
+import { PROJECTOR, type ReadModelNotifier } from './read-model.ts';
 
 /** The position of the read model, for readers that wait for their writes. */
 export type ReadPosition = AsyncDisposable & {
@@ -21,7 +21,7 @@ export type ReadPositionOptions = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity'>;
   /** Notified by the projector’s commits; during silence, the position is polled. */
-  readonly bell: Doorbell & Partial<Pick<ReadModelBell, 'toldOf'>>;
+  readonly notifier: Notifier & Partial<Pick<ReadModelNotifier, 'announcedPosition'>>;
   readonly waitersMax?: number;
 };
 
@@ -41,7 +41,7 @@ type Waiter = { readonly position: Position; readonly settle: (isReached: boolea
 export const openReadPosition = ({
   pool,
   eventLog,
-  bell,
+  notifier,
   waitersMax = WAITERS_MAX,
 }: ReadPositionOptions): ReadPosition => {
   const waiters = new Set<Waiter>();
@@ -58,7 +58,7 @@ export const openReadPosition = ({
    */
   let silentAfter: number | undefined;
 
-  const hear = (found: Position | undefined = START): Position => {
+  const advance = (found: Position | undefined = START): Position => {
     if (found > reached) reached = found;
     return reached;
   };
@@ -66,24 +66,24 @@ export const openReadPosition = ({
   const look = async (): Promise<void> => {
     isLooking = true;
     while (waiters.size > 0) {
-      const { heard } = bell;
-      const told = heard === silentAfter ? undefined : bell.toldOf?.(eventLog.identity);
+      const { notified } = notifier;
+      const announced = notified === silentAfter ? undefined : notifier.announcedPosition?.(eventLog.identity);
       // If the database does not respond, the query is retried, and waiting readers time out by themselves.
-      hear(told ?? (await readReached(pool, eventLog).catch(() => undefined)));
+      advance(announced ?? (await readReached(pool, eventLog).catch(() => undefined)));
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
       if (waiters.size === 0) break;
-      await bell.wait(heard, POLL_MS, closed.signal);
-      if (bell.heard === heard) silentAfter = heard;
+      await notifier.wait(notified, POLL_MS, closed.signal);
+      if (notifier.notified === notified) silentAfter = notified;
     }
     isLooking = false;
   };
 
   return {
     get reached() {
-      return hear(bell.toldOf?.(eventLog.identity));
+      return advance(notifier.announcedPosition?.(eventLog.identity));
     },
     async reaches(position, timeoutMs, signal) {
-      if (position <= hear(bell.toldOf?.(eventLog.identity))) return true;
+      if (position <= advance(notifier.announcedPosition?.(eventLog.identity))) return true;
       if (waiters.size >= waitersMax || closed.signal.aborted || signal?.aborted) return false;
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const settle = (isReached: boolean) => {

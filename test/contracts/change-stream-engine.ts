@@ -1,7 +1,7 @@
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { isPublic } from '#shared/visibility/may-know.ts';
 import { until } from '../../testing/until.ts';
@@ -39,7 +39,7 @@ export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngi
   const resources = opening.move();
   return {
     side,
-    open: async () => openPostgresChangeStream({ ...side, bell: new Doorbell() }),
+    open: async () => openPostgresChangeStream({ ...side, notifier: new Notifier() }),
     async holdReadModel() {
       await untilProjected(side);
       await projector[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 // Takes minutes, so it starts first.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChangeStream } from '#shared/change-stream/open.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { until } from '../../testing/until.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
@@ -94,7 +94,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await using stream = await openChangeStream({
       ...world.side,
       url: world.url,
-      bell: new Doorbell(),
+      notifier: new Notifier(),
       log: captureLog().log,
     });
     const start = (await world.changes()).at(-1)?.position;

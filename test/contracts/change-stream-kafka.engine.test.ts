@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openChangeStream, openPublication } from '#shared/change-stream/open.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { scaled } from '../../testing/load.ts';
@@ -30,7 +30,7 @@ const startEngine = async (): Promise<ChangeEngine> => {
   const kafka = opening.use(await startKafka());
   const engine = opening.use(await startChangeEngine());
   const { side } = engine;
-  const common = { ...side, url: kafka.url('changes'), bell: new Doorbell(), log: captureLog().log };
+  const common = { ...side, url: kafka.url('changes'), notifier: new Notifier(), log: captureLog().log };
   opening.use(await startConfiguredPublisher({ ...common, metrics: createMetrics() }));
   const resources = opening.move();
   return {

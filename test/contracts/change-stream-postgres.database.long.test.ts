@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { registerUser } from '../engines/command-side.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
@@ -29,7 +29,7 @@ test('reads no further than its consumer', async () => {
   };
   for (const name of ['Ada', 'Grace', 'Mary']) await registerUser(side, { name });
   await untilProjected(side);
-  await using stream = openPostgresChangeStream({ ...side, eventLog, bell: new Doorbell() });
+  await using stream = openPostgresChangeStream({ ...side, eventLog, notifier: new Notifier() });
   const leaving = new AbortController();
   const pages = stream.follow(START, leaving.signal)[Symbol.asyncIterator]();
   await pages.next();

@@ -42,7 +42,7 @@ const appendMany = async (count: number): Promise<string[]> => {
   return events.map(({ id }) => id);
 };
 const idsOf = (seen: readonly { readonly id: string }[]) => seen.map(({ id }) => id);
-/** Waits until a follower waits for the bell, so that what follows meets a live subscription. */
+/** Waits until a follower waits for the notifier, so that what follows meets a live subscription. */
 const untilLive = () =>
   vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: scaled(5_000), interval: 5 });
 

@@ -10,7 +10,7 @@ import { openResourceServer } from '#shared/http/authenticate/resource-server.ts
 import { Health } from '#shared/http/health.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { startChain } from '../../audit/chain/follow-chain.ts';
 import { commandRoutes } from '../../command/routes.ts';
@@ -69,11 +69,11 @@ export const openBackend = async (
   await using opening = new AsyncDisposableStack();
   const world = on ?? opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
-  const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
+  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   let projector: AsyncDisposable | undefined;
   const start = async () => {
-    projector ??= await startProjector({ ...side, bell, log, metrics: createMetrics() });
+    projector ??= await startProjector({ ...side, notifier, log, metrics: createMetrics() });
   };
   const stop = async () => {
     await projector?.[Symbol.asyncDispose]();
@@ -105,7 +105,7 @@ export const openBackend = async (
     }),
   );
   const observed = { health: new Health(log), metrics: createMetrics(), access: resource };
-  const changes = opening.use(openPostgresChangeStream({ ...side, bell }));
+  const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
   const query = opening.use(
     await startQueryService({
       ...side,
@@ -114,7 +114,7 @@ export const openBackend = async (
       pool,
       changes,
       blobs,
-      bell,
+      notifier,
       log,
       ...observed,
       config: loadConfig(settings),

@@ -7,7 +7,7 @@ import { Health } from '#shared/http/health.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
@@ -73,8 +73,8 @@ export const createDispatchWorld = async (on?: Pick<CommandWorld, 'open'>): Prom
   const side = opening.use(await world.open(undefined, loadConfig(QUICK).webhooks));
   const sink = opening.use(await startWebhookSink());
   const log: Log = pino({ level: 'silent' });
-  const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
-  opening.use(await startProjector({ ...side, bell, log, metrics: createMetrics() }));
+  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
+  opening.use(await startProjector({ ...side, notifier, log, metrics: createMetrics() }));
   const author = await registerUser(side);
   const pool = opening.use(openPool({ url: side.databaseUrl, applicationName: 'test', connectionsMax: 2 }));
   const rows: DispatchWorld['rows'] = async <Row extends object>(
@@ -120,8 +120,8 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   await using opening = new AsyncDisposableStack();
   const { databaseUrl, eventLog, keys } = side;
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
-  const bell = opening.use(openReadModelBell({ url: databaseUrl }));
-  const changes = opening.use(openPostgresChangeStream({ ...side, pool, bell }));
+  const notifier = opening.use(openReadModelNotifier({ url: databaseUrl }));
+  const changes = opening.use(openPostgresChangeStream({ ...side, pool, notifier }));
   const beside = {
     gateway: side,
     log,

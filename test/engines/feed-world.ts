@@ -8,7 +8,7 @@ import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgre
 import { START } from '#shared/event-log/event-log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { openReadModelBell } from '#shared/read-model/read-model.ts';
+import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
 import { type Feed, openFeed } from '../../query/changes/feed.ts';
 import type { Reader } from '../../query/changes/lane.ts';
@@ -35,11 +35,11 @@ export type FeedWorld = AsyncDisposable & {
 export const openFeedWorld = async (): Promise<FeedWorld> => {
   await using opening = new AsyncDisposableStack();
   const side = opening.use(await opening.use(await createCommandWorld()).open());
-  const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
+  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
   opening.use(
-    await startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() }),
+    await startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() }),
   );
-  const changes = opening.use(openPostgresChangeStream({ ...side, bell }));
+  const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
   let lastId = 8_000;
   const head = () => side.eventLog.head();
   const writeAt: FeedWorld['writeAt'] = async (authorId) => {

@@ -5,7 +5,7 @@ import type { Change, ChangeStream } from '#shared/change-stream/change-stream.t
 import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -50,7 +50,7 @@ export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
   const side = opening.use(await world.open());
   opening.use(await startProjecting(side));
   const author = await registerUser(side);
-  const fromLog = () => openPostgresChangeStream({ ...side, bell: new Doorbell() });
+  const fromLog = () => openPostgresChangeStream({ ...side, notifier: new Notifier() });
   const { log } = captureLog();
   const resources = opening.move();
   return {
@@ -58,7 +58,7 @@ export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
     url,
     settings: { ...world.settings, CHANGE_STREAM_URL: url },
     startPublisher: (metrics = createMetrics()) =>
-      startConfiguredPublisher({ ...side, bell: new Doorbell(), log, metrics, url }),
+      startConfiguredPublisher({ ...side, notifier: new Notifier(), log, metrics, url }),
     openStream: () => openStream(side, url, fromLog()),
     write: (articles = 5) => write(side, author, articles),
     changes: (after = START) => changesIn(side, fromLog(), after),

@@ -22,7 +22,7 @@ export const startProjecting = (
     eventLog,
     keys,
     metrics,
-    bell: { tellEverywhere() {} },
+    notifier: { announce() {} },
     log: pino({ level: 'silent' }),
   });
 

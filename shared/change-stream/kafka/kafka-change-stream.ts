@@ -74,16 +74,16 @@ async function* followTail(
   after: Position,
   signal: AbortSignal,
 ): AsyncGenerator<ChangePage> {
-  const { recent, bell, isAlive } = tail;
+  const { recent, notifier, isAlive } = tail;
   let seen = after;
   let toldAtMs = performance.now();
   while (!signal.aborted && isAlive() && performance.now() - toldAtMs < silenceMaxMs) {
-    const { heard } = bell;
+    const { notified } = notifier;
     const changes = recent.since(seen);
     const last = changes?.at(-1);
     if (changes === undefined) return;
     if (last === undefined) {
-      await bell.wait(heard, LOOK_AGAIN_MS, signal);
+      await notifier.wait(notified, LOOK_AGAIN_MS, signal);
       continue;
     }
     seen = last.position;

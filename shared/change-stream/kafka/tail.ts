@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/process/log.ts';
 import { ANSWER_WITHIN_MS } from './client.ts';
@@ -37,7 +37,7 @@ const SESSION_MS = 30_000;
 export class KafkaTail implements AsyncDisposable {
   readonly recent = new RecentChanges();
   /** Notified of new changes. */
-  readonly bell = new Doorbell();
+  readonly notifier = new Notifier();
   readonly #options: KafkaTailOptions;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
@@ -128,7 +128,7 @@ export class KafkaTail implements AsyncDisposable {
       }
     }
     this.#next = BigInt(batch.lastOffset()) + 1n;
-    this.bell.ring();
+    this.notifier.notify();
   }
 
   /** Resolves once nothing was fetched from Kafka for too long. */

@@ -22,7 +22,7 @@ export type PostgresChangeStreamOptions = {
   readonly pool: Pool;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   /** Notified when the read model has moved on. */
-  readonly bell: ReadPositionOptions['bell'];
+  readonly notifier: ReadPositionOptions['notifier'];
 };
 
 /** Follows the event log itself, on any engine, as far as the read model in PostgreSQL has reached. */
@@ -31,10 +31,10 @@ export const openPostgresChangeStream = ({
   eventLog,
   pool,
   keys,
-  bell,
+  notifier,
 }: PostgresChangeStreamOptions): ChangeStream => {
   const reader = createChangeReader({ domain, eventLog, pool, keys });
-  const readPosition = openReadPosition({ pool, eventLog, bell });
+  const readPosition = openReadPosition({ pool, eventLog, notifier });
   const closed = new AbortController();
   return {
     follow: (after, signal) =>

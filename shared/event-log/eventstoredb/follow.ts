@@ -18,7 +18,7 @@ import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow'] => {
   const follower: TailFollower = {
     tail: live.tail,
-    wait: (after, heard, limits) => live.waitAfter(after, heard, limits),
+    wait: (after, notified, limits) => live.waitAfter(after, notified, limits),
     demandSeen: (seen, page) => demandSeen(reader, seen, page),
     explain: (seen, error) => explain(reader, seen, error),
   };

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import type { Position } from '#shared/brands.ts';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { START } from '../event-log.ts';
-import { ringLater } from '../ring-later.ts';
+import { notifyLater } from '../notify-later.ts';
 import { type LogPage, Tail } from '../tail.ts';
 import { placeOf } from './places.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
@@ -31,13 +31,13 @@ const UNAWAITED_MAX = 2_000;
  * last record of the window. Only a page that was read after its confirmation shows that both are of one
  * history, and none of its records is accepted before.
  */
-export class LiveTail extends Doorbell implements AsyncDisposable {
+export class LiveTail extends Notifier implements AsyncDisposable {
   readonly tail: Tail;
   readonly #client: EventStoreDBClient;
   readonly #closed = new AbortController();
-  readonly #ringLater = ringLater(() => this.ring());
+  readonly #notifyLater = notifyLater(() => this.notify());
   /** Notified when a follower begins to wait. */
-  readonly #awaited = new Doorbell();
+  readonly #awaited = new Notifier();
   #waiting = 0;
   #unawaited = 0;
   /** Counts the times when the window may have missed records. */
@@ -51,7 +51,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     this.#client = client;
     this.tail = new Tail({
       read,
-      heard: () => this.#missed,
+      notified: () => this.#missed,
       hasNews: (_after, missed) => !this.#isLive || this.#missed !== missed,
       isLive: () => this.#isLive,
     });
@@ -70,9 +70,9 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     if (this.tail.end > after || this.#missed !== missed) return;
     this.#listening ??= this.#listen();
     this.#waiting += 1;
-    this.#awaited.ring();
+    this.#awaited.notify();
     await this.wait(
-      this.heard,
+      this.notified,
       this.#isLive ? timeoutMs : Math.min(timeoutMs, this.#reopenMs * LOOKS_EVERY),
       signal,
     );
@@ -91,7 +91,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
       this.#isLive = false;
       this.#missed += 1;
       this.#reopenMs = wasLive ? REOPEN_MS : Math.min(this.#reopenMs * 2, REOPEN_MAX_MS);
-      this.ring();
+      this.notify();
       await delay(this.#reopenMs, undefined, { signal: this.#closed.signal }).catch(() => {});
     }
   }
@@ -110,7 +110,7 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
       () => {
         if (isOver) return;
         this.#isLive = true;
-        this.ring();
+        this.notify();
       },
       () => end(),
     );
@@ -145,13 +145,13 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     const event = isOfSystem(stored) ? undefined : toEvent(stored, position);
     if (!this.tail.push(last, { position, id: stored.id, event })) return false;
     this.#unawaited += 1;
-    if (event) this.#ringLater();
+    if (event) this.#notifyLater();
     return true;
   }
 
   async #someoneWaits(): Promise<void> {
     while (this.#waiting === 0 && !this.#closed.signal.aborted)
-      await this.#awaited.wait(this.#awaited.heard, IDLE_LOOK_MS, this.#closed.signal);
+      await this.#awaited.wait(this.#awaited.notified, IDLE_LOOK_MS, this.#closed.signal);
   }
 }
 

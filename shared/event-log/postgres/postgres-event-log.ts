@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
-import { type BellOptions, PostgresBell } from '#shared/database/bell/bell.ts';
+import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/notifier.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -10,7 +10,7 @@ import { checkAppend } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
 import { type Appended, type EventLog, FIRST, type RecordedEvent, type Seen } from '../event-log.ts';
 import { followTail, type TailFollower } from '../follow-tail.ts';
-import { ringLater } from '../ring-later.ts';
+import { notifyLater } from '../notify-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
@@ -36,7 +36,7 @@ const STATEMENT_TIMEOUT_MS = 3_000;
 export const openPostgresEventLog = async ({
   url,
   directUrl,
-}: Omit<BellOptions, 'channel'>): Promise<EventLog> => {
+}: Omit<NotifierOptions, 'channel'>): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const { identity, lost } = await prepare(url);
   const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
@@ -46,22 +46,22 @@ export const openPostgresEventLog = async ({
   const writer = opening.use(
     openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
   );
-  const bell = opening.use(new PostgresBell({ url, directUrl, channel: 'annals_event_log' }));
+  const notifier = opening.use(new PostgresNotifier({ url, directUrl, channel: 'annals_event_log' }));
   const tail = new Tail({
     read: (after) => readAfter(readers, after),
-    heard: () => bell.heard,
-    hasNews: (_after, heard) => bell.heard !== heard,
+    notified: () => notifier.notified,
+    hasNews: (_after, notified) => notifier.notified !== notified,
   });
-  const wait: TailFollower['wait'] = (_after, heard, { timeoutMs, signal }) =>
-    bell.wait(heard, timeoutMs, signal);
-  const ring = ringLater(() => bell.ringEverywhere());
+  const wait: TailFollower['wait'] = (_after, notified, { timeoutMs, signal }) =>
+    notifier.wait(notified, timeoutMs, signal);
+  const notify = notifyLater(() => notifier.notifyEverywhere());
   const commits = opening.use(
     new GroupCommit({
       isPassing,
       patienceMs: PATIENCE_MS,
       store: async (batch) => {
         const outcomes = await appendBatch(writer, batch);
-        ring();
+        notify();
         return outcomes;
       },
     }),

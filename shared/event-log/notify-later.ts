@@ -1,27 +1,27 @@
-const RING_AT_MOST_EVERY_MS = 4;
+const NOTIFY_AT_MOST_EVERY_MS = 4;
 
 /**
  * Wakes the followers after an append: in the next turn of the event loop, so that writers get their
  * responses first, and at most every few milliseconds, because waking all followers costs more than an
  * append.
  */
-export const ringLater = (wake: () => void): (() => void) => {
+export const notifyLater = (wake: () => void): (() => void) => {
   let isResting = false;
   let isDue = false;
-  const ring = (): void => {
+  const notify = (): void => {
     isDue = false;
     wake();
-    setTimeout(rested, RING_AT_MOST_EVERY_MS);
+    setTimeout(rested, NOTIFY_AT_MOST_EVERY_MS);
   };
   const rested = (): void => {
-    if (isDue) ring();
+    if (isDue) notify();
     else isResting = false;
   };
   return () => {
     if (isResting) isDue = true;
     else {
       isResting = true;
-      setImmediate(ring);
+      setImmediate(notify);
     }
   };
 };

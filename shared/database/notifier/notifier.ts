@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { Doorbell } from '#shared/doorbell.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { KEEP_ALIVE_AFTER_MS } from '../pool.ts';
 import { processOf } from '../session.ts';
 
 /** A channel of PostgreSQL. */
-type BellChannel = 'annals_event_log' | 'annals_read_model';
+type NotifierChannel = 'annals_event_log' | 'annals_read_model';
 
-export type BellOptions = {
+export type NotifierOptions = {
   readonly url: string;
   /**
    * An address without a pooler, if there is one at `url`: through a pooler, notifications reach whichever
    * client has the session then.
    */
   readonly directUrl?: string | undefined;
-  readonly channel: BellChannel;
+  readonly channel: NotifierChannel;
 };
 
-const RING_AT_MOST_EVERY_MS = 5;
+const NOTIFY_AT_MOST_EVERY_MS = 5;
 const RECONNECT_MS = 500;
-/** The timeout of the server, after which the bell reconnects. */
+/** The timeout of the server, after which the notifier reconnects. */
 const ANSWER_WITHIN_MS = 4_000;
 const END_WITHIN_MS = 1_000;
 
@@ -29,15 +29,15 @@ const END_WITHIN_MS = 1_000;
  * its own, at most every few milliseconds. Polling makes up for lost notifications, and replaces all of them
  * if only a pooler leads to the server.
  */
-export class PostgresBell extends Doorbell implements AsyncDisposable {
-  readonly #options: BellOptions;
+export class PostgresNotifier extends Notifier implements AsyncDisposable {
+  readonly #options: NotifierOptions;
   readonly #closed = new AbortController();
   readonly #listening: Promise<void>;
   #client: pg.Client | undefined;
   #due: string | undefined;
   #isAnnouncing = false;
 
-  constructor(options: BellOptions) {
+  constructor(options: NotifierOptions) {
     super();
     this.#options = options;
     this.#listening = this.#listen();
@@ -47,14 +47,14 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
    * Notifies this process at once, and others soon. Of several messages within a few milliseconds, others get
    * only the last.
    */
-  ringEverywhere(message = ''): void {
-    this.hear(message);
+  notifyEverywhere(message = ''): void {
+    this.receive(message);
     this.#due = message;
     if (!this.#isAnnouncing) void this.#announce();
   }
 
-  protected hear(_message: string): void {
-    this.ring();
+  protected receive(_message: string): void {
+    this.notify();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -76,7 +76,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       // too.
       const notify = `notify ${this.#options.channel}, ${pg.escapeLiteral(message)}`;
       if (client) await client.query(notify).catch(() => void end(client));
-      await delay(RING_AT_MOST_EVERY_MS);
+      await delay(NOTIFY_AT_MOST_EVERY_MS);
     }
     this.#isAnnouncing = false;
   }
@@ -111,12 +111,12 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       if (directUrl === undefined && own?.pid !== processOf(client)) return 'in vain';
       // This process was notified by its own commit.
       client.on('notification', ({ processId, payload = '' }) => {
-        if (processId !== own?.pid) this.hear(payload);
+        if (processId !== own?.pid) this.receive(payload);
       });
       await client.query(`listen ${channel}`);
       this.#client = client;
       // For commits while nobody listened.
-      this.ring();
+      this.notify();
       await ended;
     } catch {
       // The server is unreachable; the caller retries, and waiting readers poll meanwhile.

@@ -7,30 +7,30 @@ import { startRelay } from '../../../test/engines/relay.ts';
 import { onConnection } from '../../../testing/database/search-everywhere.ts';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
-import { PostgresBell } from './bell.ts';
+import { PostgresNotifier } from './notifier.ts';
 
-/** A bell notifies itself as soon as it listens. */
-const openBell = async (url: string): Promise<PostgresBell> => {
-  const bell = new PostgresBell({ url, channel: 'annals_event_log' });
+/** A notifier notifies itself as soon as it listens. */
+const openNotifier = async (url: string): Promise<PostgresNotifier> => {
+  const notifier = new PostgresNotifier({ url, channel: 'annals_event_log' });
   await until(
-    () => bell.heard,
-    (heard) => heard === 1,
+    () => notifier.notified,
+    (notified) => notified === 1,
   );
-  return bell;
+  return notifier;
 };
 
 test('a notification reaches other processes, and its sender only once', async () => {
   await using database = await createDatabase();
-  await using one = await openBell(database.url);
-  await using two = await openBell(database.url);
-  one.ringEverywhere();
+  await using one = await openNotifier(database.url);
+  await using two = await openNotifier(database.url);
+  one.notifyEverywhere();
   await until(
-    () => two.heard,
-    (heard) => heard === 2,
+    () => two.notified,
+    (notified) => notified === 2,
   );
   // An absence cannot be awaited; a notification would have arrived by now.
   await delay(100);
-  expect([one.heard, two.heard]).toEqual([2, 2]);
+  expect([one.notified, two.notified]).toEqual([2, 2]);
 });
 
 describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
@@ -38,7 +38,7 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
     await using database = await createDatabase();
     await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
     await using relay = await startRelay(pgBouncer.through(database.url));
-    await using bell = new PostgresBell({ url: relay.url, channel: 'annals_event_log' });
+    await using notifier = new PostgresNotifier({ url: relay.url, channel: 'annals_event_log' });
     await until(relay.asked, (asked) => asked.includes('pg_backend_pid'));
     const clients = (): Promise<number> =>
       onConnection(pgBouncer.through(new URL('/pgbouncer', database.url).href), async (admin) => {
@@ -46,8 +46,8 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
         return rows.filter(({ application_name: name }) => name === 'annals-bell').length;
       });
     await until(clients, (count) => count === 0);
-    bell.ringEverywhere();
-    expect(bell.heard).toBe(1);
+    notifier.notifyEverywhere();
+    expect(notifier.notified).toBe(1);
     expect(relay.asked()).not.toMatch(/listen|notify/);
   });
 
@@ -55,44 +55,44 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
     await using database = await createDatabase();
     await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
     const open = async () => {
-      const bell = new PostgresBell({
+      const notifier = new PostgresNotifier({
         url: pgBouncer.through(database.url),
         directUrl: database.url,
         channel: 'annals_event_log',
       });
       await until(
-        () => bell.heard,
-        (heard) => heard === 1,
+        () => notifier.notified,
+        (notified) => notified === 1,
       );
-      return bell;
+      return notifier;
     };
     await using one = await open();
     await using two = await open();
-    one.ringEverywhere();
+    one.notifyEverywhere();
     await until(
-      () => two.heard,
-      (heard) => heard === 2,
+      () => two.notified,
+      (notified) => notified === 2,
     );
   });
 });
 
 test('it sends the next notification after the response to the last one, and reconnects if none comes', async () => {
   await using database = await createDatabase();
-  await using one = await openBell(database.url);
+  await using one = await openNotifier(database.url);
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
   process.on('warning', onWarning);
   {
     using paused = await pauseBackends(database.url, 'annals-bell');
     expect(paused.pids).toHaveLength(1);
-    for (let ring = 0; ring < 10; ring += 1) {
-      one.ringEverywhere();
+    for (let count = 0; count < 10; count += 1) {
+      one.notifyEverywhere();
       await delay(10);
     }
-    const heard = one.heard;
+    const notified = one.notified;
     await until(
-      () => one.heard,
-      (now) => now > heard,
+      () => one.notified,
+      (now) => now > notified,
     );
   }
   process.off('warning', onWarning);
@@ -101,9 +101,9 @@ test('it sends the next notification after the response to the last one, and rec
 
 test('disposal does not wait for a silent server', async () => {
   await using database = await createDatabase();
-  const bell = await openBell(database.url);
+  const notifier = await openNotifier(database.url);
   using _paused = await pauseBackends(database.url, 'annals-bell');
   const startedAtMs = performance.now();
-  await bell[Symbol.asyncDispose]();
+  await notifier[Symbol.asyncDispose]();
   expect(performance.now() - startedAtMs).toBeLessThan(scaled(3_000));
 });
