@@ -77,7 +77,7 @@ export const startAll = async (
   const firstMinute =
     prepares && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, config.dataDir));
   const { requireIfMatch, limits } = context.config;
-  const { shortWay, readWritten } = query;
+  const { fastPath, readWritten } = query;
   const writes = commandRoutes({
     ...foundation,
     gateway,
@@ -102,7 +102,7 @@ export const startAll = async (
     offersDemo: isDevelopment && hasDemo ? () => isUnused(foundation) : undefined,
     isPage: isPagePath,
     authentication,
-    shortWays: [shortWay, auth.shortWay],
+    fastPaths: [fastPath, auth.fastPath],
   });
   if (firstMinute)
     await showFirstMinute(config, foundation.domain, {

@@ -20,6 +20,6 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     links: [],
     isPage: isPagePath,
     authentication,
-    shortWays: [auth.shortWay],
+    fastPaths: [auth.fastPath],
   });
 };

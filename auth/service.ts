@@ -4,7 +4,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { createCodec } from '#shared/events/codec.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
-import type { ShortWay } from '#shared/http/short-way.ts';
+import type { FastPath } from '#shared/http/fast-path.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Foundation } from '#shared/process/foundation.ts';
@@ -31,7 +31,7 @@ import { recordEndedGrant } from './provider/ended-grants.ts';
 import { openProvider } from './provider/open-provider.ts';
 import { createReadProfile } from './provider/profile.ts';
 import { publicKeysOf } from './provider/public-keys.ts';
-import { providerRoutes, providerShortWay, TOKENS_CHECKED_HERE } from './provider/routes.ts';
+import { providerRoutes, providerFastPath, TOKENS_CHECKED_HERE } from './provider/routes.ts';
 import { createSecurityLog, type RecordSecurityEvent } from './security-log.ts';
 import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from './signing-keys/statements.ts';
@@ -70,7 +70,7 @@ export type AuthService = AsyncDisposable & {
   /** Mounted last, at the root. */
   readonly routes: Router;
   /** For the most frequent endpoints. */
-  readonly shortWay: ShortWay;
+  readonly fastPath: FastPath;
   readonly clients: Clients;
   readonly persons: Persons;
   readonly credentials: Credentials;
@@ -125,7 +125,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   return {
     ...ender,
     routes: authRoutes({ ...dependencies, ...server, clients, accounts }),
-    shortWay: providerShortWay(server),
+    fastPath: providerFastPath(server),
     clients,
     persons,
     credentials,

@@ -37,7 +37,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
   );
-  const { routes, refusals, shortWay, readWritten } = resources.use(
+  const { routes, refusals, fastPath, readWritten } = resources.use(
     await startQueryService({
       ...foundation,
       access: authentication,
@@ -61,6 +61,6 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     routes: [resourcePaths(foundation.domain), routes, writes, refusals],
     links: queryLinksOf(foundation.domain),
     authentication,
-    shortWays: [shortWay],
+    fastPaths: [fastPath],
   });
 };

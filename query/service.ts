@@ -77,7 +77,7 @@ export type QueryDependencies = {
 } & Pick<EventDependencies, 'domain' | 'keys' | 'health' | 'metrics' | 'tracing' | 'access'>;
 
 export type QueryService = AsyncDisposable &
-  Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'> & {
+  Pick<GraphqlService, 'routes' | 'refusals' | 'fastPath'> & {
     /** Reads the item for writes with `Prefer: return=representation`. */
     readonly readWritten: ReadWritten;
   };
@@ -165,8 +165,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     }),
   );
   const resources = opening.move();
-  const { refusals, shortWay } = graphql;
-  return { routes, refusals, shortWay, readWritten, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const { refusals, fastPath } = graphql;
+  return { routes, refusals, fastPath, readWritten, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** Creates the tables of this role and opens what several routes share. */

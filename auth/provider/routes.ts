@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type RequestHandler, Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
-import type { ShortWay } from '#shared/http/short-way.ts';
+import type { FastPath } from '#shared/http/fast-path.ts';
 import { ROUTES } from './configuration.ts';
 import { speakAsIssuer } from './speak-as-issuer.ts';
 
@@ -69,7 +69,7 @@ const SHORT: ReadonlySet<string | undefined> = new Set([
   ROUTES.revocation,
 ]);
 
-export const providerShortWay = (handingOver: HandingOver): ShortWay => ({
+export const providerFastPath = (handingOver: HandingOver): FastPath => ({
   takes: ({ method, url }) => method === 'POST' && SHORT.has(url),
   handlers: handOver(handingOver),
   failures: [],

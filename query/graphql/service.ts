@@ -6,7 +6,7 @@ import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool } from '#shared/database/pool.ts';
-import type { ShortWay } from '#shared/http/short-way.ts';
+import type { FastPath } from '#shared/http/fast-path.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { GraphqlSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -56,7 +56,7 @@ export type GraphqlService = AsyncDisposable & {
   /** Comes after all routes, also those of other parts. */
   readonly refusals: ErrorRequestHandler;
   /** The fast path of the most frequent request. */
-  readonly shortWay: ShortWay;
+  readonly fastPath: FastPath;
 };
 
 /** A few connections that are always busy do more than many that compete for the processor. */
@@ -124,9 +124,9 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   // Before the endpoint, which has the same path. Without introspection, an editor is useless.
   const routes = Router().use(...(introspection ? [graphiqlRoutes(domain)] : []), endpoint.routes);
   const refusals = answerGraphqlErrors(log, costMax);
-  const shortWay: ShortWay = { ...endpoint.shortWay, failures: [refusals] };
+  const fastPath: FastPath = { ...endpoint.fastPath, failures: [refusals] };
   const resources = opening.move();
-  return { routes, refusals, shortWay, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { routes, refusals, fastPath, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 /** How documents become results. */

@@ -57,8 +57,8 @@ test.each([
     HOST: '127.0.0.1',
     DRAIN_NOTICE_MS: '0',
   };
-  const shortWay = { takes: () => true, handlers: [answerOk], failures: [] };
-  for (const served of [{}, { shortWays: [shortWay] }]) {
+  const fastPath = { takes: () => true, handlers: [answerOk], failures: [] };
+  for (const served of [{}, { fastPaths: [fastPath] }]) {
     const url = await start(resources, served, production);
     expect((await fetch(url)).headers.get('strict-transport-security')).toBe(expected);
   }

@@ -17,7 +17,7 @@ import { rootRoutes } from './root.ts';
 import type { Link } from './root-page.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
-import { type ShortWay, withShortWays } from './short-way.ts';
+import { type FastPath, withFastPaths } from './fast-path.ts';
 
 /**
  * The part of `DRAIN_MS` for requests in flight, after the notice; the rest is for closing their resources.
@@ -50,7 +50,7 @@ export type Served = {
   /** The paths that are pages for people. */
   readonly isPage?: IsPage;
   /** Frequent requests that skip the router; the routes would answer them in the same way. */
-  readonly shortWays?: readonly ShortWay[];
+  readonly fastPaths?: readonly FastPath[];
   /** Another server of the same process: the two drain at the same time, because they share one deadline. */
   readonly beside?: HttpServer;
 };
@@ -65,7 +65,7 @@ export const serveClients = async (
     rateLimits,
     tracing = NO_TRACING,
   }: Pick<Foundation, 'domain' | 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
-  { routes, links, offersDemo, isPage, authentication, shortWays = [], beside }: Served,
+  { routes, links, offersDemo, isPage, authentication, fastPaths = [], beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
   const { client, anonymous } = config.rateLimits;
@@ -86,12 +86,12 @@ export const serveClients = async (
     shedder.handler,
     ...limiter.handlers,
   ];
-  const ways = shortWays.map(({ takes, handlers, failures }) => ({
+  const completePaths = fastPaths.map(({ takes, handlers, failures }) => ({
     takes,
     handlers: [...first, ...handlers],
     failures: [limiter.onFailure, ...failures, answerErrors(log)],
   }));
-  const handler = withShortWays(app, ways);
+  const handler = withFastPaths(app, completePaths);
   resources.use(
     worker === undefined
       ? await startMetricsServer(metrics, config.metrics)

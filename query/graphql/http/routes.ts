@@ -3,7 +3,7 @@ import { type RequestHandler, Router } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
-import type { ShortWay } from '#shared/http/short-way.ts';
+import type { FastPath } from '#shared/http/fast-path.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import { readMultipart } from '../uploads/read-multipart.ts';
 import { mediaTypeFor, sendAnswer } from './answer.ts';
@@ -21,7 +21,7 @@ const ALL: ReadonlySet<OperationTypeNode> = new Set(Object.values(OperationTypeN
 
 export type GraphqlRoutes = {
   readonly routes: Router;
-  readonly shortWay: Pick<ShortWay, 'takes' | 'handlers'>;
+  readonly fastPath: Pick<FastPath, 'takes' | 'handlers'>;
 };
 
 /** GraphQL over HTTP: queries by GET, everything by POST; and GraphQL over SSE. */
@@ -49,7 +49,7 @@ export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
     .post('/graphql', demandMultipart, ...before, readMultipart(bodyBytesMax), post)
     .post('/graphql', ...fromJson)
     .all('/graphql', refuseOtherMethods(...METHODS));
-  return { routes, shortWay: { takes: isPlain, handlers: [demandMediaType, ...fromJson] } };
+  return { routes, fastPath: { takes: isPlain, handlers: [demandMediaType, ...fromJson] } };
 };
 
 /** True for the form of nearly all requests. */

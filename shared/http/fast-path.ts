@@ -11,7 +11,7 @@ import {
 import { requestFact } from './request-fact.ts';
 
 /** A fast path for requests so frequent that finding their route would cost more than answering them. */
-export type ShortWay = {
+export type FastPath = {
   takes(request: IncomingMessage): boolean;
   /** The same handlers as on the slow path, in the same order; the last one answers. */
   readonly handlers: readonly RequestHandler[];
@@ -20,19 +20,19 @@ export type ShortWay = {
 };
 
 /** Serves the requests that a fast path takes, and leaves all others to the app. */
-export const withShortWays = (app: Express, ways: readonly ShortWay[]): RequestListener => {
-  const passing = ways.map((way) => ({ takes: way.takes, pass: passBy(way) }));
+export const withFastPaths = (app: Express, paths: readonly FastPath[]): RequestListener => {
+  const passing = paths.map((path) => ({ takes: path.takes, pass: passBy(path) }));
   return (incoming, outgoing) => {
-    const way = passing.find(({ takes }) => takes(incoming));
-    if (way === undefined) return void app(incoming, outgoing);
+    const path = passing.find(({ takes }) => takes(incoming));
+    if (path === undefined) return void app(incoming, outgoing);
     const { request, response } = dress(app, incoming, outgoing);
-    way.pass(request, response, 0);
+    path.pass(request, response, 0);
   };
 };
 
 type Pass = (request: Request, response: Response, place: number) => void;
 
-const passBy = ({ handlers, failures }: ShortWay): Pass => {
+const passBy = ({ handlers, failures }: FastPath): Pass => {
   // Failures are rare, so the app handles them.
   const failing = Router().use(failAgain, ...failures);
   const pass: Pass = (request, response, place) => {

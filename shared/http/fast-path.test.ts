@@ -6,7 +6,7 @@ import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
 import { HttpProblem } from './http-problem.ts';
 import { readJsonBody } from './json-body.ts';
-import { withShortWays } from './short-way.ts';
+import { withFastPaths } from './fast-path.ts';
 
 /** The same handlers twice: at `/short` on the fast path, and at `/long` as routes. */
 const serveBoth = async (...handlers: readonly RequestHandler[]) => {
@@ -17,7 +17,7 @@ const serveBoth = async (...handlers: readonly RequestHandler[]) => {
   const base = { log: captureLog().log, metrics: createMetrics() };
   const app = createApp({ ...base, routes: [Router().post('/long', ...handlers), tell] });
   const short = { handlers: [...firstHandlers(base), ...handlers], failures: [tell, answerErrors(base.log)] };
-  return serve(withShortWays(app, [{ ...short, takes: ({ url }) => url === '/short' }]));
+  return serve(withFastPaths(app, [{ ...short, takes: ({ url }) => url === '/short' }]));
 };
 
 const askBoth = async (url: string, body = '{"one":1}') => {
@@ -68,7 +68,7 @@ test.each<[string, readonly RequestHandler[], number]>([
   ['a handler that hands on a failure', [(_request, _response, next) => next(problem), echo], 404],
   ['a failure that nobody expected', [() => Promise.reject(new Error('secret'))], 500],
   ['a body that is too large', [...readJsonBody(3), echo], 413],
-])('%s is the same by the short way as by the long', async (_, handlers, status) => {
+])('%s is the same on the fast path as on the slow one', async (_, handlers, status) => {
   await using server = await serveBoth(...handlers);
   const [short, long] = await askBoth(server.url);
   expect(short).toEqual(long);
@@ -90,6 +90,6 @@ test('an unhandled failure ends the connection', async () => {
     failures: [],
   };
   const app = createApp({ log: captureLog().log, metrics: createMetrics(), routes: [] });
-  await using server = await serve(withShortWays(app, [failing]));
+  await using server = await serve(withFastPaths(app, [failing]));
   await expect(fetch(server.url)).rejects.toThrow('fetch failed');
 });
