@@ -1,6 +1,6 @@
 import { isSilence } from './failures.ts';
 import type { Connection, Pool } from './pool.ts';
-import { type Answer, type Statement, sendTogether } from './together.ts';
+import { type Answer, type Statement, sendPipelined } from './pipeline.ts';
 
 /**
  * Does all of the work, or none of it if it throws. Sends settings with the beginning, which saves a round
@@ -20,7 +20,7 @@ export const inTransactionAfter = <Result>(
 ): Promise<Result> =>
   transact(
     pool,
-    (connection) => sendTogether(connection, [BEGIN, ...first]),
+    (connection) => sendPipelined(connection, [BEGIN, ...first]),
     (connection, [, ...answers]) => work(connection, answers),
   );
 

@@ -1,5 +1,5 @@
 import type { ItemTable } from '#kernel/rows/items.ts';
-import type { Sender } from '#shared/database/together.ts';
+import type { Sender } from '#shared/database/pipeline.ts';
 import { type Change, combine, type ItemChange } from '#shared/read-model/change.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';

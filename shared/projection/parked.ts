@@ -1,6 +1,6 @@
 import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { type Answer, type Statement, sendTogether } from '#shared/database/together.ts';
+import { type Answer, type Statement, sendPipelined } from '#shared/database/pipeline.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
@@ -16,7 +16,7 @@ export type Exceptions = {
 export const exceptionsAmong = async (
   connection: Connection,
   streams: ReadonlySet<StreamName>,
-): Promise<Exceptions> => exceptionsIn((await sendTogether(connection, [findExceptions(streams)]))[0]);
+): Promise<Exceptions> => exceptionsIn((await sendPipelined(connection, [findExceptions(streams)]))[0]);
 
 /** The statement that finds them, for callers that send it with others. */
 export const findExceptions = (streams: ReadonlySet<StreamName>): Statement => ({

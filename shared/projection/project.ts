@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { prepared, type Statement } from '#shared/database/together.ts';
+import { prepared, type Statement } from '#shared/database/pipeline.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';

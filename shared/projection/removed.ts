@@ -1,4 +1,4 @@
-import type { Sender } from '#shared/database/together.ts';
+import type { Sender } from '#shared/database/pipeline.ts';
 import type { Row, Table } from '#shared/read-model/change.ts';
 
 type Removable = Pick<Table<string>, 'name'> & { readonly parent: string | null };

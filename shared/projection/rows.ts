@@ -1,4 +1,4 @@
-import type { Sender } from '#shared/database/together.ts';
+import type { Sender } from '#shared/database/pipeline.ts';
 import { type Change, combine, type Row, type Table } from '#shared/read-model/change.ts';
 import type { ProjectedItems } from '#shared/read-model/tables.ts';
 import { doubtfulAmong } from './doubtful.ts';

@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
-import { collect, type Sender, type Statement, sendTogether } from '#shared/database/together.ts';
+import { collect, type Sender, type Statement, sendPipelined } from '#shared/database/pipeline.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
@@ -21,7 +21,7 @@ export const takeIn = async (
 ): Promise<readonly Parked[]> => {
   if (events.length > 0 && !(await attempt(connection, tables, events, following))) return [];
   const refused = await takeInHalves(connection, tables, events);
-  await sendTogether(connection, following);
+  await sendPipelined(connection, following);
   return refused;
 };
 
@@ -60,7 +60,7 @@ const attempt = async (
 ) => {
   const writes = await collect((sender) => writeAll(sender, tables, events));
   try {
-    await sendTogether(connection, [{ text: 'savepoint taking_in' }, ...writes, ...following]);
+    await sendPipelined(connection, [{ text: 'savepoint taking_in' }, ...writes, ...following]);
     return undefined;
   } catch (error) {
     if (!isRefusalOfValues(error)) throw error;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../test/engines/database.ts';
 import { openPool, type Pool } from './pool.ts';
-import { prepared, type Statement, sendTogether } from './together.ts';
+import { prepared, type Statement, sendPipelined } from './pipeline.ts';
 import { inTransactionAfter } from './transaction.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -19,7 +19,7 @@ afterAll(async () => {
 const send = async (statements: readonly Statement[]) => {
   const connection = await pool.connect();
   try {
-    return await sendTogether(connection, statements);
+    return await sendPipelined(connection, statements);
   } finally {
     connection.release();
   }
@@ -100,7 +100,7 @@ test('a transaction begins with its first statements, and is rolled back if one 
 test('a connection that ends in between fails the whole', async () => {
   const connection = await pool.connect();
   const ending = { text: 'select pg_terminate_backend(pg_backend_pid())' };
-  await expect(sendTogether(connection, [note(7), ending, note(8)])).rejects.toThrow();
+  await expect(sendPipelined(connection, [note(7), ending, note(8)])).rejects.toThrow();
   connection.release(true);
   expect(await noted()).toEqual([3, 6]);
 });

@@ -41,7 +41,7 @@ const NAME_CHARACTERS = 32;
 /** Sends statements one by one. */
 export type Sender = { query(text: string, values?: unknown[]): Promise<unknown> };
 
-/** Collects the statements that the work sends, for `sendTogether`; the work gets no results. */
+/** Collects the statements that the work sends, for `sendPipelined`; the work gets no results. */
 export const collect = async (work: (sender: Sender) => Promise<unknown>): Promise<readonly Statement[]> => {
   const statements: Statement[] = [];
   await work({
@@ -57,14 +57,14 @@ export const collect = async (work: (sender: Sender) => Promise<unknown>): Promi
  * a failed one, whose failure is thrown. Through a pooler they are sent one after the other; outside of a
  * transaction, those before the failure then stay.
  */
-export const sendTogether = async (
+export const sendPipelined = async (
   connection: Connection,
   statements: readonly Statement[],
 ): Promise<readonly Answer[]> => {
   if (statements.length === 0) return [];
   return isThroughPooler(connection)
     ? sendInTurn(connection, statements)
-    : new Together(statements).runOn(connection);
+    : new Pipeline(statements).runOn(connection);
 };
 
 const sendInTurn = async (
@@ -85,7 +85,7 @@ type Limited = { readonly connectionParameters: { readonly query_timeout?: numbe
  * The driver sends a `Sync` after each statement. With a single one at the end, the server skips all
  * statements after a failure.
  */
-class Together {
+class Pipeline {
   /** Set by the driver, and replaced if the driver stops waiting. */
   callback: ((error: Error | null, answers?: readonly Answer[]) => void) | undefined = undefined;
   /** The driver’s timeout for all of them, as long as if they were sent one by one. */
