@@ -71,11 +71,11 @@ describe('an address with several hosts', () => {
   );
 });
 
-const TIMING = { patienceMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
+const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
 test('after a time without any node appends go on, and readiness tells of it until then', async () => {
   await other.stop();
-  await using log = await openEventStoreEventLog({ url: cluster(), timing: { ...TIMING, patienceMs: 400 } });
+  await using log = await openEventStoreEventLog({ url: cluster(), timing: { ...TIMING, retryBudgetMs: 400 } });
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   await log.check();
   await node.stop();
@@ -95,10 +95,10 @@ test('after a time without any node appends go on, and readiness tells of it unt
   await other.restart();
 });
 
-test('readiness fails once appends have failed for longer than their patience though reads go on, and comes back', async () => {
+test('readiness fails once appends have failed for longer than their retry budget though reads go on, and comes back', async () => {
   await using log = await openEventStoreEventLog({
     url: node.address,
-    timing: { ...TIMING, patienceMs: 300 },
+    timing: { ...TIMING, retryBudgetMs: 300 },
   });
   node.faults.appends({ kind: 'not-now', says: 'Server Is Busy' }, { times: 1_000 });
   await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
@@ -119,7 +119,7 @@ test('why the log does not answer is told once for each cause, and that it answe
   const cause = ({ err }: { err: Error }) => told.push(String(err.cause));
   await using opened = await openEventStoreEventLog({
     url: node.address,
-    timing: { ...TIMING, patienceMs: 300 },
+    timing: { ...TIMING, retryBudgetMs: 300 },
   });
   const log = tellOutages(opened, { log: { warn: cause, info: (text: string) => told.push(text) } as never });
   const failBy = async (says: NotNow) => {
@@ -176,7 +176,7 @@ describe('a client', () => {
   test('that is replaced fails each append by the name of its own stream', async () => {
     await using hasty = await openEventStoreEventLog({
       url: node.address,
-      timing: { ...TIMING, answerWithinMs: 600, patienceMs: 700 },
+      timing: { ...TIMING, answerWithinMs: 600, retryBudgetMs: 700 },
     });
     const [silent, other] = [aStream('silent'), aStream('other')];
     for (const stream of [silent, other])
@@ -195,7 +195,7 @@ describe('a client', () => {
   test('that is silent to everybody is replaced, and no try is begun with hardly any time left', async () => {
     await using impatient = await openEventStoreEventLog({
       url: node.address,
-      timing: { ...TIMING, patienceMs: 2_300 },
+      timing: { ...TIMING, retryBudgetMs: 2_300 },
     });
     const stream = aStream();
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
@@ -205,7 +205,7 @@ describe('a client', () => {
     node.faults.clear();
     await using hasty = await openEventStoreEventLog({
       url: node.address,
-      timing: { ...TIMING, patienceMs: 2_150 },
+      timing: { ...TIMING, retryBudgetMs: 2_150 },
     });
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
     await expect(hasty.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);

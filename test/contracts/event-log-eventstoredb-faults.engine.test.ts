@@ -17,7 +17,7 @@ import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
  * followers have a file of their own.
  */
 
-const TIMING = { patienceMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
+const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
@@ -261,13 +261,13 @@ describe('a server', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'stale_version' } });
   });
 
-  test('that stays away is told when patience ends, for appends, reads and opening', async () => {
-    await using impatient = await open('', { ...TIMING, patienceMs: 300 });
+  test('that stays away is told when the retry budget ends, for appends, reads and opening', async () => {
+    await using impatient = await open('', { ...TIMING, retryBudgetMs: 300 });
     await standIn.stop();
     await expect(impatient.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
     await expect(impatient.head()).rejects.toThrow(LogUnavailable);
     await expect(readAll(impatient, aStream())).rejects.toThrow(LogUnavailable);
-    await expect(open('', { ...TIMING, patienceMs: 300 })).rejects.toThrow(LogUnavailable);
+    await expect(open('', { ...TIMING, retryBudgetMs: 300 })).rejects.toThrow(LogUnavailable);
     await standIn.restart();
     // On a busy machine it may be away for longer than that once more.
     const [stream, event] = [aStream(), anEvent()];
@@ -282,7 +282,7 @@ describe('a server', () => {
     const streams = Array.from({ length: 64 }, () => aStream());
     // Megabytes take their time on a busy machine.
     await using patient = await open('', {
-      patienceMs: scaled(10_000),
+      retryBudgetMs: scaled(10_000),
       answerWithinMs: scaled(3_000),
       silenceMaxMs: scaled(5_000),
     });

@@ -13,7 +13,7 @@ import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
 /** Each trap of notes/event-log.md and of eventstoredb/README.md that a follower can step into. */
 
-const TIMING = { patienceMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
+const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
 const ALL = { stream: '$all' };
 
 let standIn: EventStoreStandIn;

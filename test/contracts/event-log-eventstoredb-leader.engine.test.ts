@@ -16,7 +16,7 @@ import { anEvent, aStream, readAll, startFollowing, version } from './event-log-
  * What nodes other than the leader show (eventstoredb/cluster.md, 1 and 5), to whom the address leads there.
  */
 
-const TIMING = { patienceMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
+const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
 let cluster: EventStoreCluster;
 let one: EventStoreStandIn;
@@ -59,7 +59,7 @@ test('a change of leader is followed, and the former leader, which lags, is not 
 });
 
 test('events that a node shows at its start and cuts off later reach nobody', async () => {
-  await using log = await open(one.address, { ...TIMING, patienceMs: 300 });
+  await using log = await open(one.address, { ...TIMING, retryBudgetMs: 300 });
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   await using follower = startFollowing(log, START);
   await follower.until((seen) => seen.length === 1);

@@ -10,7 +10,7 @@ import { anEvent, aStream, readAll, startFollowing } from './event-log-engine.ts
 
 /** The faults table of eventstoredb/README.md, done to a process that keeps its log in a file. */
 
-const TIMING = { patienceMs: 10_000, answerWithinMs: 400, silenceMaxMs: 400 };
+const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 400, silenceMaxMs: 400 };
 const WRITERS = 64;
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
@@ -63,11 +63,11 @@ test('a server that hangs and then dies with megabytes on their way to it leaves
   for (const stream of streams) expect(await readAll(log, stream)).toHaveLength(1);
 });
 
-test('a server that hangs for longer than patience is told, and the append is found by its ids when it is back', async () => {
+test('a server that hangs for longer than the retry budget is reported, and the append is found by its ids when it is back', async () => {
   await using server = await startServer();
   await using log = await openEventStoreEventLog({
     url: server.address,
-    timing: { ...TIMING, patienceMs: 600 },
+    timing: { ...TIMING, retryBudgetMs: 600 },
   });
   const stream = aStream();
   const events = [anEvent()];

@@ -8,7 +8,7 @@ import type { LogEngine } from './event-log-engine.ts';
 import { disturbancesOn, noiseOfTheSystem } from './event-log-eventstoredb-disturbances.ts';
 
 /** As in production, but a lost answer is not waited for as long. */
-const TIMING = { patienceMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
+const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
 
 /** Forwards, as followers read. */
 const countLooks: LogEngine['countLooks'] = () => {

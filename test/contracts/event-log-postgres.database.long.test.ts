@@ -4,7 +4,7 @@ import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { PATIENCE_MS } from '#shared/event-log/postgres/patiently.ts';
+import { RETRY_BUDGET_MS } from '#shared/event-log/postgres/retry.ts';
 import { openPostgresEventLog } from '#shared/event-log/postgres/postgres-event-log.ts';
 import { READ_LOG } from '#shared/event-log/postgres/read.ts';
 import { scaled } from '../../testing/load.ts';
@@ -142,5 +142,5 @@ test('a connection that has fallen silent is given up, and the log goes on by an
   ]);
   expect(appended.version).toBe(2);
   expect(read.length).toBeGreaterThanOrEqual(1);
-  expect(performance.now() - startedAtMs).toBeLessThan(scaled(PATIENCE_MS));
+  expect(performance.now() - startedAtMs).toBeLessThan(scaled(RETRY_BUDGET_MS));
 });

@@ -7,7 +7,7 @@ import { APPEND_BYTES_MAX, type ExpectedVersion } from '../event-log.ts';
 import type { Answer, AppendClient, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
-import { withPatience } from './patience.ts';
+import { withRetries } from './retry.ts';
 import { revisionOf } from './places.ts';
 import type { Reader } from './read.ts';
 import { IDENTITY_STREAM } from './record.ts';
@@ -20,7 +20,7 @@ export type ProposedAppend = {
 
 export type AppendTiming = {
   /** The retry budget of an append while the server is unreachable. */
-  readonly patienceMs: number;
+  readonly retryBudgetMs: number;
   /** The timeout of one attempt, whose response may never come. */
   readonly answerWithinMs: number;
 };
@@ -77,9 +77,9 @@ export class Appender implements AsyncDisposable {
    * stream is never that long.
    */
   async check(): Promise<void> {
-    const { patienceMs, answerWithinMs } = this.#timing;
+    const { retryBudgetMs, answerWithinMs } = this.#timing;
     const failingMs = performance.now() - (this.#failingSinceMs ?? Number.POSITIVE_INFINITY);
-    if (failingMs <= patienceMs) return;
+    if (failingMs <= retryBudgetMs) return;
     const question = { stream: IDENTITY_STREAM, expected: LONGEST, events: [eventOfLog('log.asked', {})] };
     await this.#client.send(question, answerWithinMs).catch((cause: unknown) => {
       if (failureOf(cause) === 'wrong-version') return;
@@ -98,15 +98,15 @@ export class Appender implements AsyncDisposable {
   }
 
   async #appendAgain(proposed: ProposedAppend, startedAtMs: number, firstFailure: unknown): Promise<Stored> {
-    const { patienceMs, answerWithinMs } = this.#timing;
+    const { retryBudgetMs, answerWithinMs } = this.#timing;
     const again = {
       what: `an append to ${proposed.stream}`,
-      patienceMs,
+      retryBudgetMs,
       leastMs: LEAST_MS,
       startedAtMs,
       firstFailure,
     };
-    return withPatience(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch(
+    return withRetries(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch(
       (error: unknown) => {
         throw translate(error, proposed);
       },

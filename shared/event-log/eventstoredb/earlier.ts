@@ -4,7 +4,7 @@ import { askAgain } from '../ask-again.ts';
 import { NO_STREAM } from '../event-log.ts';
 import type { Stored } from './append-client.ts';
 import { PassingFailure, WrongVersion } from './failures.ts';
-import { LATE_MS } from './patience.ts';
+import { LATE_MS } from './retry.ts';
 import { versionAt } from './places.ts';
 import { type Reader, readPage, readPageBack } from './read.ts';
 import { positionOf, type StoredEvent } from './record.ts';

@@ -12,7 +12,7 @@ import { readEventAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { LiveTail } from './live-tail.ts';
-import { LATE_MS } from './patience.ts';
+import { LATE_MS } from './retry.ts';
 import { placeOf } from './places.ts';
 import {
   ask,
@@ -34,7 +34,7 @@ type Timing = AppendTiming & { readonly silenceMaxMs: number };
  * An attempt times out early enough for others to follow; only a silent server needs that, because an
  * unreachable one fails at once.
  */
-const TIMING: Timing = { patienceMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
+const TIMING: Timing = { retryBudgetMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
 
 /**
  * The event log in EventStoreDB: a stream is a stream, and a position is that of the event in the server’s

@@ -3,7 +3,7 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import { LogUnavailable } from '../errors.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
-import { withPatience } from './patience.ts';
+import { withRetries } from './retry.ts';
 import { revisionOf } from './places.ts';
 import { type Reading, takeAll } from './reading.ts';
 import { type StoredEvent, toEvent } from './record.ts';
@@ -16,7 +16,7 @@ export const PAGE_BYTES_MAX = 16 * 1_048_576;
 export type Reader = {
   readonly client: EventStoreDBClient;
   /** The retry budget of a read while the server is unreachable. */
-  readonly patienceMs: number;
+  readonly retryBudgetMs: number;
   readonly silenceMaxMs: number;
   /** Aborts when the log is closed. */
   readonly closed: AbortSignal;
@@ -108,11 +108,11 @@ export const readFirst = async (reader: Reader, stream: string): Promise<StoredE
 };
 
 export const ask = <Answer>(
-  { patienceMs }: Reader,
+  { retryBudgetMs }: Reader,
   what: string,
   attempt: () => Promise<Answer>,
 ): Promise<Answer> =>
-  withPatience({ what, patienceMs }, attempt).catch((error: unknown) => {
+  withRetries({ what, retryBudgetMs }, attempt).catch((error: unknown) => {
     throw refusalOf(error, what);
   });
 

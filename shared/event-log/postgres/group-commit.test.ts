@@ -24,8 +24,8 @@ const propose = (stream: string, expected: ExpectedVersion = NO_STREAM, bytes = 
 
 class Passing extends Error {}
 
-const commitInto = (store: StoreBatch, patienceMs = 5_000) =>
-  new GroupCommit({ store, patienceMs, isPassing: (error) => error instanceof Passing });
+const commitInto = (store: StoreBatch, retryBudgetMs = 5_000) =>
+  new GroupCommit({ store, retryBudgetMs, isPassing: (error) => error instanceof Passing });
 
 /** Records the streams of every batch and stores them all. */
 const noting =

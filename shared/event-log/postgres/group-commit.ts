@@ -52,17 +52,17 @@ export class GroupCommit implements AsyncDisposable {
   #lastFailure: unknown;
   readonly #store: StoreBatch;
   readonly #isPassing: (error: unknown) => boolean;
-  readonly #patienceMs: number;
+  readonly #retryBudgetMs: number;
 
-  /** `isPassing` tells which failures a retry may not meet; those are retried for `patienceMs`. */
+  /** `isPassing` tells which failures a retry may not meet; those are retried for `retryBudgetMs`. */
   constructor({
     store,
     isPassing,
-    patienceMs,
-  }: { store: StoreBatch; isPassing: (error: unknown) => boolean; patienceMs: number }) {
+    retryBudgetMs,
+  }: { store: StoreBatch; isPassing: (error: unknown) => boolean; retryBudgetMs: number }) {
     this.#store = store;
     this.#isPassing = isPassing;
-    this.#patienceMs = patienceMs;
+    this.#retryBudgetMs = retryBudgetMs;
   }
 
   append(proposed: ProposedAppend): Promise<Appended> {
@@ -75,7 +75,7 @@ export class GroupCommit implements AsyncDisposable {
       if (isOver) return;
       isOver = true;
       this.#unanswered -= 1;
-      clearTimeout(patience);
+      clearTimeout(retryBudget);
     };
     const waiting: Waiting = {
       ...proposed,
@@ -91,7 +91,7 @@ export class GroupCommit implements AsyncDisposable {
     };
     // The retry budget has a timer of its own, so that no caller waits longer for a batch that hangs, even
     // another’s.
-    const patience = setTimeout(() => waiting.reject(this.#unavailable(proposed.stream)), this.#patienceMs);
+    const retryBudget = setTimeout(() => waiting.reject(this.#unavailable(proposed.stream)), this.#retryBudgetMs);
     this.#unanswered += 1;
     this.#waiting.push(waiting);
     this.#running ??= this.#run();
@@ -188,7 +188,7 @@ export class GroupCommit implements AsyncDisposable {
 
   #unavailable(stream: StreamName): LogUnavailable {
     return new LogUnavailable(
-      `the event log did not take an append to ${stream} within ${this.#patienceMs} ms`,
+      `the event log did not take an append to ${stream} within ${this.#retryBudgetMs} ms`,
       {
         cause: this.#lastFailure,
       },

@@ -13,7 +13,7 @@ import { followTail, type TailFollower } from '../follow-tail.ts';
 import { notifyLater } from '../notify-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
-import { PATIENCE_MS, patiently } from './patiently.ts';
+import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
 import {
   findEvent,
   readAfter,
@@ -27,7 +27,7 @@ import {
 const READ_CONNECTIONS_MAX = 4;
 
 /**
- * With the driver’s addition, well below `PATIENCE_MS`: a silent connection leaves time for another attempt
+ * With the driver’s addition, well below `RETRY_BUDGET_MS`: a silent connection leaves time for another attempt
  * on the next.
  */
 const STATEMENT_TIMEOUT_MS = 3_000;
@@ -58,7 +58,7 @@ export const openPostgresEventLog = async ({
   const commits = opening.use(
     new GroupCommit({
       isPassing,
-      patienceMs: PATIENCE_MS,
+      retryBudgetMs: RETRY_BUDGET_MS,
       store: async (batch) => {
         const outcomes = await appendBatch(writer, batch);
         notify();
@@ -80,12 +80,12 @@ export const openPostgresEventLog = async ({
     },
     read: (stream, from = FIRST, to = VERSION_MAX) =>
       readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version }),
-    find: (stream, id, after) => patiently(() => findEvent(readers, { stream, id, after })),
+    find: (stream, id, after) => withRetries(() => findEvent(readers, { stream, id, after })),
     follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
-    eventAt: (position) => patiently(() => readEventAt(readers, position)),
-    head: () => patiently(() => readHead(readers)),
+    eventAt: (position) => withRetries(() => readEventAt(readers, position)),
+    head: () => withRetries(() => readHead(readers)),
     check: () =>
-      patiently(async () => {
+      withRetries(async () => {
         await readHead(readers);
         await demandWritable(readers, 'database of the event log');
       }),
@@ -121,7 +121,7 @@ const answerRepeat = async (
     throw new LogWentBack(proposed.seen, await readEventAt(readers, proposed.seen.position));
   const isTaken = isUniqueViolation(error);
   if (!isTaken && !(error instanceof StaleVersion)) throw error;
-  const repeat = await patiently(() => findRepeat(readers, proposed));
+  const repeat = await withRetries(() => findRepeat(readers, proposed));
   if (repeat) return repeat;
   throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;
 };

@@ -4,7 +4,7 @@ import { isPassing } from '#shared/database/failures.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Appended, type RecordedEvent, START } from '../event-log.ts';
 import type { LogPage } from '../tail.ts';
-import { patiently } from './patiently.ts';
+import { withRetries } from './retry.ts';
 
 const PAGE_EVENTS_MAX = 1_000;
 
@@ -101,7 +101,7 @@ export async function* readStreamPages(
   { from, to }: { readonly from: Version; readonly to: Version },
 ): AsyncGenerator<readonly RecordedEvent[]> {
   for (let next: number = from; next <= to; ) {
-    const { rows } = await patiently(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next, to] }));
+    const { rows } = await withRetries(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next, to] }));
     if (rows.length > 0) yield rows.map(toEvent);
     if (!isCut(rows)) return;
     next += rows.length;

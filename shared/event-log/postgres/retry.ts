@@ -3,20 +3,20 @@ import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable } from '../errors.ts';
 
 /** The retry budget while the server is unreachable. */
-export const PATIENCE_MS = 10_000;
+export const RETRY_BUDGET_MS = 10_000;
 const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
 /** Retries a query while the server is unreachable: a restart takes a moment, and a query can be repeated. */
-export const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-  const expiresAtMs = performance.now() + PATIENCE_MS;
+export const withRetries = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+  const expiresAtMs = performance.now() + RETRY_BUDGET_MS;
   for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
     try {
       return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (performance.now() > expiresAtMs)
-        throw new LogUnavailable(`the event log has been away for ${PATIENCE_MS} ms`, { cause: error });
+        throw new LogUnavailable(`the event log has been away for ${RETRY_BUDGET_MS} ms`, { cause: error });
       await delay(backoffMs);
     }
   }

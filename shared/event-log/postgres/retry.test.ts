@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { patiently } from './patiently.ts';
+import { withRetries } from './retry.ts';
 
 test('a clock that is set forward does not end the retry budget', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
     let asked = 0;
-    const answer = patiently(async () => {
+    const answer = withRetries(async () => {
       asked += 1;
       vi.setSystemTime(Date.now() + 3_600_000);
       if (asked === 1) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });

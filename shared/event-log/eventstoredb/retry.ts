@@ -8,9 +8,9 @@ const BACKOFF_MAX_MS = 500;
 /** A leader that was deposed while it was frozen continues as leader for up to 3 s. */
 export const LATE_MS = 4_000;
 
-export type Patience = {
+export type RetryOptions = {
   readonly what: string;
-  readonly patienceMs: number;
+  readonly retryBudgetMs: number;
   /** With less time left no further attempt begins. */
   readonly leastMs?: number;
   /** The start of the retry budget, if it was before now. */
@@ -20,18 +20,18 @@ export type Patience = {
 };
 
 /** Retries passing failures until the retry budget is used up. Each attempt gets the time left. */
-export const withPatience = async <Result>(
-  { what, patienceMs, leastMs = 0, startedAtMs = performance.now(), firstFailure }: Patience,
+export const withRetries = async <Result>(
+  { what, retryBudgetMs, leastMs = 0, startedAtMs = performance.now(), firstFailure }: RetryOptions,
   attempt: (leftMs: number) => Promise<Result>,
 ): Promise<Result> => {
-  const leftMs = () => startedAtMs + patienceMs - performance.now();
+  const leftMs = () => startedAtMs + retryBudgetMs - performance.now();
   let failure = firstFailure;
   let backoffMs = BACKOFF_FIRST_MS;
   for (;;) {
     if (failure !== undefined) {
       if (failureOf(failure) !== 'passing') throw failure;
       if (leftMs() <= backoffMs + leastMs)
-        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, {
+        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${retryBudgetMs} ms`, {
           cause: failure,
         });
       await delay(backoffMs);
