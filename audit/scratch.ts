@@ -4,7 +4,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { createTables } from '#shared/projection/schema.ts';
-import { readViewsAnew } from '#shared/projection/views.ts';
+import { computeViewsOnRead } from '#shared/projection/views.ts';
 import { dropAbandoned, LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
@@ -47,7 +47,7 @@ export const makeScratch = async (
       );
     const unlogged = definition.tables.replaceAll(/^create table /gm, 'create unlogged table ');
     await createTables(connection, schema, { tables: unlogged, marks: { schema: textOf(mark) } });
-    await readViewsAnew(connection, tables);
+    await computeViewsOnRead(connection, tables);
     for (const { name, isSearched } of tables.all)
       if (isSearched) await connection.query(`alter table ${name} drop column search`);
   });

@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { release } from '#shared/projection/release.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
 import { findParked, type Listed, listParked } from '#shared/read-model/parked.ts';
 import type { Command, Given } from './command.ts';
@@ -90,7 +90,7 @@ export const projectionRelease: Command = {
         if (!(await terminal.confirm('Leave it out?')))
           throw new StartRefused(`Nothing is left out; ${stream} stays parked.`);
       }
-      const next = await release(mending, parked);
+      const next = await skipParked(mending, parked);
       if (!next) return terminal.write(`${stream} is in the read model again, without that event.`);
       await terminal.write(`It is left out; a later event parks ${stream} now: ${parkedLine(next)}`);
       throw new StartRefused(`${stream} stays parked: mend the cause and retry, or release it once more.`);

@@ -9,7 +9,7 @@ import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/o
 import { tellFingerprint } from '#shared/operations/standing.ts';
 import type { Log } from '#shared/process/log.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
-import { release } from '#shared/projection/release.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { type Mending, type RecordMended, retry } from '#shared/projection/retry.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -53,7 +53,7 @@ const mend = async (mending: Mending, order: TakenOrder): Promise<void> => {
   const record: RecordMended = (connection, parked) =>
     finishOrder(connection, order, outcomeOf(order, parked));
   if (kind === 'retry') await retry(mending, stream, record);
-  else if (version !== null) await release(mending, { stream, version }, record);
+  else if (version !== null) await skipParked(mending, { stream, version }, record);
   else throw new Error(`the order ${order.id} names no version`);
 };
 

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { decodeAround } from '#shared/projection/decode.ts';
 import { park, unpark } from '#shared/projection/parked.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
-import { takeIn } from '#shared/projection/take-in.ts';
+import { applyEvents } from '#shared/projection/apply-events.ts';
 import type { Proving } from './proving.ts';
 
 type Skip = { readonly stream: StreamName; readonly version: Version; readonly reason: string };
@@ -68,7 +68,7 @@ const isSound = async (
     await unpark(connection, skipped.stream);
     const { stream, version, position, type } = skipped;
     await park(connection, tables, [{ stream, version, position, type, reason: 'tried' }]);
-    const refused = await takeIn(connection, tables, decoded);
+    const refused = await applyEvents(connection, tables, decoded);
     await connection.query('rollback to savepoint trying');
     return refused.length === 0;
   });

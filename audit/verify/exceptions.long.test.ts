@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
-import { release } from '#shared/projection/release.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
@@ -66,8 +66,8 @@ test('an event that the database refuses is skipped with reason, and so is an un
   );
   await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 3);
   await untilProjected(side);
-  await release(side, { stream, version: 3 as Version });
-  await release(side, { stream, version: 4 as Version });
+  await skipParked(side, { stream, version: 3 as Version });
+  await skipParked(side, { stream, version: 4 as Version });
   expect(await world.verify()).toMatchObject({
     outcome: 'proven',
     parked: { total: 0 },

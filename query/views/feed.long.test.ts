@@ -8,7 +8,7 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
-import { release } from '#shared/projection/release.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import { Rejection } from '#shared/rejection.ts';
 import {
@@ -229,7 +229,7 @@ test('a rebuild and a retry send a reset, also to returning subscribers', async 
   await accountant.hasAll();
   expect(accountant.copy.has(`{"team":${teamId}}`)).toBe(false);
   accountant.messages.length = 0;
-  await release(side, { stream, version: 2 as never });
+  await skipParked(side, { stream, version: 2 as never });
   await told();
   expect(accountant.copy.has(`{"team":${teamId}}`)).toBe(true);
   accountant.leave();

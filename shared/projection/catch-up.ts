@@ -72,14 +72,14 @@ const PASSES_MAX = 100;
  * Applies the events that the live version has and this one lacks, until few are left. Returns the position
  * reached.
  */
-export const comeNear = async (work: Work, version: Held, from: Position): Promise<Position> => {
+export const catchUp = async (work: Work, version: Held, from: Position): Promise<Position> => {
   let position = from;
   let events = 0;
   for (let pass = 0; pass < PASSES_MAX; pass += 1) {
     const upTo = (await readCheckpoint(work.pool, PROJECTOR))?.position ?? position;
     const before = events;
     for await (const part of read(work, { after: position, upTo })) {
-      await takeIn(work, version, { ...part, from: position });
+      await applyPart(work, version, { ...part, from: position });
       position = part.last;
       events += part.count;
       work.onProgress({ step: 'events', events, position, from, upTo });
@@ -89,7 +89,7 @@ export const comeNear = async (work: Work, version: Held, from: Position): Promi
   return position;
 };
 
-const takeIn = (
+const applyPart = (
   { pool, tables }: Work,
   version: Held,
   { prepared, from, last }: Part & { from: Position },

@@ -15,7 +15,7 @@ import {
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
-import { release } from './release.ts';
+import { skipParked } from './skip-parked.ts';
 import { retry } from './retry.ts';
 
 /** PostgreSQL has no year 0, and RFC 3339 has. */
@@ -152,15 +152,15 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await appendRaw(side, stream, edited('Four', mark), 3);
     await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 4);
     await untilProjected(side);
-    await expect(release(side, { stream, version: 4 as never })).rejects.toThrow(
+    await expect(skipParked(side, { stream, version: 4 as never })).rejects.toThrow(
       'is parked at version 3 by now, no longer at 4',
     );
-    expect(await release(side, { stream, version: 3 as never })).toMatchObject({
+    expect(await skipParked(side, { stream, version: 3 as never })).toMatchObject({
       version: 5,
       type: 'article.eaten',
     });
     expect(await articleOf(id)).toBeUndefined();
-    expect(await release(side, { stream, version: 5 as never })).toBeUndefined();
+    expect(await skipParked(side, { stream, version: 5 as never })).toBeUndefined();
     expect(await articleOf(id)).toMatchObject({ title: 'Four', version: 5 });
     await equalsReplay();
     await appendRaw(side, stream, edited('Six', mark), 5);
@@ -181,7 +181,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(await articleOf(id)).toBeUndefined();
     await projector[Symbol.asyncDispose]();
     await appendRaw(side, stream, edited('Four', mark), 3);
-    expect(await release(side, { stream, version: 3 as never })).toBeUndefined();
+    expect(await skipParked(side, { stream, version: 3 as never })).toBeUndefined();
     const { rows } = await side.pool.query('select title, version from read_model.articles where id = $1', [
       id,
     ]);

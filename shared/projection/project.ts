@@ -9,7 +9,7 @@ import { type Exceptions, exceptionsAmong, park } from './parked.ts';
 import { type Prepared, type Projection, prepare } from './prepared.ts';
 import { removalOf } from './removed.ts';
 import { write } from './rows.ts';
-import { takeIn } from './take-in.ts';
+import { applyEvents } from './apply-events.ts';
 
 /**
  * Applies events to the read model that comes first in the connection’s search path. Returns the aggregates
@@ -39,7 +39,7 @@ export const projectPrepared = async (
     (event) => !parked.has(event.stream) && !isSkipped(event) && isBefore(event, damages.get(event.stream)),
   );
   const erasures = erasuresOf(tables, { departures: decoded.filter(isDeparture), written: whole });
-  const refused = await takeIn(connection, tables, whole, erasures);
+  const refused = await applyEvents(connection, tables, whole, erasures);
   await moveVersionsOn(connection, tables, own.filter(isSkipped));
   const parkings = [
     ...new Map([...damages, ...refused.map((each) => [each.stream, each] as const)]).values(),

@@ -3,7 +3,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { moveCheckpoint } from '#shared/follower/checkpoint.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { comeNear, demandLive, read, Stopped, type Work } from './catch-up.ts';
+import { catchUp, demandLive, read, Stopped, type Work } from './catch-up.ts';
 import { readDefinition } from './definition.ts';
 import { addIndexes, inBackground, writeInParts } from './fill.ts';
 import { keepDigest } from './kept-digest.ts';
@@ -44,7 +44,7 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
           : progress,
       );
     };
-    await comeNear({ ...work, onProgress }, next, upTo);
+    await catchUp({ ...work, onProgress }, next, upTo);
     const position = await swapIn(work, next, since);
     // If somebody still reads it, the next rebuild drops it.
     await dropAside(pool);

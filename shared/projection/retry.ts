@@ -10,7 +10,7 @@ import { unpark } from './parked.ts';
 import type { Projection } from './prepared.ts';
 import { project } from './project.ts';
 import { holdNames, useReadModel } from './schema.ts';
-import { beginStreamsAnew } from './views.ts';
+import { restartViewStreams } from './views.ts';
 
 export type Mending = Projection & { readonly pool: Pool; readonly eventLog: EventLog };
 
@@ -30,7 +30,7 @@ export const retry = (
 ): Promise<Parked | undefined> =>
   whileProjectorStands(mending, async (connection, position) => {
     if (!(await findParked(connection, stream))) throw notParked(stream);
-    const parked = await takeInAgain(connection, mending, { stream, upTo: position });
+    const parked = await applyAgain(connection, mending, { stream, upTo: position });
     await record(connection, parked);
     return parked;
   });
@@ -66,7 +66,7 @@ export const whileProjectorStands = <Result>(
     await holdNames(connection);
     await useReadModel(connection, LIVE_SCHEMA);
     const result = await work(connection, checkpoint.position);
-    await beginStreamsAnew(connection, tables, checkpoint.position);
+    await restartViewStreams(connection, tables, checkpoint.position);
     return result;
   });
 
@@ -74,7 +74,7 @@ export const whileProjectorStands = <Result>(
  * Replays a parked stream into the read model that comes first in the search path, up to its position;
  * whoever applies later events applies the rest. Returns the event that parks it this time.
  */
-export const takeInAgain = async (
+export const applyAgain = async (
   connection: Connection,
   { eventLog, ...projection }: Omit<Mending, 'pool'>,
   { stream, upTo }: { readonly stream: StreamName; readonly upTo: Position },

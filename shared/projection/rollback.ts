@@ -1,7 +1,7 @@
 import type { Position } from '#shared/brands.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { PREVIOUS } from '#shared/read-model/versions.ts';
-import { comeNear, demandLive, type Work } from './catch-up.ts';
+import { catchUp, demandLive, type Work } from './catch-up.ts';
 import { isOfThisRelease } from './definition.ts';
 import { demandAsideGone, underWay } from './rebuild.ts';
 import { swapIn } from './swap.ts';
@@ -27,6 +27,6 @@ export const rollback = async (work: Work): Promise<Position> => {
     );
   }
   await demandAsideGone(pool);
-  await comeNear(work, previous, previous.position);
+  await catchUp(work, previous, previous.position);
   return swapIn(work, previous, new Date(0));
 };

@@ -52,7 +52,7 @@ export const createReadModel = (pool: Pool, tables: Tables, schema: string): Pro
     for (const index of definition.indexes) await connection.query(index);
     await keepViews(connection, tables);
     await keepDigest(connection, tables);
-    if (schema === LIVE_SCHEMA) await beginAnew(connection);
+    if (schema === LIVE_SCHEMA) await resetCheckpoint(connection);
   });
 
 /**
@@ -83,7 +83,7 @@ export const completeMarks = (pool: Pool, { fingerprint }: Pick<Definition, 'fin
  * If the tables were dropped, or left out of a backup, the whole log fills them again; a working owner finds
  * its checkpoint moved.
  */
-const beginAnew = async (connection: Connection): Promise<void> => {
+const resetCheckpoint = async (connection: Connection): Promise<void> => {
   const { rows } = await connection.query<{ found: boolean }>(
     `select to_regclass('public.follower_checkpoint') is not null as found`,
   );

@@ -5,7 +5,7 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { read, Stopped, type Work } from './catch-up.ts';
 import { park } from './parked.ts';
 import { projectPrepared } from './project.ts';
-import { type Mending, takeInAgain, whileProjectorStands } from './retry.ts';
+import { type Mending, applyAgain, whileProjectorStands } from './retry.ts';
 import { useReadModel } from './schema.ts';
 import { exchange, type Held, hold } from './versions.ts';
 
@@ -48,6 +48,6 @@ export const followOperators = async (
   );
   await park(connection, work.tables, leftOut);
   const streams = [...parked, ...leftOut].map(({ stream }) => stream);
-  for (const stream of streams) await takeInAgain(connection, work, { stream, upTo });
+  for (const stream of streams) await applyAgain(connection, work, { stream, upTo });
   return streams;
 };

@@ -24,7 +24,7 @@ import { otherThan } from '../../testing/database/other-than.ts';
 import { digestOf } from './digest.ts';
 import { project } from './project.ts';
 import { rebuild } from './rebuild.ts';
-import { release } from './release.ts';
+import { skipParked } from './skip-parked.ts';
 import { retry } from './retry.ts';
 import { createReadModel, useReadModel } from './schema.ts';
 
@@ -235,7 +235,7 @@ test('parking an aggregate removes its share, and a retry restores it', async ()
   expect((await verified()).findings.byKind).not.toHaveProperty('row_different');
   expect(await retry(side, stream)).toMatchObject({ stream, version: 3 });
   expect(await spentBy(teamId)).toMatchObject({ waiting: 0, shares: 1 });
-  expect(await release(side, { stream, version: 3 as Version })).toBeUndefined();
+  expect(await skipParked(side, { stream, version: 3 as Version })).toBeUndefined();
   expect(await spentBy(teamId)).toMatchObject({ waiting: 1, shares: 2 });
   expect((await verified()).findings.byKind).not.toHaveProperty('row_different');
   expect(await replayed(side, 3)).toEqual(await digestOf(side.pool, 'read_model'));

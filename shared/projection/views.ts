@@ -30,7 +30,7 @@ export const keepViews = async (connection: Connection, tables: Tables): Promise
 };
 
 /** Replaces the tables of views by SQL views over their shares, for a read model that serves no traffic. */
-export const readViewsAnew = async (connection: Connection, tables: Tables): Promise<void> => {
+export const computeViewsOnRead = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views)
     await connection.query(
       `drop table ${view.name}; create view ${view.name} as ${sumOf(view, view.shares)}`,
@@ -41,7 +41,7 @@ export const readViewsAnew = async (connection: Connection, tables: Tables): Pro
  * After this, rows of the live read model may differ although nothing has happened: subscribers to views
  * start over.
  */
-export const beginStreamsAnew = async (
+export const restartViewStreams = async (
   connection: Connection,
   { views }: Tables,
   position: Position,

@@ -12,7 +12,7 @@ import type { EventId, StreamName, UserId, Version } from '#shared/brands.ts';
 import { NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { release } from '#shared/projection/release.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { noRow, rowAfter, rowFoldOf, storedRow } from '#shared/read-model/row-fold.ts';
 import { demandTable, tablesOf } from '#shared/read-model/tables.ts';
 import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts';
@@ -207,7 +207,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       });
       let released: Promise<unknown> | undefined;
       const onProgress = ({ step }: { step: string }) => {
-        if (step === 'events') released ??= release(side, { stream, version: 3 as Version });
+        if (step === 'events') released ??= skipParked(side, { stream, version: 3 as Version });
       };
       const report = await world.verify({ onProgress });
       await released;

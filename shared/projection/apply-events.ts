@@ -13,33 +13,33 @@ import { writeShares } from './shares.ts';
  * Writes all events at once, with their consequences; after a refusal of the database, bisects them down to
  * the refused events. Returns those.
  */
-export const takeIn = async (
+export const applyEvents = async (
   connection: Connection,
   tables: Tables,
   events: readonly DecodedEvent[],
   following: readonly Statement[] = [],
 ): Promise<readonly Parked[]> => {
   if (events.length > 0 && !(await attempt(connection, tables, events, following))) return [];
-  const refused = await takeInHalves(connection, tables, events);
+  const refused = await applyHalves(connection, tables, events);
   await sendPipelined(connection, following);
   return refused;
 };
 
-const takeInHalves = async (
+const applyHalves = async (
   connection: Connection,
   tables: Tables,
   events: readonly DecodedEvent[],
 ): Promise<readonly Parked[]> => {
   const streams = [...new Set(events.map(({ stream }) => stream))];
-  if (streams.length <= 1) return takeInOneByOne(connection, tables, events);
+  if (streams.length <= 1) return applyOneByOne(connection, tables, events);
   const some = new Set<StreamName>(streams.slice(0, Math.ceil(streams.length / 2)));
   const first = events.filter(({ stream }) => some.has(stream));
   const second = events.filter(({ stream }) => !some.has(stream));
-  return [...(await takeIn(connection, tables, first)), ...(await takeIn(connection, tables, second))];
+  return [...(await applyEvents(connection, tables, first)), ...(await applyEvents(connection, tables, second))];
 };
 
 /** Events of one stream, up to the first refused one. */
-const takeInOneByOne = async (
+const applyOneByOne = async (
   connection: Connection,
   tables: Tables,
   events: readonly DecodedEvent[],
@@ -60,11 +60,11 @@ const attempt = async (
 ) => {
   const writes = await collect((sender) => writeAll(sender, tables, events));
   try {
-    await sendPipelined(connection, [{ text: 'savepoint taking_in' }, ...writes, ...following]);
+    await sendPipelined(connection, [{ text: 'savepoint applying' }, ...writes, ...following]);
     return undefined;
   } catch (error) {
     if (!isRefusalOfValues(error)) throw error;
-    await connection.query('rollback to savepoint taking_in');
+    await connection.query('rollback to savepoint applying');
     return error;
   }
 };

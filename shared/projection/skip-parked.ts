@@ -1,13 +1,13 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
-import { type Mending, notParked, type RecordMended, takeInAgain, whileProjectorStands } from './retry.ts';
+import { type Mending, notParked, type RecordMended, applyAgain, whileProjectorStands } from './retry.ts';
 
 /**
  * Skips the event that parks an aggregate in every projection from now on, and applies the others. The caller
  * names the event, because it may have changed since. Returns the event that parks the aggregate next, if one
  * does.
  */
-export const release = (
+export const skipParked = (
   mending: Mending,
   { stream, version }: Pick<Parked, 'stream' | 'version'>,
   record?: RecordMended,
@@ -24,7 +24,7 @@ export const release = (
       'insert into public.projection_skip (stream, version, position, reason) values ($1, $2, $3, $4) on conflict do nothing',
       [stream, version, parked.position, parked.reason],
     );
-    const next = await takeInAgain(connection, mending, { stream, upTo });
+    const next = await applyAgain(connection, mending, { stream, upTo });
     await record?.(connection, next);
     return next;
   });
