@@ -4,12 +4,12 @@ import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
-import { secondsSince } from './behind.ts';
+import { lagSecondsAt } from './lag.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { findStandstills, type Standstill } from './standstill.ts';
 
-const BEHIND = 'annals_follower_behind';
-const BEHIND_SECONDS = 'annals_follower_behind_seconds';
+const LAG = 'annals_follower_behind';
+const LAG_SECONDS = 'annals_follower_behind_seconds';
 const FAILURES = 'annals_follower_failures_total';
 
 export type ObservedFollower = {
@@ -38,7 +38,7 @@ export type FollowerObserver = { failed(error: unknown): void; moved(): void };
 export const observeFollower = (follower: ObservedFollower): FollowerObserver => {
   const observed: Observed = { ...follower, startedAtMs: performance.now() };
   const { name, metrics } = observed;
-  if (metrics.getSingleMetric(BEHIND)) observersIn(metrics).push(observed);
+  if (metrics.getSingleMetric(LAG)) observersIn(metrics).push(observed);
   else createGauges(observed);
   const failures = failuresIn(metrics);
   return {
@@ -98,23 +98,23 @@ const createGauges = (observed: Observed): void => {
   const shared = { labelNames: ['follower'], registers: [observed.metrics] };
   new Gauge({
     ...shared,
-    name: BEHIND,
+    name: LAG,
     aggregator: 'max',
     help: 'Positions between the checkpoint of a follower and the end of the event log; on EventStoreDB, bytes of its log.',
     async collect() {
       const tell = async (each: Observed) =>
-        this.set({ follower: each.name }, await orUnknown(async () => (await behindOf(each)).positions));
+        this.set({ follower: each.name }, await orUnknown(async () => (await lagOf(each)).positions));
       await Promise.all(all.map(tell));
     },
   });
   new Gauge({
     ...shared,
-    name: BEHIND_SECONDS,
+    name: LAG_SECONDS,
     aggregator: 'max',
     help: 'How long the oldest event that a follower has not yet taken in has been in the event log.',
     async collect() {
       const tell = async (each: Observed) => {
-        const seconds = await orUnknown(() => secondsBehind(each));
+        const seconds = await orUnknown(() => lagSecondsOf(each));
         if (seconds !== null) this.set({ follower: each.name }, seconds);
       };
       await Promise.all(all.map(tell));
@@ -132,14 +132,14 @@ const ANSWER_WITHIN_MS = 6_000;
 export const orUnknown = <Value>(ask: () => Promise<Value>): Promise<Value | number> =>
   Promise.race([ask(), delay(ANSWER_WITHIN_MS, Number.NaN, { ref: false })]).catch(() => Number.NaN);
 
-const behindOf = async ({ name, pool, eventLog }: Observed) => {
+const lagOf = async ({ name, pool, eventLog }: Observed) => {
   const [checkpoint, head] = await Promise.all([readCheckpoint(pool, name), eventLog.head()]);
   const position = checkpoint?.position ?? START;
   return { position, positions: Math.max(head - position, 0) };
 };
 
 /** If the log takes too long to return its next event, the last value stays. */
-const secondsBehind = async (observed: Observed): Promise<number | null> => {
-  const { position, positions } = await behindOf(observed);
-  return positions === 0 ? 0 : secondsSince(observed.eventLog, position);
+const lagSecondsOf = async (observed: Observed): Promise<number | null> => {
+  const { position, positions } = await lagOf(observed);
+  return positions === 0 ? 0 : lagSecondsAt(observed.eventLog, position);
 };

@@ -1,7 +1,7 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { secondsSince } from './behind.ts';
+import { lagSecondsAt } from './lag.ts';
 import { readStillness } from './checkpoint.ts';
 
 export type Standstill = { readonly position: Position; readonly head: Position; readonly seconds: number };
@@ -37,7 +37,7 @@ export const findStandstills = async (
     ({ position }) => position,
   );
   const standstills = [...behind].map(async ([position, followers]) => {
-    const waited = await secondsSince(eventLog, position);
+    const waited = await lagSecondsAt(eventLog, position);
     // Another check reports a log that does not respond in time.
     if (waited === null || waited < STILL_MAX_S) return [];
     return followers.map(

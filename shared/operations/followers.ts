@@ -2,7 +2,7 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import { isHeld } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { secondsSince } from '#shared/follower/behind.ts';
+import { lagSecondsAt } from '#shared/follower/lag.ts';
 import { NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
 
 export type FollowerStanding = {
@@ -31,10 +31,10 @@ export const readFollowers = async (
   // Read after the positions, so that none is beyond it.
   const head = await eventLog.head();
   const waited = new Map<Position, Promise<number | null>>();
-  const behind = (position: Position): Promise<number | null> => {
+  const lagSeconds = (position: Position): Promise<number | null> => {
     const known =
       waited.get(position) ??
-      (position >= head ? Promise.resolve(0) : secondsSince(eventLog, position).catch(() => null));
+      (position >= head ? Promise.resolve(0) : lagSecondsAt(eventLog, position).catch(() => null));
     waited.set(position, known);
     return known;
   };
@@ -44,7 +44,7 @@ export const readFollowers = async (
       return {
         name,
         position: isOurs ? position : null,
-        behindSeconds: isOurs ? await behind(position) : null,
+        behindSeconds: isOurs ? await lagSeconds(position) : null,
         isRunning,
       };
     }),

@@ -5,7 +5,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 const NEXT_MS = 5_000;
 
 /** The age in the log of the first event after a position; null if it does not arrive in time. */
-export const secondsSince = async (
+export const lagSecondsAt = async (
   eventLog: Pick<EventLog, 'follow'>,
   position: Position,
 ): Promise<number | null> => {
