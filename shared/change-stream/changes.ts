@@ -13,7 +13,7 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { createOpenedFinder } from '#shared/visibility/changed-fields.ts';
 import { Histories, type Seen } from '#shared/visibility/histories.ts';
 import { isPublic, rightToDamaged } from '#shared/visibility/may-know.ts';
-import { prepareTelling } from '#shared/visibility/tell.ts';
+import { prepareVisibility } from '#shared/visibility/event-visibility.ts';
 import type { Change, ChangePage } from './change-stream.ts';
 
 /** Converts events to changes. */
@@ -60,8 +60,8 @@ export const createChangeReader = ({
     last: RecordedEvent,
     from?: Pick<EventLog, 'read'>,
   ): Promise<ChangePage> => {
-    const [tell, parkedSince] = await Promise.all([
-      prepareTelling({ domain, histories, findOpened, eventLog: from }, seen),
+    const [visibilityAt, parkedSince] = await Promise.all([
+      prepareVisibility({ domain, histories, findOpened, eventLog: from }, seen),
       readParked(pool, new Set(seen.map(({ event }) => event.stream))),
     ]);
     const changes = seen.map(({ event, clear }): Change => {
@@ -70,7 +70,7 @@ export const createChangeReader = ({
       const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
       if (!clear) return { ...place, ...tellDamaged(domain, event) };
       const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
-      return { ...place, ...clear, ...tell({ event, clear }), isParked };
+      return { ...place, ...clear, ...visibilityAt({ event, clear }), isParked };
     });
     return { changes, upTo: last.position, event: last.id };
   };

@@ -16,9 +16,9 @@ import { fixedIn, type Histories, type History, type Seen, type Span, stateBefor
  * The visibility of an event: a caller may see it if this right holds with these facts, or held with the
  * former ones.
  */
-type Told = { readonly right: Operation; readonly resource: Facts; readonly former?: Facts };
+type EventVisibility = { readonly right: Operation; readonly resource: Facts; readonly former?: Facts };
 /** Never called with damaged events. */
-export type Tell = (seen: Seen) => Told;
+export type FindVisibility = (seen: Seen) => EventVisibility;
 
 type Sources = {
   readonly domain: Domain;
@@ -29,10 +29,10 @@ type Sources = {
 };
 
 /** Looks up everything that the visibility of these events depends on, in one go. */
-export const prepareTelling = async (
+export const prepareVisibility = async (
   { domain, histories, findOpened, eventLog }: Sources,
   seen: readonly Seen[],
-): Promise<Tell> => {
+): Promise<FindVisibility> => {
   const catalogue = catalogueOf(domain);
   const { types } = visibilityOf(domain);
   const [known, opened] = await Promise.all([
@@ -41,16 +41,16 @@ export const prepareTelling = async (
   ]);
   return ({ event, clear }) => {
     const type = types.get(event.type);
-    if (clear === undefined) throw new Error(`nobody can say what ${event.id} tells`);
-    if (type === undefined) return tellOwn(catalogue.find(event.type), clear);
-    return tell(type, { event, clear }, { known, opened });
+    if (clear === undefined) throw new Error(`the event ${event.id} is damaged, so nobody can decide who may see it`);
+    if (type === undefined) return visibilityOfKernel(catalogue.find(event.type), clear);
+    return visibilityOfDomain(type, { event, clear }, { known, opened });
   };
 };
 
 /** Kernel events are visible to the users they affect, and to administrators. */
-const tellOwn = (definition: EventDefinition | undefined, { data }: ClearEvent): Told => {
+const visibilityOfKernel = (definition: EventDefinition | undefined, { data }: ClearEvent): EventVisibility => {
   const told = definition?.told;
-  if (told === undefined) throw new Error(`nobody knows to whom ${definition?.type} is told`);
+  if (told === undefined) throw new Error(`${definition?.type} declares no visibility`);
   const ownerId = data[told.owner];
   return { right: told.right, resource: typeof ownerId === 'number' ? { ownerId } : {} };
 };
@@ -61,7 +61,7 @@ type Found = {
 };
 type SeenClear = Seen & { readonly clear: ClearEvent };
 
-const tell = (type: TypeVisibility, { event, clear }: SeenClear, { known, opened }: Found): Told => {
+const visibilityOfDomain = (type: TypeVisibility, { event, clear }: SeenClear, { known, opened }: Found): EventVisibility => {
   const right = type.rightTo(opened.get(event.id) ?? clear.data);
   const { before, after } = statesOf(type, { event, clear }, known);
   const find = findAt(known, event.position);
