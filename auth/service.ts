@@ -31,7 +31,7 @@ import { recordEndedGrant } from './provider/ended-grants.ts';
 import { openProvider } from './provider/open-provider.ts';
 import { createReadProfile } from './provider/profile.ts';
 import { publicKeysOf } from './provider/public-keys.ts';
-import { providerRoutes, providerFastPath, TOKENS_CHECKED_HERE } from './provider/routes.ts';
+import { providerFastPath, providerRoutes, TOKENS_CHECKED_HERE } from './provider/routes.ts';
 import { createSecurityLog, type RecordSecurityEvent } from './security-log.ts';
 import { ensureSigningKey, hasSigningKey } from './signing-keys/signing-keys.ts';
 import { migrateSigningKeys } from './signing-keys/statements.ts';

@@ -1,7 +1,7 @@
 import type { StreamName } from '#shared/brands.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { skipParked } from '#shared/projection/skip-parked.ts';
 import { type Mending, notParked, retry } from '#shared/projection/retry.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { findParked, type Listed, listParked } from '#shared/read-model/parked.ts';
 import type { Command, Given } from './command.ts';
 import { listedLine, parkedLine, withProjection } from './projection.ts';

@@ -9,8 +9,8 @@ import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/o
 import { tellFingerprint } from '#shared/operations/standing.ts';
 import type { Log } from '#shared/process/log.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
-import { skipParked } from '#shared/projection/skip-parked.ts';
 import { type Mending, type RecordMended, retry } from '#shared/projection/retry.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 

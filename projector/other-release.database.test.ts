@@ -17,8 +17,7 @@ test('on tables of another release the projector says what to do, and resumes on
   await using side = await world.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const start = () =>
-    startProjector({ ...side, log, metrics: createMetrics(), notifier: { announce() {} } });
+  const start = () => startProjector({ ...side, log, metrics: createMetrics(), notifier: { announce() {} } });
   {
     await using _projector = await start();
     await registerUser(side);
@@ -65,8 +64,7 @@ test('a read model without recorded meaning is accepted, and its meaning is reco
   await using side = await world.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const start = () =>
-    startProjector({ ...side, log, metrics: createMetrics(), notifier: { announce() {} } });
+  const start = () => startProjector({ ...side, log, metrics: createMetrics(), notifier: { announce() {} } });
   const others = tablesOf(reinterpreted(side.domain));
   const areOf = async () => [
     await isOfThisRelease(side.pool, side.tables, 'read_model'),

@@ -4,10 +4,10 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { openPublication } from '#shared/change-stream/open.ts';
 import type { ChangeToPublish, Publication } from '#shared/change-stream/publication.ts';
-import type { Notifier } from '#shared/notifier.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import type { Notifier } from '#shared/notifier.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { NO_TRACING, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 

@@ -30,5 +30,7 @@ export const startProjection = async (
   resources.use(await startSampling({ ...foundation, log }));
   resources.use(await startEventIndex({ ...foundation, log }));
   resources.use(await startAudit({ ...foundation, log, settings: config.audit }));
-  resources.use(await startConfiguredPublisher({ ...foundation, notifier, log, url: config.changeStreamUrl }));
+  resources.use(
+    await startConfiguredPublisher({ ...foundation, notifier, log, url: config.changeStreamUrl }),
+  );
 };

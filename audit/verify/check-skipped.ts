@@ -2,10 +2,10 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import { applyEvents } from '#shared/projection/apply-events.ts';
 import { decodeAround } from '#shared/projection/decode.ts';
 import { park, unpark } from '#shared/projection/parked.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
-import { applyEvents } from '#shared/projection/apply-events.ts';
 import type { Proving } from './proving.ts';
 
 type Skip = { readonly stream: StreamName; readonly version: Version; readonly reason: string };

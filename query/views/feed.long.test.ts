@@ -8,8 +8,8 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
-import { skipParked } from '#shared/projection/skip-parked.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
+import { skipParked } from '#shared/projection/skip-parked.ts';
 import { Rejection } from '#shared/rejection.ts';
 import {
   by,

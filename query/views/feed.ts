@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Notifier } from '#shared/notifier.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
+import type { Notifier } from '#shared/notifier.ts';
 import type { Row } from '../sources.ts';
 import {
   type ChangedPage,

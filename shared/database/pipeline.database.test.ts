@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from '../../test/engines/database.ts';
-import { openPool, type Pool } from './pool.ts';
 import { prepared, type Statement, sendPipelined } from './pipeline.ts';
+import { openPool, type Pool } from './pool.ts';
 import { inTransactionAfter } from './transaction.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;

@@ -1,6 +1,6 @@
 import { isSilence } from './failures.ts';
-import type { Connection, Pool } from './pool.ts';
 import { type Answer, type Statement, sendPipelined } from './pipeline.ts';
+import type { Connection, Pool } from './pool.ts';
 
 /**
  * Does all of the work, or none of it if it throws. Sends settings with the beginning, which saves a round

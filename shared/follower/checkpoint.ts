@@ -1,7 +1,7 @@
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
-import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Statement } from '#shared/database/pipeline.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
 
 /**
  * The position of a follower, its log, and the event at that position, unless an earlier release has moved

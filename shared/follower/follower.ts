@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId, Position } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
-import type { Connection } from '#shared/database/pool.ts';
 import type { Answer, Statement } from '#shared/database/pipeline.ts';
+import type { Connection } from '#shared/database/pool.ts';
 import { inTransactionAfter } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';

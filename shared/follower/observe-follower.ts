@@ -4,8 +4,8 @@ import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { NotReady } from '#shared/process/not-ready.ts';
-import { lagSecondsAt } from './lag.ts';
 import { readCheckpoint } from './checkpoint.ts';
+import { lagSecondsAt } from './lag.ts';
 import { findStandstills, type Standstill } from './standstill.ts';
 
 const LAG = 'annals_follower_behind';

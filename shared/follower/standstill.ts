@@ -1,8 +1,8 @@
 import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { lagSecondsAt } from './lag.ts';
 import { readStillness } from './checkpoint.ts';
+import { lagSecondsAt } from './lag.ts';
 
 export type Standstill = { readonly position: Position; readonly head: Position; readonly seconds: number };
 

@@ -4,9 +4,9 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { captureLog, serve } from '../../test/serve.ts';
 import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
+import { withFastPaths } from './fast-path.ts';
 import { HttpProblem } from './http-problem.ts';
 import { readJsonBody } from './json-body.ts';
-import { withFastPaths } from './fast-path.ts';
 
 /** The same handlers twice: at `/short` on the fast path, and at `/long` as routes. */
 const serveBoth = async (...handlers: readonly RequestHandler[]) => {

@@ -11,13 +11,13 @@ import { answerErrors } from './answer-errors.ts';
 import { createApp, firstHandlers } from './app.ts';
 import { corsHandler, type IsPage } from './cors.ts';
 import { exchangeOf } from './exchange.ts';
+import { type FastPath, withFastPaths } from './fast-path.ts';
 import { healthRoutes } from './health.ts';
 import { type Authentication, rateLimiter } from './limit-rate.ts';
 import { rootRoutes } from './root.ts';
 import type { Link } from './root-page.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
-import { type FastPath, withFastPaths } from './fast-path.ts';
 
 /**
  * The part of `DRAIN_MS` for requests in flight, after the notice; the rest is for closing their resources.

@@ -1,6 +1,6 @@
 import type { StreamName } from '#shared/brands.ts';
-import type { Connection } from '#shared/database/pool.ts';
 import { collect, type Sender, type Statement, sendPipelined } from '#shared/database/pipeline.ts';
+import type { Connection } from '#shared/database/pool.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
@@ -35,7 +35,10 @@ const applyHalves = async (
   const some = new Set<StreamName>(streams.slice(0, Math.ceil(streams.length / 2)));
   const first = events.filter(({ stream }) => some.has(stream));
   const second = events.filter(({ stream }) => !some.has(stream));
-  return [...(await applyEvents(connection, tables, first)), ...(await applyEvents(connection, tables, second))];
+  return [
+    ...(await applyEvents(connection, tables, first)),
+    ...(await applyEvents(connection, tables, second)),
+  ];
 };
 
 /** Events of one stream, up to the first refused one. */

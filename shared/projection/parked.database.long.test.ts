@@ -15,8 +15,8 @@ import {
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
-import { skipParked } from './skip-parked.ts';
 import { retry } from './retry.ts';
+import { skipParked } from './skip-parked.ts';
 
 /** PostgreSQL has no year 0, and RFC 3339 has. */
 const AT_NO_TIME = {

@@ -1,6 +1,6 @@
 import type { StreamName, Version } from '#shared/brands.ts';
-import type { Connection } from '#shared/database/pool.ts';
 import { type Answer, type Statement, sendPipelined } from '#shared/database/pipeline.ts';
+import type { Connection } from '#shared/database/pool.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 

@@ -1,15 +1,15 @@
 import type { StreamName } from '#shared/brands.ts';
-import type { Connection } from '#shared/database/pool.ts';
 import { prepared, type Statement } from '#shared/database/pipeline.ts';
+import type { Connection } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { OfStreams, Tables } from '#shared/read-model/tables.ts';
+import { applyEvents } from './apply-events.ts';
 import { type Exceptions, exceptionsAmong, park } from './parked.ts';
 import { type Prepared, type Projection, prepare } from './prepared.ts';
 import { removalOf } from './removed.ts';
 import { write } from './rows.ts';
-import { applyEvents } from './apply-events.ts';
 
 /**
  * Applies events to the read model that comes first in the connection’s search path. Returns the aggregates

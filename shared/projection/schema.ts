@@ -1,5 +1,5 @@
-import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Answer, Statement } from '#shared/database/pipeline.ts';
+import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';

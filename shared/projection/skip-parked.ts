@@ -1,6 +1,6 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { findParked, type Parked } from '#shared/read-model/parked.ts';
-import { type Mending, notParked, type RecordMended, applyAgain, whileProjectorStands } from './retry.ts';
+import { applyAgain, type Mending, notParked, type RecordMended, whileProjectorStands } from './retry.ts';
 
 /**
  * Skips the event that parks an aggregate in every projection from now on, and applies the others. The caller

@@ -5,7 +5,7 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { read, Stopped, type Work } from './catch-up.ts';
 import { park } from './parked.ts';
 import { projectPrepared } from './project.ts';
-import { type Mending, applyAgain, whileProjectorStands } from './retry.ts';
+import { applyAgain, type Mending, whileProjectorStands } from './retry.ts';
 import { useReadModel } from './schema.ts';
 import { exchange, type Held, hold } from './versions.ts';
 

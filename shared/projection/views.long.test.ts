@@ -24,9 +24,9 @@ import { otherThan } from '../../testing/database/other-than.ts';
 import { digestOf } from './digest.ts';
 import { project } from './project.ts';
 import { rebuild } from './rebuild.ts';
-import { skipParked } from './skip-parked.ts';
 import { retry } from './retry.ts';
 import { createReadModel, useReadModel } from './schema.ts';
+import { skipParked } from './skip-parked.ts';
 
 /** However its events arrived, a view is the sum of its streams. */
 const resources = new AsyncDisposableStack();

@@ -24,7 +24,9 @@ export class ReadModelNotifier extends PostgresNotifier {
 
   /** The position of the read model, if the latest notification stated it. */
   announcedPosition(log: LogIdentity): Position | undefined {
-    return this.#announced?.log === log && this.#announced.notified === this.notified ? this.#announced.position : undefined;
+    return this.#announced?.log === log && this.#announced.notified === this.notified
+      ? this.#announced.position
+      : undefined;
   }
 
   /** A process of an earlier release sends no position. */

@@ -176,7 +176,10 @@ test('a notification with a position needs no query', async () => {
 
 test.each([
   ['states no position', (notifier: ReadModelNotifier) => notifier.notifyEverywhere()],
-  ['states that of another log', (notifier: ReadModelNotifier) => notifier.announce(OTHER_LOG, 9 as Position)],
+  [
+    'states that of another log',
+    (notifier: ReadModelNotifier) => notifier.announce(OTHER_LOG, 9 as Position),
+  ],
   ['is lost', () => {}],
 ])('if a later notification %s, the database is queried', async (_what, notify) => {
   await using notifier = await openNotifier();

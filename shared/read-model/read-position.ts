@@ -1,8 +1,8 @@
 import type { Position } from '#shared/brands.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import type { Notifier } from '#shared/notifier.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import type { Notifier } from '#shared/notifier.ts';
 import { PROJECTOR, type ReadModelNotifier } from './read-model.ts';
 
 /** The position of the read model, for readers that wait for their writes. */
@@ -67,7 +67,8 @@ export const openReadPosition = ({
     isLooking = true;
     while (waiters.size > 0) {
       const { notified } = notifier;
-      const announced = notified === silentAfter ? undefined : notifier.announcedPosition?.(eventLog.identity);
+      const announced =
+        notified === silentAfter ? undefined : notifier.announcedPosition?.(eventLog.identity);
       // If the database does not respond, the query is retried, and waiting readers time out by themselves.
       advance(announced ?? (await readReached(pool, eventLog).catch(() => undefined)));
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);

@@ -41,14 +41,18 @@ export const prepareVisibility = async (
   ]);
   return ({ event, clear }) => {
     const type = types.get(event.type);
-    if (clear === undefined) throw new Error(`the event ${event.id} is damaged, so nobody can decide who may see it`);
+    if (clear === undefined)
+      throw new Error(`the event ${event.id} is damaged, so nobody can decide who may see it`);
     if (type === undefined) return visibilityOfKernel(catalogue.find(event.type), clear);
     return visibilityOfDomain(type, { event, clear }, { known, opened });
   };
 };
 
 /** Kernel events are visible to the users they affect, and to administrators. */
-const visibilityOfKernel = (definition: EventDefinition | undefined, { data }: ClearEvent): EventVisibility => {
+const visibilityOfKernel = (
+  definition: EventDefinition | undefined,
+  { data }: ClearEvent,
+): EventVisibility => {
   const told = definition?.told;
   if (told === undefined) throw new Error(`${definition?.type} declares no visibility`);
   const ownerId = data[told.owner];
@@ -61,7 +65,11 @@ type Found = {
 };
 type SeenClear = Seen & { readonly clear: ClearEvent };
 
-const visibilityOfDomain = (type: TypeVisibility, { event, clear }: SeenClear, { known, opened }: Found): EventVisibility => {
+const visibilityOfDomain = (
+  type: TypeVisibility,
+  { event, clear }: SeenClear,
+  { known, opened }: Found,
+): EventVisibility => {
   const right = type.rightTo(opened.get(event.id) ?? clear.data);
   const { before, after } = statesOf(type, { event, clear }, known);
   const find = findAt(known, event.position);

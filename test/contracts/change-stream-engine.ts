@@ -1,8 +1,8 @@
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { Notifier } from '#shared/notifier.ts';
 import { START } from '#shared/event-log/event-log.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { isPublic } from '#shared/visibility/may-know.ts';
 import { until } from '../../testing/until.ts';
 import {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { Notifier } from '#shared/notifier.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { registerUser } from '../engines/command-side.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
 import { untilProjected } from '../engines/projection.ts';

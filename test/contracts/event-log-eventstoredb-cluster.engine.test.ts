@@ -75,7 +75,10 @@ const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_00
 
 test('after a time without any node appends go on, and readiness tells of it until then', async () => {
   await other.stop();
-  await using log = await openEventStoreEventLog({ url: cluster(), timing: { ...TIMING, retryBudgetMs: 400 } });
+  await using log = await openEventStoreEventLog({
+    url: cluster(),
+    timing: { ...TIMING, retryBudgetMs: 400 },
+  });
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   await log.check();
   await node.stop();

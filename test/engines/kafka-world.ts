@@ -5,9 +5,9 @@ import type { Change, ChangeStream } from '#shared/change-stream/change-stream.t
 import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import { Notifier } from '#shared/notifier.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
+import { Notifier } from '#shared/notifier.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { scaled } from '../../testing/load.ts';

@@ -12,7 +12,6 @@ import { readEventAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { LiveTail } from './live-tail.ts';
-import { LATE_MS } from './retry.ts';
 import { placeOf } from './places.ts';
 import {
   ask,
@@ -25,6 +24,7 @@ import {
 } from './read.ts';
 import { takeAll } from './reading.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
+import { LATE_MS } from './retry.ts';
 
 const LAST = Number.MAX_SAFE_INTEGER as Version;
 

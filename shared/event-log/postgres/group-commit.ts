@@ -91,7 +91,10 @@ export class GroupCommit implements AsyncDisposable {
     };
     // The retry budget has a timer of its own, so that no caller waits longer for a batch that hangs, even
     // another’s.
-    const retryBudget = setTimeout(() => waiting.reject(this.#unavailable(proposed.stream)), this.#retryBudgetMs);
+    const retryBudget = setTimeout(
+      () => waiting.reject(this.#unavailable(proposed.stream)),
+      this.#retryBudgetMs,
+    );
     this.#unanswered += 1;
     this.#waiting.push(waiting);
     this.#running ??= this.#run();

@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
-import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/notifier.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
+import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/notifier.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkAppend } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';
@@ -13,7 +13,6 @@ import { followTail, type TailFollower } from '../follow-tail.ts';
 import { notifyLater } from '../notify-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
-import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
 import {
   findEvent,
   readAfter,
@@ -23,6 +22,7 @@ import {
   readLost,
   readStreamPages,
 } from './read.ts';
+import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
