@@ -43,12 +43,17 @@ const THERE_ALREADY = 409;
 /** The application at which users sign up and sign in. */
 export const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
+type Asked = Pick<Installation, 'url' | 'fetch' | 'admin' | 'domain'> & {
+  /** For an earlier release, which does not know all scopes of the domain. */
+  readonly scopes?: readonly string[];
+};
+
 /** If the installation sends mail, `linkTo` finds the link that confirms an address. */
 export const openPeople = async (
-  installation: Pick<Installation, 'url' | 'fetch' | 'admin' | 'domain'>,
+  installation: Asked,
   linkTo?: (email: string) => Promise<string>,
 ): Promise<People> => {
-  const all = policyOf(installation.domain).scopes;
+  const all = installation.scopes ?? policyOf(installation.domain).scopes;
   const scopes = { scopes: all, defaultScopes: all };
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {

@@ -1,35 +1,29 @@
 // Takes minutes, so it starts first.
-import { spawnSync } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Agent, fetch as fetchOf } from 'undici';
 import { expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
-import { temporaryDataDir } from '../engines/data-dir.ts';
 import { operate } from '../engines/installation.ts';
 import { nginxMissing } from '../engines/nginx.ts';
+import { releaseMissing, unpackRelease } from '../engines/release.ts';
 import { PREVIOUS_RELEASE } from '../previous-release.ts';
 import { COPIES, type Copies, type Role, startCopies } from './copies.ts';
 import { type Failure, LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const TEST_MS = scaled(2_400_000);
 /** The rounds of every kind of request before the next step. */
 const ROUNDS_BETWEEN = 1;
 /** Readers of what others write come first: docs/upgrade.md. */
 const ORDER: readonly Role[] = ['projector', 'query', 'webhook-dispatcher', 'command', 'auth'];
 
-const isThere =
-  spawnSync('git', ['cat-file', '-e', `${PREVIOUS_RELEASE}^{commit}`], { cwd: ROOT }).status === 0;
-const missing = isThere ? nginxMissing : `${PREVIOUS_RELEASE} is not in this checkout`;
+const missing = releaseMissing(PREVIOUS_RELEASE) ?? nginxMissing;
 if (missing !== undefined)
   process.stderr.write(`The upgrade from the previous release is not tried: ${missing}.\n`);
 
 test.skipIf(missing !== undefined)(
   'the previous release is replaced replica by replica under load; only requests that cross the end of its connections fail, and the read model is proven',
   async () => {
-    await using before = await unpack();
+    await using before = await unpackRelease(PREVIOUS_RELEASE);
     await using copies = withoutKeepAlive(await startCopies(before.path));
     const load = await startLoad(copies);
     const readers = await startReaders(copies);
@@ -89,20 +83,6 @@ const isCrossing = ({ what, why }: Failure): boolean => {
   const isTold = JSON.stringify(body).includes('"code":"unavailable"');
   if (what === 'POST /graphql') return isTold && /createPost/.test(JSON.stringify(body));
   return isTold && status === 503 && retryAfter !== null && /^POST \/webhooks\/\d+\/test$/.test(what);
-};
-
-/** The files of the previous release, with today's dependencies. */
-const unpack = async () => {
-  const folder = await temporaryDataDir();
-  const archive = spawnSync('git', ['archive', PREVIOUS_RELEASE], { cwd: ROOT, maxBuffer: 1_000_000_000 });
-  await mkdir(join(folder.path, 'release'));
-  const path = join(folder.path, 'release');
-  await writeFile(join(folder.path, 'release.tar'), archive.stdout);
-  const unpacked = spawnSync('tar', ['-xf', join(folder.path, 'release.tar'), '-C', path]);
-  if (unpacked.status !== 0)
-    throw new Error(`the previous release could not be unpacked: ${unpacked.stderr}`);
-  await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
-  return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 };
 
 /** A reload of the ingress closes kept-alive connections, perhaps just when they are used. */
