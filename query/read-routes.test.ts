@@ -32,7 +32,7 @@ test('a search costs as many units as five other reads', async () => {
     readRoutes({ listArticles } as unknown as Reads & AnyReads, {
       domain: publishing,
       before: [],
-      readJustMade: (_, read) => read(),
+      readJustCreated: (_, read) => read(),
     }),
   );
   const left = async (path: string) => {

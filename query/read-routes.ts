@@ -10,7 +10,7 @@ import { demandAdmission } from '#shared/rest/admission.ts';
 import { type RestOperation, routeOf } from '#shared/rest/operation.ts';
 import { type KernelOperationId, type KernelOperations, operationsOf } from '#shared/rest/operations.ts';
 import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
-import type { ReadJustMade } from './just-made.ts';
+import type { ReadJustCreated } from './just-created.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
 /**
@@ -54,13 +54,13 @@ export type AnyReads = Readonly<Record<string, AnyRead>>;
 type Options = {
   readonly domain: Domain;
   readonly before: readonly RequestHandler[];
-  readonly readJustMade: ReadJustMade;
+  readonly readJustCreated: ReadJustCreated;
 };
 
 /** The routes of all reads. `before` runs after admission and before the read. */
 export const readRoutes = (
   reads: Reads & AnyReads,
-  { domain, before, readJustMade }: Options,
+  { domain, before, readJustCreated }: Options,
 ): RequestHandler => {
   const table = createRouteTable();
   const operations = operationsOf(domain);
@@ -76,7 +76,7 @@ export const readRoutes = (
       if ('q' in asked && asked.q !== undefined) await takeMore(request, response, SEARCH_UNITS_MORE);
       const charge = (units: number) => takeMore(request, response, units);
       const reader = { caller: callerOf(request), ...idsIn(request), charge };
-      answerRead(request, response, await readJustMade(reader, () => readAny(reader, asked)));
+      answerRead(request, response, await readJustCreated(reader, () => readAny(reader, asked)));
     });
   }
   return table.handler;

@@ -47,7 +47,7 @@ export const createReadWritten =
     } catch (error) {
       // The caller may not read it, it is deleted again, or the answer is too large.
       if (!(error instanceof Rejection || error instanceof HttpProblem))
-        log.warn({ err: error }, 'What was written could not be read.');
+        log.warn({ err: error }, 'The written item could not be read.');
       return undefined;
     } finally {
       response.off('close', leave);

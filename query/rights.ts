@@ -89,10 +89,10 @@ export const rowsWith = (
 };
 
 /** Refuses to search by a field that the caller may not read of any row. */
-export const demandSeen = (caller: Caller, right: Operation | undefined, parameter: string): void => {
+export const demandSearchable = (caller: Caller, right: Operation | undefined, parameter: string): void => {
   if (right === undefined || reachOf(caller, right).size > 0) return;
   throw new HttpProblem('invalid_parameter', {
-    extensions: { errors: [{ parameter, detail: 'Must ask for what you may read.' }] },
+    extensions: { errors: [{ parameter, detail: 'You may not filter or order by this field.' }] },
   });
 };
 

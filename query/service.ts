@@ -30,7 +30,7 @@ import { type EventDependencies, openEvents } from './events/service.ts';
 import { type GraphqlService, openGraphql } from './graphql/service.ts';
 import type { HistoryOptions } from './history/history.ts';
 import { historyReads } from './history/reads.ts';
-import { createReadJustMade } from './just-made.ts';
+import { createReadJustCreated } from './just-created.ts';
 import { createKindReads, type KindReads, readsOf } from './kinds/reads.ts';
 import { type OpenApiOptions, openApiRoutes } from './openapi/document.ts';
 import { orderRoutes } from './operations/order-routes.ts';
@@ -145,14 +145,14 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     waitMaxMs: visibleWithinMs,
   });
   const waitMaxMs = dependencies.creatorWaitsMs ?? CREATOR_WAITS_MS;
-  const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs });
+  const readJustCreated = createReadJustCreated({ readPosition, eventLog, waitMaxMs });
   const routes = Router().use(
     events.routes,
     viewStreamRoutes({ domain, eventLog, ...followed, before }),
     exportRoutes({ ...dependencies, before }),
     readRoutes(
       { ...reads, ...events.reads, ...erasureReads(dependencies) },
-      { domain, before, readJustMade },
+      { domain, before, readJustCreated },
     ),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,

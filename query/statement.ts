@@ -58,7 +58,7 @@ export const createFinder = <Row extends { readonly id: number }>(textOf: (condi
 };
 
 /** Runs a statement that PostgreSQL plans for these parameters each time. */
-export const runPlannedAnew = <Row extends object>(
+export const runWithCustomPlan = <Row extends object>(
   pool: Pool,
   text: string,
   values: readonly unknown[],
@@ -99,5 +99,4 @@ export const readFailureOf = (cause: unknown): unknown => {
 const RETRY_AFTER_SECONDS = '1';
 /** With a new declaration, columns are missing until the tables are rebuilt. */
 const REBUILD_SECONDS = '10';
-const OTHER_TABLES =
-  'What is read of it is being made from the events, or waits for an operator to have it made; try again.';
+const OTHER_TABLES = 'The read model is being rebuilt, or waits for an operator to rebuild it; retry later.';

@@ -36,7 +36,7 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ],
   [
     'route',
-    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-made)\.ts/,
+    /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-created)\.ts/,
   ],
   // Followers read the log by these; the rest of the folder appends.
   [

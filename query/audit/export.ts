@@ -141,7 +141,7 @@ const send = async (
     if (isWhole)
       log.error(
         { count: place.count },
-        'The events in the log are not those that the chain was made of; nothing was signed.',
+        'The events in the log differ from those in the chain; nothing was signed.',
       );
     response.destroy();
     return;

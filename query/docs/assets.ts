@@ -64,7 +64,7 @@ export const readAssets = (): Assets => {
     all: [...assets.values()],
     named(name) {
       const asset = assets.get(name);
-      if (asset === undefined) throw new Error(`the pages load ${name}, which is not there`);
+      if (asset === undefined) throw new Error(`the pages load ${name}, which does not exist`);
       return asset;
     },
   };

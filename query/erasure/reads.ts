@@ -37,7 +37,7 @@ export const erasureReads = (dependencies: ErasureDependencies): Reads<'getErasu
       if (userId === undefined) throw new Rejection('not_erased');
       if (isReporting)
         throw new HttpProblem('unavailable', {
-          detail: 'Another report is being made; try again.',
+          detail: 'Another report is running; retry later.',
           headers: { 'Retry-After': RETRY_AFTER_SECONDS },
         });
       isReporting = true;

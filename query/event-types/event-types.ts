@@ -13,25 +13,27 @@ import type { Reads } from '../read-routes.ts';
 export const describeEventType = (definition: EventDefinition): EventType => {
   const { type, version, description, personal, example } = definition;
   const concealed: ReadonlySet<string> = new Set(personal?.concealed);
-  const told = withCursors(definition.schema, example, ({ position }) => formatCursor(EXAMPLE_LOG, position));
+  const shown = withCursors(definition.schema, example, ({ position }) =>
+    formatCursor(EXAMPLE_LOG, position),
+  );
   return {
     type,
     version,
     description,
     schema: schemaOf(definition, concealed),
-    example: Object.fromEntries(Object.entries(told).filter(([name]) => !concealed.has(name))),
+    example: Object.fromEntries(Object.entries(shown).filter(([name]) => !concealed.has(name))),
     personalFields: (personal?.fields ?? []).filter((name) => !concealed.has(name)),
   };
 };
 
 /** The schema of the data as clients get it, also after its person was erased. */
 const schemaOf = ({ erasedSchema }: EventDefinition, concealed: ReadonlySet<string>): JsonObject => {
-  const told = z.strictObject(
+  const shown = z.strictObject(
     Object.fromEntries(Object.entries(erasedSchema.shape).filter(([name]) => !concealed.has(name))),
   );
   // Through JSON, so that nothing else remains.
   return JSON.parse(
-    JSON.stringify(z.toJSONSchema(told, { target: 'draft-2020-12', override: asCursor })),
+    JSON.stringify(z.toJSONSchema(shown, { target: 'draft-2020-12', override: asCursor })),
   ) as JsonObject;
 };
 
@@ -46,12 +48,12 @@ const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
   Object.assign(jsonSchema, { type: 'string', pattern: CURSOR_PATTERN });
 };
 
-const told = new WeakMap<Domain, readonly EventType[]>();
+const described = new WeakMap<Domain, readonly EventType[]>();
 
 /** Every public event type, by name; described once. */
 export const eventTypesOf = (domain: Domain): readonly EventType[] => {
-  const known = told.get(domain) ?? describePublic(domain);
-  told.set(domain, known);
+  const known = described.get(domain) ?? describePublic(domain);
+  described.set(domain, known);
   return known;
 };
 

@@ -14,10 +14,10 @@ import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Topic } from '../changes/topics.ts';
 
 /**
- * True if a change matches the filter, by what the caller may see of it. It ignores `text`, which `saysText`
+ * True if a change matches the filter, by what the caller may see of it. It ignores `text`, which `containsText`
  * compares.
  */
-export const askedBy = (
+export const matcherOf = (
   catalogue: Catalogue,
   filter: EventFilter,
 ): ((change: Change, caller: Caller) => boolean) => {
@@ -49,7 +49,7 @@ const cameBy = ({ origin }: Change, caller: Caller, way: Way): boolean => {
 };
 
 /** True if one of the values in the data contains the text, in any case. */
-export const saysText = (text: string): ((data: JsonObject) => boolean) => {
+export const containsText = (text: string): ((data: JsonObject) => boolean) => {
   const wanted = text.toLowerCase();
   const says = (value: unknown): boolean => {
     if (typeof value === 'string') return value.toLowerCase().includes(wanted);

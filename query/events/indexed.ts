@@ -131,7 +131,7 @@ export const readBehind = async (
 
 const indexBehind = (): HttpProblem =>
   new HttpProblem('unavailable', {
-    detail: 'The index of the events is being built. Ask later, or for the oldest first.',
+    detail: 'The index of events is being built. Retry later, or list the oldest first.',
     headers: { 'Retry-After': '5' },
   });
 

@@ -17,7 +17,7 @@ import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { Reads } from '../read-routes.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';
 import { positionOfCursor } from './cursor-position.ts';
-import { askedBy, indexed, saysText } from './filter.ts';
+import { containsText, indexed, matcherOf } from './filter.ts';
 import { walkIndexed } from './indexed.ts';
 import { type ChangesPage, earlier, type Order, readPage, type Walk } from './page.ts';
 import type { RepresentEvent } from './representation.ts';
@@ -132,17 +132,17 @@ const wantedBy = (
   filter: EventFilter,
   caller: Caller,
 ) => {
-  const isAskedFor = askedBy(catalogue, filter);
-  const mayBe = (change: Change): boolean => isAskedFor(change, caller) && mayKnow(caller, change);
+  const matches = matcherOf(catalogue, filter);
+  const mayBe = (change: Change): boolean => matches(change, caller) && mayKnow(caller, change);
   if (filter.text === undefined) return mayBe;
-  const says = saysText(filter.text);
+  const contains = containsText(filter.text);
   return async (change: Change): Promise<boolean> =>
-    mayBe(change) && says((await represent(change, caller)).data);
+    mayBe(change) && contains((await represent(change, caller)).data);
 };
 
 const beforeAlone = (): HttpProblem =>
   new HttpProblem('invalid_parameter', {
-    extensions: { errors: [{ parameter: 'before', detail: 'Goes with sort=-cursor alone.' }] },
+    extensions: { errors: [{ parameter: 'before', detail: 'Needs sort=-cursor.' }] },
   });
 
 /**

@@ -22,7 +22,7 @@ import type { Reader, Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';
 import { createDeliveriesOf } from './deliveries-of.ts';
-import { askedBy } from './filter.ts';
+import { matcherOf } from './filter.ts';
 import { indexEnd, readBehind, walkIndexed } from './indexed.ts';
 import { readPage } from './page.ts';
 import type { RepresentEvent } from './representation.ts';
@@ -95,7 +95,7 @@ export const recordedEventReads = (
 
   async function following(correlation: string, caller: Caller, charge: Charge) {
     const upTo = await dependencies.changes.head();
-    const isAskedFor = askedBy(catalogue, { correlation });
+    const matches = matcherOf(catalogue, { correlation });
     const span = { after: START, upTo, order: 'asc' as const };
     const walk = await walkIndexed(
       { ...dependencies, reader },
@@ -103,7 +103,7 @@ export const recordedEventReads = (
     );
     return readPage(walk, {
       ...{ ...span, limit: TRACED_MAX, lookedAtMax: TRACED_LOOKED_AT_MAX },
-      isWanted: (each) => isAskedFor(each, caller) && mayKnow(caller, each),
+      isWanted: (each) => matches(each, caller) && mayKnow(caller, each),
     });
   }
 };

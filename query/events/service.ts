@@ -36,7 +36,7 @@ import { StreamReader } from '../sse/stream-reader.ts';
 import { runPrepared } from '../statement.ts';
 import type { Charge } from '../time-travel/meter.ts';
 import { positionOfCursor } from './cursor-position.ts';
-import { askedBy, saysText, topicsFor } from './filter.ts';
+import { containsText, matcherOf, topicsFor } from './filter.ts';
 import { eventReads } from './reads.ts';
 import { recordedEventReads } from './recorded.ts';
 import { createRepresentation, type RepresentEvent } from './representation.ts';
@@ -199,14 +199,14 @@ const createFollow = ({
   const sharedCohortOf = createSharedCohorts();
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
     sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => {
-      const isAskedFor = askedBy(catalogueOf(domain), filter);
-      const says = filter.text === undefined ? () => true : saysText(filter.text);
+      const matches = matcherOf(catalogueOf(domain), filter);
+      const contains = filter.text === undefined ? () => true : containsText(filter.text);
       return {
         topics: topicsFor(domain, filter),
         async render(change, reader) {
-          if (!isAskedFor(change, reader) || !mayKnow(reader, change)) return undefined;
+          if (!matches(change, reader) || !mayKnow(reader, change)) return undefined;
           const event = await represent(change, reader);
-          if (!says(event.data)) return undefined;
+          if (!contains(event.data)) return undefined;
           return eventMessage({ id: event.cursor, data: JSON.stringify(event) });
         },
       };

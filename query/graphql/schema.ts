@@ -27,20 +27,20 @@ const demandInstant = (value: unknown): string => {
 const readInstant = (value: unknown): string => {
   const { data } = instant.safeParse(value);
   if (data !== undefined) return new Date(data).toISOString();
-  throw new TypeError('A DateTime is a time as RFC 3339 writes it.');
+  throw new TypeError('A DateTime is a time in the format of RFC 3339.');
 };
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const demandDay = (value: unknown): string => {
   const { data } = day.safeParse(value);
   if (data !== undefined) return data;
-  throw new TypeError('A Date is a day, as 2026-01-31.');
+  throw new TypeError('A Date is a day, such as 2026-01-31.');
 };
 
 /** Any text; its use checks whether it is a cursor of this log. */
 const demandText = (value: unknown): string => {
   if (typeof value === 'string') return value;
-  throw new TypeError('A Cursor is a text that came with an earlier answer.');
+  throw new TypeError('A Cursor is a string from an earlier response.');
 };
 
 const takeAny = (value: unknown): unknown => value;

@@ -58,10 +58,10 @@ export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
           `${changedName(kind)}(id: ID!, after: Cursor): ${type}!`,
         ],
       ];
-  const told = Object.values(kind.events).filter(({ spec }) => spec.subscribe);
+  const subscribable = Object.values(kind.events).filter(({ spec }) => spec.subscribe);
   return [
     ...changed,
-    ...told.map(
+    ...subscribable.map(
       (event): Line => [
         event.says ?? sentence(event.type),
         `${eventName(kind, event)}(${under}after: Cursor): ${type}!`,

@@ -57,7 +57,7 @@ export const valuesIn = (
       ]),
   );
 
-type Told = NonNullable<FieldChange['from']> | null;
+type ClientValue = NonNullable<FieldChange['from']> | null;
 type Values = { readonly from: unknown; readonly to: unknown };
 
 /** Shorter texts are shown as their old and new values, longer ones as a difference. */
@@ -71,14 +71,15 @@ export const fieldChange = (
   const isLong = [from, to].some(
     (text) => typeof text === 'string' && (text.length > SHORT_CHARACTERS || text.includes('\n')),
   );
-  if (!isText || !isLong) return { field, from: told(field, from, identity), to: told(field, to, identity) };
+  if (!isText || !isLong)
+    return { field, from: clientValue(field, from, identity), to: clientValue(field, to, identity) };
   const { text, isTruncated } = diffLines(String(from ?? ''), String(to ?? ''));
   return { field, diff: text, ...(isTruncated && { truncated: true }) };
 };
 
 /** Positions of the log become cursors for clients; everything else is the JSON of the event. */
-const told = (field: string, value: unknown, log: LogIdentity): Told => {
-  if (field !== 'missedSince' || (value ?? null) === null) return (value ?? null) as Told;
+const clientValue = (field: string, value: unknown, log: LogIdentity): ClientValue => {
+  if (field !== 'missedSince' || (value ?? null) === null) return (value ?? null) as ClientValue;
   const place = value as { readonly log: LogIdentity | null; readonly position: Position };
   return missedSince({ missed_log: place.log, missed_since: place.position }, log);
 };

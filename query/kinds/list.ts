@@ -5,9 +5,9 @@ import type { Link } from '#shared/rest/fields.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readList } from '../lists/list.ts';
 import { clausesOf, type Order, type Walk } from '../lists/walk.ts';
-import { demandSeen, readableParts, rowsWith } from '../rights.ts';
+import { demandSearchable, readableParts, rowsWith } from '../rights.ts';
 import { authorSql, givenType, type Row, type Sort, type Source } from '../sources.ts';
-import { Parameters, runPlannedAnew, runShared } from '../statement.ts';
+import { Parameters, runShared, runWithCustomPlan } from '../statement.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, type Selection, selectionOfList } from './rows.ts';
 
@@ -66,8 +66,8 @@ export const readKindList = (
 ): Promise<ListAnswer> => {
   const { represent } = representationOf(domain, source).to(caller);
   const { state, isPartial, guard, ...order } = orderOf(source, asked.sort);
-  demandSeen(caller, guard, 'sort');
-  for (const filter of askedFilters(source, asked)) demandSeen(caller, filter.guard, filter.name);
+  demandSearchable(caller, guard, 'sort');
+  for (const filter of askedFilters(source, asked)) demandSearchable(caller, filter.guard, filter.name);
   const parent = under?.row;
   return readList<string, ItemRow & Readonly<Record<string, Date | null>>>({
     path,
@@ -151,7 +151,7 @@ export const listRows = async (
     : selects.join('');
   const run =
     asked.q !== undefined || filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code')
-      ? runPlannedAnew
+      ? runWithCustomPlan
       : runShared;
   return run<ItemRow>(pool, text, parameters.values);
 };

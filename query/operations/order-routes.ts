@@ -31,7 +31,7 @@ export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router =
       demandParked(connection, order),
     ).catch(tellFailure);
     const asked = await findOrder(pool, id);
-    if (asked === undefined) throw new Error(`the order ${id} was put down and is not there`);
+    if (asked === undefined) throw new Error(`the command ${id} was recorded and is missing`);
     response.status(202).set('Cache-Control', 'no-store').location(`/operations/orders/${id}`);
     response.type(mediaTypeFor(request)).send(JSON.stringify(representOrder(asked)));
   };

@@ -68,8 +68,9 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
         values: [PROJECTOR, eventLog.identity],
       });
       // A promoted server continues by itself from where it was.
-      if (rows[0]?.isReplica !== true) throw new Error(`${name} takes writes: it is no replica (any more)`);
-      if (rows[0].position === null) throw new Error(`${name} has nothing of this event log (yet)`);
+      if (rows[0]?.isReplica !== true)
+        throw new Error(`${name} accepts writes: it is not or no longer a replica`);
+      if (rows[0].position === null) throw new Error(`${name} has no position of this event log yet`);
       reached = rows[0].position;
       return new Map([[null, reached]]);
     } catch (error) {

@@ -127,13 +127,16 @@ const createSelection = ({ members, positionNow, log }: SelectionOptions): Selec
   let turn = 0;
   const leaveOut = (member: Member, err: unknown): void => {
     if (member.isIn)
-      log.warn({ err, replica: member.replica.name }, 'A read replica is left out until it has caught up.');
+      log.warn(
+        { err, replica: member.replica.name },
+        'A read replica serves no reads until it has caught up.',
+      );
     member.isIn = false;
     member.gone.abort();
   };
   const takeIn = (member: Member): void => {
     if (member.isIn) return;
-    log.info({ replica: member.replica.name }, 'Reads go to a read replica.');
+    log.info({ replica: member.replica.name }, 'A read replica serves reads.');
     member.gone = new AbortController();
     member.isIn = true;
   };
@@ -171,7 +174,7 @@ const createSelection = ({ members, positionNow, log }: SelectionOptions): Selec
   };
 };
 
-const LAGS = 'it has not replayed what the primary has';
+const LAGS = 'it has not replayed the position of the primary';
 
 /** Watching detects an unresponsive server long before its statements time out. */
 const unlessGone = async <Answer>({ gone: { signal } }: Member, answer: Promise<Answer>): Promise<Answer> => {
@@ -204,7 +207,7 @@ const observe = (members: readonly Member[], metrics: Registry): Counter<'server
   new Gauge({
     ...shared,
     name: 'annals_read_replica_lag_seconds',
-    help: 'How long ago the primary had what a read replica has not replayed yet.',
+    help: 'Seconds since the primary reached the first position that a read replica has not replayed.',
     aggregator: 'max',
     collect() {
       for (const { replica, lag } of members) this.set({ replica: replica.name }, lag.seconds());
@@ -213,7 +216,7 @@ const observe = (members: readonly Member[], metrics: Registry): Counter<'server
   new Gauge({
     ...shared,
     name: 'annals_read_replica_serving',
-    help: 'Whether reads go to a read replica: 0 while it lags or cannot be reached.',
+    help: '1 while a read replica serves reads, 0 while it lags or is unavailable.',
     aggregator: 'min',
     collect() {
       for (const { replica, isIn } of members) this.set({ replica: replica.name }, isIn ? 1 : 0);

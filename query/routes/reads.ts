@@ -18,14 +18,14 @@ export const routeReads = ({ routes }: Domain, pool: Pool): Readonly<Record<stri
   Object.fromEntries(routes.map((route) => [route.name, readOf(route, pool)]));
 
 const readOf = ({ path, right, text, given, gives }: RouteInfo, pool: Pool): RouteRead => {
-  const statement = `select * from (${text}) told limit ${ROWS_MAX}`;
+  const statement = `select * from (${text}) found limit ${ROWS_MAX}`;
   const shown = Object.entries(gives);
   return async ({ caller }, asked) => {
     demandEverything(caller, right as Operation);
     const values = given.map((name) => (name === 'callerId' ? userIdOf(caller) : (asked[name] ?? null)));
     const rows = await runPrepared<Readonly<Record<string, unknown>>>(pool, statement, values);
     const items = rows.map((row) =>
-      Object.fromEntries(shown.map(([name, def]) => [name, told(def, row[name])])),
+      Object.fromEntries(shown.map(([name, def]) => [name, jsonValue(def, row[name])])),
     );
     return { kind: 'list', items, links: { self: selfOf(path, asked) } };
   };
@@ -38,7 +38,7 @@ const demandEverything = (caller: Caller, right: Operation): void => {
 };
 
 /** A sum of integers exceeds their range, so PostgreSQL returns it as text. */
-const told = ({ kind }: FieldDef, value: unknown): unknown => {
+const jsonValue = ({ kind }: FieldDef, value: unknown): unknown => {
   if (value === null || value === undefined) return null;
   if (kind === 'integer') return Number(value);
   return value instanceof Date ? isoText(value) : value;

@@ -168,7 +168,7 @@ const forEach = async (
 const observeStreams = (registry: Registry, count: () => number): { readonly overflows: Counter } => {
   new Gauge({
     name: 'annals_event_streams',
-    help: 'Streams of server-sent events that are open.',
+    help: 'Open streams of server-sent events.',
     registers: [registry],
     collect() {
       this.set(count());
@@ -176,7 +176,7 @@ const observeStreams = (registry: Registry, count: () => number): { readonly ove
   });
   const overflows = new Counter({
     name: 'annals_event_stream_overflows_total',
-    help: 'Streams that were closed because they were read too slowly.',
+    help: 'Streams closed because the client read too slowly.',
     registers: [registry],
   });
   return { overflows };

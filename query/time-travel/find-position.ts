@@ -48,7 +48,7 @@ const positionOf = async (
   }
   if (!at.includes(':')) return positionOfCursor(at, { eventLog, known: START, parameter: 'at' });
   const time = new Date(at.toUpperCase());
-  if (time.getTime() > Date.now()) throw refused('Must not be in the future: what will be is not known.');
+  if (time.getTime() > Date.now()) throw refused('Must not be in the future.');
   return findTime({ pool, eventLog }, time, charge);
 };
 

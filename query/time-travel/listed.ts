@@ -1,7 +1,7 @@
 import { tableOf } from '#kernel/rows/table.ts';
 import { type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
-import { demandSeen, isReadAsParent, readableParts } from '../rights.ts';
+import { demandSearchable, isReadAsParent, readableParts } from '../rights.ts';
 import { type Filter, fitsCustom, isPresent, type Row, type Source } from '../sources.ts';
 import type { Candidate, Part } from './candidates.ts';
 import { isAuditor } from './items.ts';
@@ -33,7 +33,7 @@ export const pastListing = (
   const { kind, right, owner, filters } = source;
   const isAuditing = isAuditor(caller, right);
   const asked = filters.filter(({ name }) => (filter[name] ?? null) !== null);
-  for (const { name, guard } of asked) demandSeen(caller, guard, name);
+  for (const { name, guard } of asked) demandSearchable(caller, guard, name);
   const guards = [...new Set(asked.flatMap(({ guard }) => guard ?? []))];
   const equal = equalIn(asked, filter, under);
   const fits = (row: Row): boolean =>

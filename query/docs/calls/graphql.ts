@@ -93,6 +93,6 @@ const membersOf = (body: JsonObject, kind: Kind, domain: Domain): JsonObject => 
 
 const literal = (value: unknown, type: GraphQLInputType): string => {
   const node = valueToLiteral(value, type);
-  if (node === undefined) throw new TypeError(`${JSON.stringify(value)} is no ${String(type)}`);
+  if (node === undefined) throw new TypeError(`${JSON.stringify(value)} is not a valid ${String(type)}`);
   return print(node);
 };

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { type Html, html } from '#shared/html.ts';
-import { ownMarkup } from '../own-markup.ts';
+import { trustedMarkup } from '../trusted-markup.ts';
 
 type Highlighter = {
   registerLanguage(name: string, language: unknown): void;
@@ -26,5 +26,5 @@ export const isHighlighted = (language: string): boolean => highlighter.getLangu
 export const highlight = (text: string, language: string): Html => {
   if (!isHighlighted(language)) return html`${text}`;
   // Our templates escape apostrophes differently.
-  return ownMarkup(highlighter.highlight(text, { language }).value.replaceAll('&#x27;', '&#39;'));
+  return trustedMarkup(highlighter.highlight(text, { language }).value.replaceAll('&#x27;', '&#39;'));
 };

@@ -1,6 +1,6 @@
 import type { Html } from '#shared/html.ts';
-import { ownMarkup } from '../own-markup.ts';
 import { textIn } from '../text-in.ts';
+import { trustedMarkup } from '../trusted-markup.ts';
 
 /** Starts with a blank, a comment, or the end of a block: not the first line of a command. */
 const CONTINUES = /^(?:\s|#|\}|\)|done\b|fi\b|$)/;
@@ -29,5 +29,5 @@ export const withPrompts = (highlighted: Html): Html => {
       else if (text.trim() === until) until = undefined;
       return isStart ? `${PROMPT}${line}` : line;
     });
-  return ownMarkup(lines.join('\n'));
+  return trustedMarkup(lines.join('\n'));
 };

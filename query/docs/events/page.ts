@@ -65,7 +65,7 @@ The feed needs <code>read:events</code>. What is public needs no other scope; wh
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Names who may see the event, in words. */
-const hearersOf = ({ type, told }: EventDefinition, policy: Policy): string => {
+const audienceOf = ({ type, told }: EventDefinition, policy: Policy): string => {
   const ofDomain = visibilityOf(policy.domain).types.get(type);
   if (ofDomain !== undefined) return readersOf(ofDomain, policy);
   if (told === undefined) return 'Nobody: it is in the log and in its exports alone.';
@@ -102,7 +102,7 @@ const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Htm
 <dl>
 <div><dt>Version</dt><dd>${versionsOf(definition)}</dd></div>
 <div><dt>Happens to</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
-<div><dt>Told to</dt><dd>${renderLine(hearersOf(definition, policy))}</dd></div>
+<div><dt>Told to</dt><dd>${renderLine(audienceOf(definition, policy))}</dd></div>
 <div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2), 'json')}

@@ -3,8 +3,8 @@ import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { type Html, html } from '#shared/html.ts';
 import { codeBlock, commandBlock, outputBlock, SHELL } from '../code/block.ts';
 import { isTab, tabs } from '../code/tabs.ts';
-import { ownMarkup } from '../own-markup.ts';
 import type { Content } from '../page.ts';
+import { trustedMarkup } from '../trusted-markup.ts';
 
 type Surroundings = {
   /** The address of a link on the site; undefined if the target is not there. */
@@ -44,7 +44,7 @@ export const renderMarkdown = (text: string, surroundings: Surroundings): Conten
   });
   const sections = [...anchors].filter(([{ depth }]) => depth === SECTION_DEPTH);
   return {
-    body: ownMarkup(reader.parser(tokens)),
+    body: trustedMarkup(reader.parser(tokens)),
     sections: sections.map(([heading, id]) => ({ id, title: plainText(heading.tokens) })),
   };
 };
@@ -52,7 +52,7 @@ export const renderMarkdown = (text: string, surroundings: Surroundings): Conten
 const inline = new Marked(GFM);
 
 /** A single line with code and emphasis, such as a description. */
-export const renderLine = (text: string): Html => ownMarkup(inline.parseInline(text, { async: false }));
+export const renderLine = (text: string): Html => trustedMarkup(inline.parseInline(text, { async: false }));
 
 type Document = {
   idOf(heading: Tokens.Heading): string;
@@ -81,27 +81,27 @@ const rendererFor = (
     return `${file === undefined ? block : html`<p class="source"><code>${file}</code></p>${block}`}\n`;
   },
   heading(heading) {
-    const content = ownMarkup(this.parser.parseInline(heading.tokens));
+    const content = trustedMarkup(this.parser.parseInline(heading.tokens));
     const id = idOf(heading);
     const name = `h${heading.depth}`;
     const anchor =
       heading.depth > 1 &&
       html` <a class="anchor" href="#${id}" aria-label="Link to “${plainText(heading.tokens)}”">#</a>`;
-    return `${html`<${ownMarkup(name)} id="${id}">${content}${anchor}</${ownMarkup(name)}>`}\n`;
+    return `${html`<${trustedMarkup(name)} id="${id}">${content}${anchor}</${trustedMarkup(name)}>`}\n`;
   },
   link({ href, tokens }) {
-    const content = ownMarkup(this.parser.parseInline(tokens));
+    const content = trustedMarkup(this.parser.parseInline(tokens));
     const address = resolve(href);
     return (address === undefined ? content : html`<a href="${address}">${content}</a>`).toString();
   },
   image({ href, text }) {
-    if (pictureOf === undefined) throw new Error(`nobody knows where ${href} is`);
+    if (pictureOf === undefined) throw new Error(`the picture ${href} cannot be resolved here`);
     const { address, width, height } = pictureOf(href);
     const picture = html`<img src="${address}" alt="${text}" width="${width}" height="${height}">`;
     return html`<span class="picture" tabindex="0" role="group" aria-label="A picture, which scrolls where it is too wide">${picture}</span>`.toString();
   },
   table({ header, rows }) {
-    const cells = (inline: readonly Token[]): Html => ownMarkup(this.parser.parseInline([...inline]));
+    const cells = (inline: readonly Token[]): Html => trustedMarkup(this.parser.parseInline([...inline]));
     const widths = columnWidths([header, ...rows].map((row) => row.map(({ tokens }) => plainText(tokens))));
     const labels = header.map(({ tokens }) => plainText(tokens));
     const cellOf = (tokens: readonly Token[], column: number): Html =>

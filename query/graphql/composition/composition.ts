@@ -68,7 +68,7 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
     has: (document) => executors.has(document),
     execute(runnable, facts) {
       const execute = executors.get(runnable.prepared.document);
-      if (execute === undefined) throw new Error('this document asks for nothing of others');
+      if (execute === undefined) throw new Error('this document needs no other service');
       return execute(runnable, facts);
     },
     async [Symbol.asyncDispose]() {
@@ -116,7 +116,7 @@ const withoutSchemas = (
 ): readonly GraphQLError[] => {
   const unknown = members.filter(({ sdl }) => sdl === undefined).map(({ service }) => service.name);
   if (unknown.length === 0 || errors[0]?.extensions.code !== 'invalid_document') return errors;
-  const message = `Nothing is known yet of the types of ${unknown.join(', ')}: no answer has come from there.`;
+  const message = `The types of ${unknown.join(', ')} are not known yet: the service has not answered.`;
   return [
     new GraphQLError(message, { extensions: { code: 'service_unavailable', services: unknown } }),
     ...errors,

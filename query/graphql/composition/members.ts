@@ -39,7 +39,7 @@ export const openMember = async (service: Service, { known, log, signal }: Optio
       else {
         log.warn(
           { err: error, service: service.name, isKnown: last !== undefined },
-          'A composed service does not tell its schema.',
+          'The schema of a composed service could not be fetched.',
         );
         return { service, ask, sdl: last, isFresh: false };
       }
@@ -55,7 +55,7 @@ const keep = async (
   await known.keep(service, sdl).catch((error: unknown) => {
     log.warn(
       { err: error, service: service.name },
-      'What a composed service tells of its types cannot be kept in DATA_DIR.',
+      'The schema of a composed service could not be stored in DATA_DIR.',
     );
   });
 };
@@ -77,7 +77,8 @@ export const keepUp = async (
     const before = member.sdl;
     try {
       const sdl = await fetchSdl(ask, signal);
-      if (!member.isFresh) log.info({ service: service.name }, 'A composed service tells its schema again.');
+      if (!member.isFresh)
+        log.info({ service: service.name }, 'The schema of a composed service was fetched again.');
       member.isFresh = true;
       waitMs = REFRESH_MS;
       if (sdl === before) continue;
@@ -87,7 +88,10 @@ export const keepUp = async (
     } catch (error) {
       if (signal.aborted) return;
       if (member.isFresh)
-        log.error({ err: error, service: service.name }, 'The schema of a composed service stays as it was.');
+        log.error(
+          { err: error, service: service.name },
+          'The new schema of a composed service was rejected; the old one stays.',
+        );
       member.sdl = before;
       waitMs = member.isFresh ? REFRESH_MS : Math.min(waitMs * 2, RETRY_MAX_MS);
     }

@@ -18,7 +18,7 @@ import type { Service } from './services.ts';
 export const fetchSdl = async (ask: AskService, signal: AbortSignal): Promise<string> => {
   const { data, errors } = await ask({ document: INTROSPECTION, signal });
   if (errors || !data)
-    throw new Error(`it does not tell its schema: ${errors?.map(({ message }) => message).join('; ')}`);
+    throw new Error(`it refuses introspection: ${errors?.map(({ message }) => message).join('; ')}`);
   return printSchema(buildClientSchema(data as unknown as IntrospectionQuery));
 };
 

@@ -48,6 +48,6 @@ export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedServ
 };
 
 const serviceUnavailable = (service: string): GraphQLError =>
-  new GraphQLError(`The service ${service} does not answer just now.`, {
+  new GraphQLError(`The service ${service} is unavailable.`, {
     extensions: { code: 'service_unavailable', service },
   });

@@ -47,7 +47,7 @@ const read = (given: unknown): GraphqlParameters => {
   const parsed = Parameters.safeParse(given);
   if (!parsed.success) {
     throw new HttpProblem('malformed_request', {
-      detail: 'This is no GraphQL request.',
+      detail: 'This is not a GraphQL request.',
       extensions: { errors: fieldErrorsOf(parsed.error, given) },
     });
   }

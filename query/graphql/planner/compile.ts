@@ -37,7 +37,7 @@ export type Plan = {
   /** The parameter with the ids of many requests, in the plan of a point read. */
   readonly idsIndex: number | undefined;
   /** True if PostgreSQL should plan for the values of each run, instead of once for all. */
-  readonly isPlannedAnew: boolean;
+  readonly needsCustomPlan: boolean;
   readonly fields: readonly FieldWithArguments[];
 };
 
@@ -70,8 +70,8 @@ export const compile = ({ schema, mappings, document, operation }: Compiled, var
   const { text, parameters } = render(statement);
   const idsIndex = point && parameters.findIndex(({ type }) => type === 'bigint[]');
   const unused = made.filter((parameter) => !parameters.includes(parameter));
-  const isPlannedAnew = parameters.some(({ isDecisive }) => isDecisive);
-  return { name: nameOf(text), text, parameters, unused, idsIndex, isPlannedAnew, fields };
+  const needsCustomPlan = parameters.some(({ isDecisive }) => isDecisive);
+  return { name: nameOf(text), text, parameters, unused, idsIndex, needsCustomPlan, fields };
 };
 
 /**

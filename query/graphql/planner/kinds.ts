@@ -272,7 +272,7 @@ const filterSql = ({ name, column, by, def, custom }: Filter, row: Row, args: Ar
   const value = sql`${row}.${Sql.identifier(column)}`;
   switch (by) {
     case 'code':
-      throw new RangeError(`The filter ${name} says nothing`);
+      throw new RangeError(`The filter ${name} has no condition`);
     case 'element':
       return sql`${value} @> array[${args.value('text', given(name, storableText), DECISIVE)}]`;
     case 'value':

@@ -65,7 +65,7 @@ const WRITER: SqlWriter<Sql> = {
 export const readableOf = (policy: Policy): Readable => {
   const rightOf = (operation: Operation): Right & { readonly kind: Kind } => {
     const right = policy.rights.get(operation);
-    if (right?.kind === undefined) throw new RangeError(`${operation} is no right to an aggregate`);
+    if (right?.kind === undefined) throw new RangeError(`${operation} is not a right to an aggregate`);
     return { ...right, kind: right.kind };
   };
   const isGranted = createGrants();

@@ -23,7 +23,8 @@ export class Sql {
 
   /** A name from the declaration. */
   static readonly identifier = (word: string): Sql => {
-    if (!/^[a-z][a-z0-9_]*$/.test(word)) throw new RangeError(`${word} is no name of a table or a column`);
+    if (!/^[a-z][a-z0-9_]*$/.test(word))
+      throw new RangeError(`${word} is not a valid name of a table or a column`);
     return new Sql([word]);
   };
 

@@ -2,7 +2,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { PreparedRead } from '#shared/database/prepared-read.ts';
 import { isThroughPooler } from '#shared/database/session.ts';
 
-type Statement = { readonly name: string; readonly text: string; readonly isPlannedAnew: boolean };
+type Statement = { readonly name: string; readonly text: string; readonly needsCustomPlan: boolean };
 export type Run = (statement: Statement, values: readonly unknown[]) => Promise<Rows>;
 type Rows = readonly (readonly unknown[])[];
 
@@ -15,7 +15,7 @@ const PREPARED_CHARACTERS_MAX = 500_000;
 
 /** One plan serves every caller and all values. */
 const SETTINGS = 'set plan_cache_mode = force_generic_plan';
-const PLANNED_ANEW = 'set plan_cache_mode = auto';
+const CUSTOM_PLAN = 'set plan_cache_mode = auto';
 
 /**
  * Prepares a statement on each connection when it runs for the second time, so that a single run costs no
@@ -36,10 +36,10 @@ export const createRunner = (pool: Pool): Run => {
       const held = prepared.get(connection) ?? { names: new Set(), characters: 0 };
       if (!prepared.has(connection)) await connection.query(SETTINGS);
       prepared.set(connection, held);
-      const isNamed = seen.has(statement) && !statement.isPlannedAnew;
+      const isNamed = seen.has(statement) && !statement.needsCustomPlan;
       seen.add(statement);
       if (isNamed) hold(held, statement);
-      const rows = await (statement.isPlannedAnew ? runAnew : runOnce)(
+      const rows = await (statement.needsCustomPlan ? runWithCustomPlan : runOnce)(
         connection,
         isNamed ? statement : { text: statement.text },
         values,
@@ -71,8 +71,8 @@ const runOnce = async (
   return (await connection.query({ text, values: [...values], rowMode: 'array' })).rows;
 };
 
-const runAnew: typeof runOnce = async (connection, statement, values) => {
-  await connection.query(PLANNED_ANEW);
+const runWithCustomPlan: typeof runOnce = async (connection, statement, values) => {
+  await connection.query(CUSTOM_PLAN);
   const rows = await runOnce(connection, statement, values);
   await connection.query(SETTINGS);
   return rows;

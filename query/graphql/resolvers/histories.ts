@@ -17,7 +17,7 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
   const { domain, caller, loaders, past, readHistory, facts, isSubscription } = context;
   const { id } = row;
   const { kind, right } = listingsOf(domain).of(row.__typename);
-  if (isSubscription) throw refused('A subscription tells what happens: ask for histories by a query.');
+  if (isSubscription) throw refused('Subscriptions have no histories: use a query.');
   // Deleted users stay as authors, but nobody may read anything else of them.
   if (!isAuditor(caller, right) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
   const has = (name: string): boolean => (args[name] ?? null) !== null;
@@ -66,6 +66,6 @@ const changeOf = ({ truncated, ...change }: FieldChange) => ({ ...change, trunca
 export const currentOnly =
   (resolve: Resolver): Resolver =>
   (parent, args, context, key) => {
-    if (context.past) throw refused('What became of deliveries is not told as of then.');
+    if (context.past) throw refused('Deliveries are not available with `at`.');
     return resolve(parent, args, context, key);
   };

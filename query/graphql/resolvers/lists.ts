@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { demandSeen } from '../../rights.ts';
+import { demandSearchable } from '../../rights.ts';
 import { UNANSWERABLE } from '../../searches.ts';
 import type { Filter } from '../../sources.ts';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
@@ -133,7 +133,7 @@ const orderOf = ({ caller }: Context, { sorts, isNewestFirst }: Listing, given: 
   const order =
     typeof given === 'string' ? orders.find((each) => orderName(each, each.descending) === given) : orders[0];
   if (!order) throw new RangeError(`There is no order ${String(given)}`);
-  demandSeen(caller, order.guard, 'sort');
+  demandSearchable(caller, order.guard, 'sort');
   return orderFor(order);
 };
 
@@ -145,7 +145,7 @@ const filterOf = async (
 ): Promise<RowFilter> => {
   const values = (given ?? {}) as Readonly<Record<string, unknown>>;
   const asked = filters.filter(({ name }) => isGiven(values[name]));
-  for (const { name, guard } of asked) demandSeen(caller, guard, name);
+  for (const { name, guard } of asked) demandSearchable(caller, guard, name);
   const read = (): RowFilter =>
     Object.fromEntries(asked.map(({ name, by }) => [name, READ[by](values[name])]));
   const filter = orRefuse(read, 'invalid_parameter');

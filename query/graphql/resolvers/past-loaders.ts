@@ -41,9 +41,9 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
   };
   const listed = ({ type, parent, asked }: ListOf, parentId: number) => {
     const { filters, sorts, source } = listings.of(type);
-    if (sorts[0]?.column !== asked.column) throw refused('A list as of then is ordered by creation.');
+    if (sorts[0]?.column !== asked.column) throw refused('With `at`, a list is ordered by creation.');
     if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
-      throw refused('Words are looked for in what is there now.');
+      throw refused('With `at`, a list has no search.');
     const under = parent === undefined ? undefined : { column: parent, id: parentId };
     return pastListing(past, caller, { source, under, filter: asked.filter });
   };
@@ -69,11 +69,11 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
       if (stoppedAt) throw tooMany();
       return found.map((row) => rowOf(type, row));
     },
-    count: () => Promise.reject(refused('How many there were is not told as of then.')),
+    count: () => Promise.reject(refused('`totalCount` is not available with `at`.')),
     items: async (source, of, asked) =>
       (await pastItems(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
     countItems: async (source, of, isWhole) => (await allPastItems(past, source, { of, isWhole })).length,
-    together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
+    together: () => Promise.reject(refused('Deliveries are not available with `at`.')),
     resourceOf: readResource,
     async mayRead(row, rights) {
       const resource = await readResource(row);
@@ -101,6 +101,6 @@ const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parame
 
 /** Over REST, a page may be short though others follow; a connection cannot express that. */
 const tooMany = (): GraphQLError =>
-  new GraphQLError('Too much would have to be looked at for a list as of then: ask for less, or over REST.', {
+  new GraphQLError('This list at an earlier time needs too many reads: ask for fewer items, or use REST.', {
     extensions: { code: 'too_much_to_look_at' },
   });

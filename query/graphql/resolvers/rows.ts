@@ -14,7 +14,7 @@ import {
   type Source,
   sourcesOf,
 } from '../../sources.ts';
-import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
+import { Parameters, runPrepared, runWithCustomPlan } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 
@@ -176,7 +176,7 @@ export const listRows = async (
   const text = `select p.id as parent, x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
     select ${columnsWithType(listing)} ${from}${places} order by t.${column} ${direction}, t.id ${direction} limit ${parameters.add(rowsMax)}::bigint) x
     order by x.${column} ${direction}, x.id ${direction}`;
-  const rows = await runPlannedAnew<Row & { parent: number }>(pool, text, parameters.values);
+  const rows = await runWithCustomPlan<Row & { parent: number }>(pool, text, parameters.values);
   return Map.groupBy(rows, (row) => row.parent);
 };
 
@@ -189,7 +189,7 @@ export const countRows = async (
   const ids = parameters.add(parents);
   const from = fromWhere({ listing, parent, caller, parameters }, asked);
   const text = `select p.id, (select count(*) ${from})::integer as count from unnest(${ids}::bigint[]) as p (id)`;
-  const rows = await runPlannedAnew<{ id: number; count: number }>(pool, text, parameters.values);
+  const rows = await runWithCustomPlan<{ id: number; count: number }>(pool, text, parameters.values);
   return new Map(rows.map(({ id, count }) => [id, count]));
 };
 

@@ -33,7 +33,7 @@ const revealing =
   (toCommand: ToCommand): Resolver =>
   async (_mutation, args, context, key): Promise<Secret> => {
     const { id, secret } = await sendMutation(toCommand, { args, context, key });
-    if (secret === undefined) throw new Error(`the command of ${key} has made no secret`);
+    if (secret === undefined) throw new Error(`the command of ${key} returned no secret`);
     return { webhook: await readChanged(context, 'Webhook', id), secret };
   };
 
@@ -47,7 +47,7 @@ const requesting =
 
 const request = async (toCommand: ToCommand, sent: Sent): Promise<Request> => {
   const { id, eventId, cursor } = await sendMutation(toCommand, sent);
-  if (eventId === undefined) throw new Error(`the command of ${sent.key} has come to no event`);
+  if (eventId === undefined) throw new Error(`the command of ${sent.key} returned no event`);
   return { id: eventId, webhook: await readChanged(sent.context, 'Webhook', id), cursor };
 };
 

@@ -80,7 +80,7 @@ export const askedRootOf = (runnable: Runnable): AskedRoot => {
 export const askedChangesOf = (domain: Domain, runnable: Runnable): AskedChanges => {
   const { field, args, variableValues } = rootIn(runnable);
   const read = fieldsOf(domain).get(field);
-  if (!read) throw new Error(`nobody knows which changes ${field} asks for`);
+  if (!read) throw new Error(`the subscription ${field} has no filter of changes`);
   const cursors = new Set(namesOfCursors(runnable.operation.node));
   return {
     wants: () => true,
@@ -95,7 +95,7 @@ export const askedChangesOf = (domain: Domain, runnable: Runnable): AskedChanges
 const rootIn = ({ prepared: { schema, document }, operation: { node }, variables }: Runnable) => {
   const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
   // Admission has validated the values.
-  if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
+  if (variableValues === undefined) throw new Error('the variables of an admitted operation are invalid');
   const field = rootFieldIn(node.selectionSet, fragmentsOf(document));
   const definition = schema.getSubscriptionType()?.getFields()[field.name.value];
   if (!definition) throw new Error(`there is no subscription ${field.name.value}`);

@@ -62,7 +62,7 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
   const find = (token: string, request: Request): Connection => {
     const connection = connections.get(token);
     if (!connection?.stream.isOpen || !isOwn(connection, request))
-      throw new HttpProblem('not_found', { detail: 'No stream is open by this token.' });
+      throw new HttpProblem('not_found', { detail: 'No stream is open with this token.' });
     return connection;
   };
   const recheck = () => {
@@ -74,10 +74,10 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
     open(token, request, response) {
       if (!TOKEN.test(token))
         throw new HttpProblem('malformed_request', {
-          detail: 'This is no token that was given here: ask for one by PUT.',
+          detail: 'This is not one of our tokens: get one with PUT.',
         });
       if (connections.has(token))
-        throw new HttpProblem('stream_conflict', { detail: 'A stream is open by this token already.' });
+        throw new HttpProblem('stream_conflict', { detail: 'A stream with this token is open already.' });
       const operations: Connection['operations'] = new Map();
       const closingMessage = (problem: Problem | undefined) => closingMessageOf(operations, problem);
       const stream = streams.open(request, response, { closingMessage });
@@ -117,7 +117,7 @@ const reserve = (connection: Connection, { id, request, join }: Reservation): Sl
     });
   if (operations.has(id))
     throw new HttpProblem('stream_conflict', {
-      detail: 'An operation of this id is under way on the stream.',
+      detail: 'An operation with this id is running on the stream.',
     });
   if (operations.size >= OPERATIONS_MAX)
     throw new HttpProblem('too_many_streams', {

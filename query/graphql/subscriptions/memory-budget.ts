@@ -44,6 +44,5 @@ export const createMemoryBudget = (most = MOST): MemoryBudget => {
   };
 };
 
-const TOO_MUCH =
-  'Your subscriptions keep more than may be kept for one client: end some, or ask for less in each.';
+const TOO_MUCH = 'Your subscriptions exceed the memory of one client: end some, or ask for less in each.';
 const RETRY_AFTER = { 'Retry-After': '10' };

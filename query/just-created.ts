@@ -10,7 +10,7 @@ import { Rejection } from '#shared/rejection.ts';
  * the answer 404 waits until the read model has caught up with the log. The id contains the time when it was
  * made, so no process keeps state, and other reads cost nothing more.
  */
-export type ReadJustMade = <Answer>(asked: Asked, read: () => Promise<Answer>) => Promise<Answer>;
+export type ReadJustCreated = <Answer>(asked: Asked, read: () => Promise<Answer>) => Promise<Answer>;
 
 type Asked = { readonly caller: Caller; readonly id: string };
 
@@ -20,13 +20,13 @@ type Options = {
   readonly waitMaxMs: number;
 };
 
-export const createReadJustMade =
-  ({ readPosition, eventLog, waitMaxMs }: Options): ReadJustMade =>
+export const createReadJustCreated =
+  ({ readPosition, eventLog, waitMaxMs }: Options): ReadJustCreated =>
   async (asked, read) => {
     try {
       return await read();
     } catch (error) {
-      if (!isAbsent(error) || !mayBeJustMade(asked)) throw error;
+      if (!isAbsent(error) || !mayBeJustCreated(asked)) throw error;
       // If the log is unavailable, nothing is known beyond the read model.
       const head = await eventLog.head().catch(() => undefined);
       if (head === undefined || !(await readPosition.reaches(head, waitMaxMs))) throw error;
@@ -39,5 +39,5 @@ const isAbsent = (error: unknown): boolean => error instanceof Rejection && erro
 const RECENT_MS = 10_000;
 
 /** Allows for a clock difference of as much in either direction. */
-const mayBeJustMade = ({ caller, id }: Asked): boolean =>
+const mayBeJustCreated = ({ caller, id }: Asked): boolean =>
   caller.kind === 'user' && Math.abs(Date.now() - timeOfId(Number(id))) < RECENT_MS;
