@@ -20,5 +20,5 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 test('a server that accepts writes is no replica, even if there is nothing to replay', async () => {
-  await expect(replica.reaches(START, 0)).rejects.toThrow('takes writes');
+  await expect(replica.reaches(START, 0)).rejects.toThrow('accepts writes');
 });

@@ -68,12 +68,12 @@ test('events of before fields were added are read with null or the default, and 
   const early = await restClientOf(installation)('GET', '/tickets');
   expect({ status: early.status, code: early.body, after: early.headers.get('retry-after') }).toMatchObject({
     ...{ status: 503, after: '10' },
-    code: { code: 'unavailable', detail: expect.stringContaining('is being made from the events') },
+    code: { code: 'unavailable', detail: expect.stringContaining('is being rebuilt') },
   });
   expect(await graphqlClientOf(installation)('{ tickets { place } }', {})).toMatchObject({
     errors: [
       {
-        message: expect.stringContaining('is being made from the events'),
+        message: expect.stringContaining('is being rebuilt'),
         extensions: { code: 'unavailable' },
       },
     ],
