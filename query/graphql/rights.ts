@@ -28,6 +28,7 @@ type Mutating = Readonly<Record<string, Operation>>;
 const KERNEL_READING: Reading = {
   Webhook: 'webhook.manage',
   WebhookConnection: 'webhook.manage',
+  DeliveryConnection: 'webhook.manage',
   HistoryConnection: 'events.read',
   AuditStatus: 'events.read',
   // The feed of all events; each change is visible only to callers who may see it.

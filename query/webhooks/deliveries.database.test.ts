@@ -81,6 +81,37 @@ describe('after the dispatcher has run', () => {
     expect((await read(`(filter: { ${filter} })`)).ids).toEqual(ids(...numbers));
   });
 
+  const search = async (args: string, by?: Asker) => {
+    const { data, errors } = await graphql<{
+      deliveriesConnection: { nodes: readonly { id: string; webhook: object }[] };
+    }>(`{ deliveriesConnection${args} { nodes { id webhook { id } } } }`, by);
+    return errors?.map(({ extensions: { code } }) => code) ?? data.deliveriesConnection.nodes;
+  };
+
+  test.each([
+    ['', [5, 4, 3, 2, 1]],
+    ['(last: 2)', [2, 1]],
+    ['(filter: { state: failed })', [3]],
+    ['(filter: { state: dead })', [3]],
+    ['(filter: { type: "article.published" })', [4, 2]],
+    ['(filter: { since: "2026-01-01T00:00:04Z" })', [5, 4]],
+    ['(filter: { until: "2026-01-01T00:00:02Z", webhook: null })', [1]],
+    ['(filter: { webhook: 7 })', []],
+  ])('deliveries to all webhooks are found by %s', async (args, numbers) => {
+    expect(await search(args)).toEqual(ids(...numbers).map((id) => ({ id, webhook: { id: webhookId } })));
+  });
+
+  test('deliveries to the webhooks of others are not found', async () => {
+    expect(await search('', await world.person('author'))).toEqual([]);
+  });
+
+  test.each(['webhook: "x"', 'eventId: "7"', 'subject: "\\u0000"', `type: "${'x'.repeat(201)}"`])(
+    'a search by %s is refused',
+    async (filter) => {
+      expect(await search(`(filter: { ${filter} })`)).toEqual(['invalid_request']);
+    },
+  );
+
   test('a cursor of another list, too many items, and first together with last are refused', async () => {
     const { endCursor } = await read('(first: 1)');
     const refused = async (field: string) =>

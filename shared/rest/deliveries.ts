@@ -171,9 +171,17 @@ const Search = z.strictObject({
     .meta({ description: 'Only of events of this item.', examples: ['user-7001'] }),
   ...planned,
 });
-export type DeliverySearch = Readonly<
-  Pick<z.output<typeof Search>, 'webhookId' | 'state' | 'type' | 'eventId' | 'subject' | 'since' | 'until'>
->;
+/** Without what pages it. */
+export const DeliverySearch = Search.pick({
+  webhookId: true,
+  state: true,
+  type: true,
+  eventId: true,
+  subject: true,
+  since: true,
+  until: true,
+});
+export type DeliverySearch = Readonly<z.output<typeof DeliverySearch>>;
 
 const Failed = z.strictObject({ ...PAGE, webhookId, ...planned });
 export type FailedFilter = Readonly<Pick<z.output<typeof Failed>, 'webhookId' | 'since' | 'until'>>;

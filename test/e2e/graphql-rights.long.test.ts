@@ -102,6 +102,10 @@ const RIGHTS = {
     scope: 'manage:webhooks',
     rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] },
   },
+  deliveriesConnection: {
+    scope: 'manage:webhooks',
+    rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] },
+  },
   registerWebhook: {
     scope: 'manage:webhooks',
     rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'for another': forAdmin },

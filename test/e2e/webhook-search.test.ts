@@ -97,6 +97,21 @@ test('deliveries of all webhooks are found, the latest event first, in pages eit
   expect(first.body[0]).toMatchObject({ url: `${sink.url}/failing`, state: 'due', lastStatus: 500 });
 });
 
+test('GraphQL finds the same deliveries, with their webhooks', async () => {
+  const query = `{ deliveriesConnection(filter: { subject: "${subject(1)}" }) { nodes { subject state webhook { id } } } }`;
+  const { body } = await session.read<{ data: unknown }>(`/graphql?query=${encodeURIComponent(query)}`, {
+    token: ada.token,
+  });
+  expect(body.data).toEqual({
+    deliveriesConnection: {
+      nodes: [
+        { subject: subject(1), state: 'due', webhook: { id: String(failing) } },
+        { subject: subject(1), state: 'delivered', webhook: { id: String(well) } },
+      ],
+    },
+  });
+});
+
 test.each<[string, () => string, () => readonly (readonly [number, string])[]]>([
   ['an endpoint', () => `webhookId=${well}`, () => [2, 1, 0].map((index) => [well, subject(index)])],
   ['an item', () => `subject=${subject(1)}`, () => [failing, well].map((id) => [id, subject(1)])],

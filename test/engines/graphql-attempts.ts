@@ -98,6 +98,7 @@ const FIELDS = {
   webhook: byId('webhook(id: $id) { id url }'),
   webhooks: all('webhooks { id }'),
   webhooksConnection: all('webhooksConnection { nodes { id } }'),
+  deliveriesConnection: all('deliveriesConnection { nodes { id } }'),
 
   createUser: () => ({
     query: 'mutation ($input: UserInput!) { tried: createUser(input: $input) { id email } }',

@@ -290,6 +290,8 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     test('a client is made, gets another secret, and is deleted', { timeout: TEST_MS }, async () => {
       await go('Clients');
       await page.getByRole('link', { name: 'Console', exact: true }).waitFor();
+      // It got its token when the operator signed in.
+      await page.getByRole('row', { name: 'Console' }).locator('time').waitFor();
       await look('clients');
       await page.getByRole('link', { name: 'New client' }).click();
       await page.getByLabel('Name').fill('Robot');
@@ -300,6 +302,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       expect(secret).toMatch(/\S{20,}/);
       await page.getByRole('link', { name: `robot-${size}` }).click();
       await heading('Robot');
+      await page.getByText('never', { exact: true }).waitFor();
       await press('New secret');
       await press('Make a new secret');
       await expect

@@ -8,6 +8,7 @@ import { sourcesOf } from '../../sources.ts';
 import { listsOf } from '../names.ts';
 import { auditStatus } from './audit.ts';
 import type { Context, Resolver } from './context.ts';
+import { foundDeliveries } from './found-deliveries.ts';
 import { history } from './histories.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
 import { listingsOf, NO_PARENT, type Row } from './rows.ts';
@@ -93,6 +94,7 @@ export const queryOf = (domain: Context['domain']): Resolvers => {
       context.caller.kind === 'user' ? readById(context, 'User', context.caller.userId) : null,
     webhook: byId('Webhook'),
     ...Object.fromEntries(listsAt('webhooks', 'Webhook')),
+    deliveriesConnection: foundDeliveries,
     eventTypes: (_query, _args, context) => eventTypesOf(context.domain),
     auditStatus,
   };

@@ -127,6 +127,8 @@ const filterOf = ({ filter }: Arguments): DeliveryFilter => {
 };
 
 const DELIVERY: Readonly<Record<string, Resolver>> = {
+  webhook: async ({ webhookId }: Delivery, _args, { loaders }) =>
+    (await loaders.find('Webhook', webhookId)) ?? null,
   attemptsConnection: ({ id, webhookId }: Delivery, args, { pool, loaders }) =>
     readKeyedConnection<AttemptRow, number>(args, {
       name: `attempts of ${webhookId} ${id}`,

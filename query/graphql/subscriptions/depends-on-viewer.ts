@@ -54,7 +54,7 @@ const OF_WEBHOOKS = Object.fromEntries(
     WebhookFailure: 'at status reason',
     WebhookBacklog: 'due oldestAt dead',
     Delivery:
-      'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
+      'id webhook type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
     DeliveryAttempt: 'number at durationMs status error requestHeaders answer',
     DeliveryAnswer: 'headers text base64 truncated',
     HttpHeader: 'name value',
