@@ -113,7 +113,7 @@ test.each([
     'between the append and the answer',
     (stream: string) => (stream.startsWith('article-') ? ('after' as const) : undefined),
   ],
-])('a crash %s is taken up by the repetition, with the same ids', async (when, dies) => {
+])('a retry after a crash %s continues with the same ids', async (when, dies) => {
   const title = `Crashed ${when}`;
   const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
   {

@@ -82,7 +82,7 @@ describe('read-only fields', () => {
     [{ op: 'replace', path: '/author/id', value: 8 }, '/author'],
     [{ op: 'remove', path: '/status' }, '/status'],
     [{ op: 'add', path: '/createdAt', value: 'now' }, '/createdAt'],
-  ])('is refused to be: %j', (operation, pointer) => {
+  ])('may not be changed: %j', (operation, pointer) => {
     expect(change([operation])).toEqual({
       code: 'invalid_command',
       errors: [{ pointer, detail: 'Cannot be changed.' }],

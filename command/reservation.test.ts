@@ -55,8 +55,8 @@ describe('reserving', () => {
   describe.each([
     ['running', [reserved]],
     ['answered', [reserved, completed]],
-  ])('a day later, what is still %s', (_, history) => {
-    test.each(['request', 'other'])('starts anew for the request %j', (digest) => {
+  ])('a day later, a reservation that is still %s', (_, history) => {
+    test.each(['request', 'other'])('starts again for the request %j', (digest) => {
       const anew = { digest, seed: 'new', at: later(RESERVATION_MS), by: 'two' };
       given(reservation, history)
         .when({ type: 'Reserve', ...anew })

@@ -65,7 +65,7 @@ describe('editing', () => {
     `/uploads/${UUID}.png`,
     '/uploads/a.png',
     '/uploads/../token',
-  ])('the cover to an upload that is not its own: %s', (cover) =>
+  ])('the cover to an upload of another aggregate: %s', (cover) =>
     given(article, drafted).when('edit', { cover }).refuses('invalid_command'),
   );
   test.each([

@@ -34,7 +34,7 @@ test.each([
   ['article.edited', true],
   ['article.published', false],
   ['comment.*', false],
-])('%s asks for an article that was edited: %s', (pattern, isWanted) => {
+])('%s matches article.edited: %s', (pattern, isWanted) => {
   expect(wanting(bookOf([endpointOf(1, { eventTypes: [pattern] })]), 'article.edited')).toEqual(
     isWanted ? [1] : [],
   );

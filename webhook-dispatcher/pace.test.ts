@@ -15,7 +15,7 @@ test.each([
   [1, 10_000, 11],
   [50, 1_000, 55],
   [1_000, 1_000, 1_100],
-])('at %i per second, in %i ms come %i, a tenth of a second’s at once', (rate, ms, sent) => {
+])('at %i per second, %i ms allow %i deliveries, including a burst of a tenth of a second', (rate, ms, sent) => {
   expect(sentWithin(new Pace(rate, 0), ms)).toBeGreaterThanOrEqual(sent - 1);
   expect(sentWithin(new Pace(rate, 0), ms)).toBeLessThanOrEqual(sent);
 });

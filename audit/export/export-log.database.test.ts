@@ -204,7 +204,7 @@ test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposab
     },
   ],
 ])(
-  '%s is filled in the order of the source, goes on where it was interrupted, and takes nothing that does not belong',
+  '%s is filled in the order of the source, resumes after an interruption, and refuses foreign events',
   async (_name, order, start) => {
     await using engine = await start();
     await using target = await openEventLog({ url: engine.url });

@@ -101,7 +101,7 @@ test.each([
   ['a head was replaced', REPLACE_HEAD, 'different heads'],
   ['the key was replaced', REPLACE_KEY, 'different things of the key'],
   ['the ends of log, chain and heads were cut off together', CUT, 'its end was cut off'],
-])('where %s in the database, nothing more is published, and it says why', async (_what, statements, why) => {
+])('if %s in the database, nothing more is published, and the reason is reported', async (_what, statements, why) => {
   await world.append(2);
   await world.prove();
   for (const statement of statements) await world.tamper(statement);

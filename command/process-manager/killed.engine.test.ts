@@ -74,7 +74,7 @@ const killAtGate = async (
 test.each([
   ['an event', 'CloseTeam', [2_500, 2_500]],
   ['an end', 'DissolveTeam', [1_500, 0]],
-])('kill -9 between two pages of those who refer to %s notes each once', async (_what, type, referring) => {
+])('kill -9 between two pages of aggregates that refer to %s records each once', async (_what, type, referring) => {
   await using world = await createCommandWorld();
   await using pool = openPool({
     url: world.settings.DATABASE_URL ?? '',

@@ -300,7 +300,7 @@ test.each<[string, Partial<typeof CLAIM>]>([
   ['a reaction by a reference', { reactions: {} }],
   ['code', { react: {} }],
 ])(
-  'a process of the former release, without %s, takes away nothing that follows from it',
+  'a process of the former release, without %s, removes none of its tasks',
   async (_, lacking) => {
     await using alone = await createCommandWorld();
     await using former = await alone.open(undefined, undefined, {

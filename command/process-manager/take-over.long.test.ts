@@ -96,7 +96,7 @@ test('a process continues once no process uses the other declaration', async () 
 test.each([
   ['of the former release', former],
   ['without any timer', without],
-])('a process %s that was started again in between takes nothing away for good', async (_, between) => {
+])('a process %s that was restarted in between removes nothing permanently', async (_, between) => {
   await using side = await open(next);
   const stream = await ask(side);
   await untilTimers(side, stream, 'breach', 'remind');

@@ -195,7 +195,7 @@ describe('reveals nothing that the caller cannot read', () => {
     [{ op: 'test', path: '/email', value: null }],
     [{ op: 'copy', from: '/email', path: '/name' }],
     [{ op: 'move', from: '/email', path: '/name' }],
-  ])('their own, to a token that may only write: %j', async (operation) => {
+  ])('their own article, to a token that may only write: %j', async (operation) => {
     const by = { ...world.author, scope: 'write:users' };
     const refused = { status: 403, body: { code: 'insufficient_scope', details: { scope: 'read:users' } } };
     expect(await patch(`/users/${world.author.id}`, [operation], { by })).toMatchObject(refused);
@@ -211,7 +211,7 @@ describe('reveals nothing that the caller cannot read', () => {
     { op: 'remove', path: '/tags/7' },
     { op: 'replace', path: '/tags/0', value: 'x' },
     { op: 'add', path: '/tags/1', value: 'x' },
-  ])('how many tags there are, to a token that may only write: %j', async (operation) => {
+  ])('the number of tags, to a token that may only write: %j', async (operation) => {
     const by = { ...world.author, scope: 'write:articles' };
     const refused = {
       status: 403,

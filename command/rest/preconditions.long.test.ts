@@ -50,7 +50,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['any', () => '*'],
     ['several, of which one is its own', (etag) => `"1-x", ${etag}`],
     ['a comma too many', (etag) => `,${etag} , `],
-  ])('is done where If-Match holds %s', async (_, ifMatch) => {
+  ])('succeeds if If-Match contains %s', async (_, ifMatch) => {
     const { path, etag } = await open();
     expect((await change(world, path, ifMatch(etag))).status).toBe(method === 'DELETE' ? 204 : 200);
   });
@@ -62,7 +62,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['a newer version', '"99-aaaaaaaaaaaaaaaa"'],
     ['what is no tag of ours', '"abc"'],
     ['the empty tag', '""'],
-  ])('is refused where it holds %s', async (_, ifMatch) => {
+  ])('is refused if it contains %s', async (_, ifMatch) => {
     const { path, etag } = await open();
     const head = await world.side.eventLog.head();
     expect(await change(world, path, ifMatch)).toMatchObject({
@@ -88,7 +88,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['its tag', (etag) => etag, false],
     ['its tag among others', (etag) => `"99-x", W/${etag}`, false],
     ['another version', () => '"1-x"', true],
-  ])('where If-None-Match holds %s', async (_, ifNoneMatch, isDone) => {
+  ])('with If-None-Match: %s', async (_, ifNoneMatch, isDone) => {
     const { path, etag } = await open();
     const head = await world.side.eventLog.head();
     const answer = await world.send(method, `${path}${end}`, {

@@ -26,7 +26,7 @@ describe('creation', () => {
       { text: 'Well said.' },
     ],
   ])(
-    '%s is answered by 201 with where it is, its version and where it stands in the log',
+    'of %s returns 201 with its path, version and cursor',
     async (_, collection, path, body) => {
       const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
       expect(status).toBe(201);
@@ -199,7 +199,7 @@ describe('rights', () => {
     ['PATCH', '/users/1', 'write:users', {}],
     ['DELETE', '/users/1', 'write:users', undefined],
   ])(
-    '%s %s: nobody gets 401, and a token without %s gets 403, whatever is sent',
+    '%s %s: anonymous callers get 401, and a token without %s gets 403, whatever the body',
     async (method, path, scope, body) => {
       const unknown = await send(method, path, { body, by: null });
       expect(unknown).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });

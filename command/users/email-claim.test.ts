@@ -46,7 +46,7 @@ describe('names', () => {
     'a@0x7f.11',
     'a@xn--a.example',
     'xn--bcher-kva@example.com',
-  ])('%j is called as it always was', (address) => expect(sameAddress(address)).toBe(address));
+  ])('the claim of %j keeps its name', (address) => expect(sameAddress(address)).toBe(address));
 });
 
 describe('claiming', () => {

@@ -101,7 +101,7 @@ describe('moving to another origin', () => {
     ['a merge patch that names others', edit({ url, headers: { 'X-More': 'yes' } })],
     ['another scheme', edit({ url: 'http://example.com/hooks' })],
     ['another port', edit({ url: 'https://example.com:444/hooks' })],
-  ])('takes no hidden value along: %s', (_, command) => {
+  ])('refuses hidden values: %s', (_, command) => {
     expect(refusal(command)).toMatchObject({ code: 'invalid_command', details: refused });
   });
   test('keeps headers that are given again', () => {

@@ -24,7 +24,7 @@ test.each<[object | string, object]>([
       ],
     },
   ],
-])('of %j only what is known is left', (condition, expected) =>
+])('%j is reduced to its known parts', (condition, expected) =>
   expect(left(condition, ['department'])).toEqual(expected),
 );
 

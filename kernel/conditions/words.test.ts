@@ -74,7 +74,7 @@ test.each([
   ],
   ['reply', { marks: { some: { by: 'caller' } } }, 'for one of its marks, the caller is its by'],
   ['user', 'caller', 'the caller is the user'],
-])('of %s, %j is read as “%s”', (name, condition, words) =>
+])('for %s, %j reads “%s”', (name, condition, words) =>
   expect(conditionWords(forum, kind(name), condition)).toBe(words),
 );
 
@@ -92,4 +92,4 @@ test.each([
   ['reply', 'addMark', 'add mark in its marks'],
   ['user', 'readPrivate', 'read its email, role, created at and updated at'],
   ['user', 'changeRole', 'write its role'],
-])('of %s, %s allows to %s', (name, operation, deed) => expect(deedOf(kind(name), operation)).toBe(deed));
+])('for %s, %s allows to %s', (name, operation, deed) => expect(deedOf(kind(name), operation)).toBe(deed));

@@ -84,7 +84,7 @@ test.each<[string, Domain]>([
     }),
   ],
   ['rights', planning({ rights: {} })],
-])('%s is nothing that a fingerprint tells apart', (_, changed) => {
+])('%s does not change the fingerprint', (_, changed) => {
   expect(fingerprint(changed)).toBe(fingerprint(plans));
 });
 
@@ -130,6 +130,6 @@ test.each<[string, Domain]>([
   ['an end of its own', planning({ events: { ...PLAN.events, moved: { ...moved, effect: 'ends' } } })],
   ['to which events code reacts', planning({ react: {} })],
   ['without a timer', planning({ timers: {} })],
-])('a fingerprint tells apart %s', (_, changed) => {
+])('%s changes the fingerprint', (_, changed) => {
   expect(fingerprint(changed)).not.toBe(fingerprint(plans));
 });

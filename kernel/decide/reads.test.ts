@@ -123,7 +123,7 @@ test.each([
     { reads: ['team'] },
     'claim: the command note reads team, and neither decides by it nor asks anything of it: leave it out of `reads`, or give the command a `decide`.',
   ],
-])('reading %s is refused, with the place and the way out', (_, command, says) => {
+])('reading %s is refused, with place and solution', (_, command, says) => {
   expect(() => declared(command)).toThrow(says);
 });
 
@@ -131,7 +131,7 @@ test.each([
   ['a guard', { reads: ['team'], when: { team: 'open' } }, {}],
   ['a right', { reads: ['team'] }, { rights: { note: { member: { team: 'open' } } } }],
   ['an invariant', { reads: ['team'] }, { invariants: { inOpenTeam: { team: 'open' } } }],
-])('what %s asks for can be held still', (_, command, more) => {
+])('the reads of %s can be fenced', (_, command, more) => {
   expect(declared(command, more).kinds.claim?.commands.note?.reads).toEqual(['team']);
 });
 
@@ -139,7 +139,7 @@ test.each([
   ['guard', { when: { team: 'open' } }, {}],
   ['right', {}, { rights: { note: { member: { team: 'open' } } } }],
 ])(
-  'a creation can hold still what the %s of another command asks, which its form can ask for at once',
+  'a creation can fence what the %s of its `next` command asks for',
   (_, command, more) => {
     const all = declared(command, { draft: { next: ['note'], reads: ['team'] }, ...more });
     expect(all.kinds.claim?.commands.draft?.reads).toEqual(['team']);

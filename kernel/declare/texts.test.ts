@@ -15,7 +15,7 @@ test.each([
   [set(word(/^[a-z]+$/, 'Must be letters.'), 10), 'At most 10.', 'At most 10.'],
   [word(/^[a-z]+$/, 'Must be letters.'), undefined, undefined],
   [states('draft', 'published').says('How far it is.'), 'How far it is.', 'How far it is.'],
-])('%#: a field is described by its author, or by its limits', ({ def }, read, written) => {
+])('%#: the description of a field is its author’s, or derived from its limits', ({ def }, read, written) => {
   expect([textOf(def), formTextOf(def)]).toEqual([read, written]);
 });
 

@@ -80,7 +80,7 @@ test.each<readonly [what: string, tried: Tried]>([
       events: { made: { creates: ['title'], sets: { madeAt: 'now', maker: null, checker: 'caller' } } },
     },
   ],
-])('a field %s is taken', (_, tried) => {
+])('a field %s is accepted', (_, tried) => {
   expect(() => assembled(tried)).not.toThrow();
 });
 

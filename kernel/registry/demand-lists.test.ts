@@ -285,7 +285,7 @@ test.each<[string, Fields, Options, More, string]>([
     { events: { rowLent: { adds: 'rows' } }, commands: { lendRow: { emits: 'rowLent' } } },
     'note: the list rows has the commands addRow and lendRow, which do the same: leave one of them out.',
   ],
-])('%s is refused, with the place and the way out', (...[, item, options, more, says]) => {
+])('%s is refused, with place and solution', (...[, item, options, more, says]) => {
   expect(() => declared(item, options, more)).toThrow(says);
 });
 
@@ -324,7 +324,7 @@ test.each([
   ['search', (rows: Field<unknown>) => rows.search('A')],
   ['unique', (rows: Field<unknown>) => rows.unique()],
   ['personal', (rows: Field<unknown>) => rows.personal()],
-])('a list that is %s() as a whole is refused, because its fields are not', (name, of) => {
+])('a list that is %s() as a whole is refused, unlike its fields', (name, of) => {
   const fields = { clerk: ref(user), rows: of(list(amount, { max: 3 })) };
   expect(() =>
     assemble(base, [aggregate('note', { ...made, ...open, owner: 'clerk', fields } as never)] as never),

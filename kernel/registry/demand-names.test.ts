@@ -190,7 +190,7 @@ test.each([
     }),
     'claim: the refusal forbidden is no code of its own: give it another name.',
   ],
-])('%#: a name that cannot be carried everywhere is refused in one sentence', (kind, sentence) =>
+])('%#: a name that some interface cannot represent is refused in one sentence', (kind, sentence) =>
   expect(refused(kind)).toBe(sentence),
 );
 

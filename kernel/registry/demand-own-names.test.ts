@@ -71,7 +71,7 @@ test.each<readonly [place: string, tried: Tried]>([
   ['note: in limits, constructor', { more: { limits: { constructor: { max: 1, says: 'Too many.' } } } }],
   ['the view constructor', { view: 'constructor' }],
   ['the route toString', { route: 'toString' }],
-])('%s is a name that every object has, and is refused', (place, tried) => {
+])('%s has the name of an inherited member, and is refused', (place, tried) => {
   expect(() => assembled(tried)).toThrow(
     new StartRefused(`${place} is called like something that every object has: give it another name.`),
   );

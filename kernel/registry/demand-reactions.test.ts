@@ -118,7 +118,7 @@ test.each([
     { react: { shut: () => [] } },
     'task: react waits for shut, which is no event of it: it has made, noted, done, gone.',
   ],
-])('a reaction %s is refused with place and way out', (_, more, message) =>
+])('a reaction %s is refused, with place and solution', (_, more, message) =>
   expect(() => assembled(more)).toThrow(message),
 );
 
@@ -166,7 +166,7 @@ test.each([
     { pause: { team: 'shut' } },
     'task: the timer remind is paused by what a reference leads to: ask the task itself',
   ],
-])('a timer of %s is refused with place and way out', (_, wrong, message) =>
+])('a timer of %s is refused, with place and solution', (_, wrong, message) =>
   expect(() => assembled({ timers: { remind: { ...remind, ...wrong } } })).toThrow(message),
 );
 

@@ -18,7 +18,7 @@ test('an addition to users cannot replace a field of every user', () => {
   );
 });
 
-test.each(['zz', 'admin', 'off'])('nobody can sign up as %s, which is no role', (signUp) => {
+test.each(['zz', 'admin', 'off'])('%s is refused as the role of sign-up', (signUp) => {
   expect(() =>
     assemble(domain({ name: 'tried', roles: ['clerk', 'chief'], signUp: signUp as 'clerk' }), []),
   ).toThrow(
@@ -52,7 +52,7 @@ test.each([
     'note: the right readTitle names boss',
   ],
   [{ rights: { read: { anyone: true, anonymous: true } } }, 'note: the right read names anonymous'],
-])('%#: a right of nobody is refused', (more, place) => {
+])('%#: a right of an unknown role is refused', (more, place) => {
   const base = domain({ name: 'tried', roles: ['clerk'] });
   const note = base.aggregate('note', {
     fields: { title: line(9) },

@@ -69,7 +69,7 @@ test.each([
   ['another value of amount once it is erased', date().personal({ erased: '1900-01-01' })],
   ['sort() of amount', date().sort()],
   ['the upload amount without optional()', upload()],
-])('%s is refused by its name', (what, amount) => {
+])('%s is refused by name', (what, amount) => {
   const note = aggregate('note', {
     fields: { amount },
     events: { made: { creates: ['amount'] } },

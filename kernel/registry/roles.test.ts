@@ -42,11 +42,11 @@ test.each([
   [school, 'teacher', 'teacher'],
   [school, 'off', 'off'],
   [publishing, undefined, 'author'],
-])('people who sign up become what the operator says, or else the domain', (of, setting, role) => {
+])('the role after sign-up is that of the operator’s setting, or else that of the domain', (of, setting, role) => {
   expect(signUpRoleOf(of, setting)).toBe(role);
 });
 
-test.each(['author', 'admin'])('nobody becomes %s by signing up, where that is no role for it', (role) => {
+test.each(['author', 'admin'])('sign-up as %s is refused if that role is not allowed', (role) => {
   expect(() => signUpRoleOf(school, role)).toThrow(
     `SIGNUP is ${role}, and must be off or a role of school: pupil, teacher.`,
   );

@@ -40,7 +40,7 @@ test.each([
   '[::7f00:1]',
   'localhost',
   '0',
-])('an inside address is not connected to when it stands in the URL: %s', async (host) => {
+])('an internal address in the URL is refused: %s', async (host) => {
   await using world = await open([]);
   expect(await world.post(host)).toMatchObject({ status: null, error: expect.stringMatching('not allowed') });
   expect(world.receiver.connections()).toBe(0);
@@ -57,7 +57,7 @@ test.each([
   ['93.184.215.14', '127.0.0.1'],
   ['2606:4700::1111', '::ffff:127.0.0.1'],
   ['2606:4700::1111', '93.184.215.14', '10.0.0.1'],
-])('a name that leads to %s, among others or alone, is not connected to', async (...found) => {
+])('a name that resolves to %s, among others or alone, is refused', async (...found) => {
   await using world = await open([], addresses(...found));
   expect(await world.post('hooks.example')).toMatchObject(INSIDE);
   expect(world.receiver.connections()).toBe(0);
@@ -125,7 +125,7 @@ test.each([
   ['ENOTFOUND', 'The name of the host was not found.'],
   ['ESERVFAIL', 'The name server of the host failed.'],
   ['ETIMEOUT', 'The name server of the host did not answer in time.'],
-])('a lookup that ends with %s is told in words', async (code, error) => {
+])('a lookup that fails with %s has a readable reason', async (code, error) => {
   await using world = await open(['127.0.0.1'], async () => {
     throw Object.assign(new Error('queryA'), { code });
   });

@@ -39,7 +39,7 @@ const dribble = async (socket: Socket, text: string, start = ''): Promise<void> 
 test.each([
   ['without an end', (socket: Socket) => pour(socket, 'x'.repeat(10_000))],
   ['of a megabyte', (socket: Socket) => socket.write('x'.repeat(1_048_576))],
-])('an answer %s is cut off, and counts', async (_, write) => {
+])('a response %s is cut off, and counts', async (_, write) => {
   await using receiver = await openRawServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 1048576000\r\n\r\n');
     write(socket);
@@ -62,7 +62,7 @@ test.each([
     'says to go on without an end',
     async (socket: Socket) => dribble(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
   ],
-])('a receiver that %s is left when the time is up', async (_, answer) => {
+])('a receiver that %s is cut off at the timeout', async (_, answer) => {
   await using receiver = await openRawServer(answer);
   await using poster = open(HASTY_MS);
   const { status, error, durationMs } = await poster.post(to(receiver.url), forever);
@@ -75,7 +75,7 @@ test.each([
 test.each([
   ['letter by letter', async (socket: Socket) => dribble(socket, 'x')],
   ['not at all', () => {}],
-])('where the status has come, it counts, though the rest comes %s', async (_, rest) => {
+])('a received status counts, even if the rest comes %s', async (_, rest) => {
   await using receiver = await openRawServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\nstart ');
     void rest(socket);
@@ -111,7 +111,7 @@ test.each([
       socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
     /./,
   ],
-])('a receiver that %s has not answered, and that is said', async (_, answer, words) => {
+])('a receiver that %s counts as not responding, with the reason', async (_, answer, words) => {
   await using receiver = await openRawServer(answer);
   await using poster = open();
   expect(await poster.post(to(receiver.url), forever)).toMatchObject({

@@ -61,7 +61,7 @@ test.each([
   [500, '500'],
   [302, undefined],
   [null, 'no_answer'],
-])('an answer %s is the failure %s, without the words of it', async (status, failure) => {
+])('a response %s is traced as the failure %s, without its text', async (status, failure) => {
   const tracing = createMemoryTracing();
   const { sender } = senderOf(() => resultOf(status, 'due'));
   await traceAttempts(tracing, sender).send(outgoingOf(changeOf('a', TRACE)), signal);
