@@ -7,7 +7,7 @@ import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { mayKnow as mayKnowInMemory, type Told } from '#kernel/visibility/may-know.ts';
+import { maySee as mayKnowInMemory, type Told } from '#kernel/visibility/may-see.ts';
 import type { EventId, Position, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
@@ -16,7 +16,7 @@ import { storeMetadata } from '#shared/events/metadata.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { askersOf, callerOf, randomOf } from '../testing/describe-domain/readings.ts';
 import { context } from './codec-setting.ts';
 
@@ -202,7 +202,7 @@ export const describeTold = (domain: Domain): void => {
             const { told: what, find } = open[index] as Happened;
             for (const asker of askersOf(domain)) {
               const wanted = mayKnowInMemory(domain, what, asker, find);
-              const isTold = mayKnow(callerOf(domain, asker), change);
+              const isTold = maySee(callerOf(domain, asker), change);
               if (isTold) told += 1;
               expect({ isTold, asker, what, change }).toEqual({ isTold: wanted, asker, what, change });
             }

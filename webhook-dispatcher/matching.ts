@@ -3,7 +3,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { fitsPattern } from '#shared/events/event-patterns.ts';
 import { type Filters, refersTo } from '#shared/events/event-references.ts';
 import type { Policy } from '#shared/policy.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { type Owners, ownerOf } from './owners.ts';
 
@@ -27,7 +27,7 @@ export const isVisibleTo = (
   const standings = owners.get(ownerId) ?? [];
   return (
     standings === 'any' ||
-    standings.some((standing) => mayKnow(ownerOf({ ownerId, scopes }, standing, policy), change))
+    standings.some((standing) => maySee(ownerOf({ ownerId, scopes }, standing, policy), change))
   );
 };
 

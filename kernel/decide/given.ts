@@ -13,7 +13,7 @@ const AT = '2026-01-02T03:04:05.678Z';
 
 type Declared = { readonly kind: string; readonly events: unknown; readonly commands: unknown };
 /** The name of an event, alone or with its data beside the ids. */
-type Told<A extends Declared> = (keyof A['events'] & string) | readonly [keyof A['events'] & string, Row];
+type GivenEvent<A extends Declared> = (keyof A['events'] & string) | readonly [keyof A['events'] & string, Row];
 type Others = Readonly<Record<string, AggregateState>>;
 
 /**
@@ -22,7 +22,7 @@ type Others = Readonly<Record<string, AggregateState>>;
  * the `state` of another sentence; kinds that are missing never existed.
  */
 export const rulesOf = (domain: Domain) => ({
-  given: <A extends Declared>({ kind: name }: A, ...history: readonly Told<A>[]) => {
+  given: <A extends Declared>({ kind: name }: A, ...history: readonly GivenEvent<A>[]) => {
     const kind = domain.kinds[name];
     assert(kind, `${name} is in the domain`);
     const decider = deciderOf(domain, kind);
@@ -30,13 +30,13 @@ export const rulesOf = (domain: Domain) => ({
     const ids = Object.fromEntries(
       kind.identity.map((field) => [wire(field, kind.fields[field]), isOwner(field) ? OWNER : ID]),
     );
-    const happened = (told: Told<A>) => {
-      const [event, data] = typeof told === 'string' ? [told, {}] : told;
+    const happened = (given: GivenEvent<A>) => {
+      const [event, data] = typeof given === 'string' ? [given, {}] : given;
       const metadata = { at: AT, actor: `user:${OWNER}` } as const;
       return { type: `${name}.${event}`, data: { [`${name}Id`]: ID, ...ids, ...data }, metadata };
     };
     const state = history.reduce(
-      (before: AggregateState, told) => decider.evolve(before, happened(told)),
+      (before: AggregateState, given) => decider.evolve(before, happened(given)),
       ABSENT,
     );
     const sentence = (others: Others) => ({
@@ -52,7 +52,7 @@ export const rulesOf = (domain: Domain) => ({
               data,
             }));
         return {
-          yields: (...events: readonly Told<A>[]): void =>
+          yields: (...events: readonly GivenEvent<A>[]): void =>
             assert.deepEqual(
               decide(),
               events.map(happened).map(({ type, data }) => ({ type, data })),

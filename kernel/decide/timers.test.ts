@@ -10,12 +10,12 @@ if (!request) throw new Error('There is no request');
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 
-type Told = readonly (readonly [event: string, hour: number])[];
+type Hours = readonly (readonly [event: string, hour: number])[];
 /** Events of a request at certain hours. */
-const history = (...told: Told): readonly Moment[] => {
+const history = (...events: Hours): readonly Moment[] => {
   const { evolve } = deciderOf(requests, request);
   let state = ABSENT as ReturnType<typeof evolve>;
-  return told.map(([event, hour], index) => {
+  return events.map(([event, hour], index) => {
     const atMs = hour * HOUR;
     const happened: Happened = {
       type: `request.${event}`,
@@ -26,8 +26,8 @@ const history = (...told: Told): readonly Moment[] => {
     return { id: `${event} ${index}` as EventId, type: happened.type, atMs, state };
   });
 };
-const timerState = (name: string, ...told: Told) =>
-  timerStatesOf(requests, request, history(...told)).find((each) => each.name === name);
+const timerState = (name: string, ...events: Hours) =>
+  timerStatesOf(requests, request, history(...events)).find((each) => each.name === name);
 
 test('a timer runs from the latest event that starts it', () => {
   expect(timerState('remind', ['asked', 0])).toMatchObject({ cause: 'asked 0', dueMs: 3 * DAY });
@@ -61,8 +61,8 @@ test('an ended aggregate has no timers', () => {
 });
 
 test('the state at a time is the one after the last event until then', () => {
-  const told = history(['asked', 0], ['returned', 10]);
-  expect(stateAt(told, 9 * HOUR)).toMatchObject({ fields: { status: 'open' } });
-  expect(stateAt(told, 10 * HOUR)).toMatchObject({ fields: { status: 'waiting' } });
-  expect(stateAt(told, -1)).toEqual(ABSENT);
+  const events = history(['asked', 0], ['returned', 10]);
+  expect(stateAt(events, 9 * HOUR)).toMatchObject({ fields: { status: 'open' } });
+  expect(stateAt(events, 10 * HOUR)).toMatchObject({ fields: { status: 'waiting' } });
+  expect(stateAt(events, -1)).toEqual(ABSENT);
 });

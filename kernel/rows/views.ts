@@ -151,8 +151,8 @@ const concernedIn = ({ keys, latest }: ShareTable, { hasOld, hasNew }: Seen): st
   const isThere = (row: string) => positions.map((each) => `${row}.${each} is not null`).join(' or ');
   if (!(hasOld && hasNew))
     return `select distinct ${listed('c', keys)} from ${hasNew ? 'came' : 'went'} c where ${isThere('c')}`;
-  const told = [...keys, ...positions];
+  const compared = [...keys, ...positions];
   return `select distinct ${listed('e', keys)} from went w join came c on c.id = w.id
            cross join lateral (values (${listed('w', keys)}), (${listed('c', keys)})) e (${keys.join(', ')})
-           where row(${listed('w', told)}) is distinct from row(${listed('c', told)}) and (${isThere('w')} or ${isThere('c')})`;
+           where row(${listed('w', compared)}) is distinct from row(${listed('c', compared)}) and (${isThere('w')} or ${isThere('c')})`;
 };

@@ -27,14 +27,14 @@ type Persons = {
  * or the other.
  */
 export const casesOf = (domain: Domain, type: string, persons: Persons): readonly Case[] => {
-  const told = visibilityOf(domain).types.get(type);
-  if (told === undefined) return [];
-  const { of, event, decidedBy } = told;
+  const visibility = visibilityOf(domain).types.get(type);
+  if (visibility === undefined) return [];
+  const { of, event, decidedBy } = visibility;
   const operations = [
     operationOf(of.kind, 'read'),
     ...(decidedBy.size > 0 ? of.guards.map(({ operation }) => operation) : []),
   ];
-  const facts = happeningsOf(domain, told, persons);
+  const facts = happeningsOf(domain, visibility, persons);
   return event.internal ? [] : operations.flatMap((right) => facts.map((each) => ({ right, facts: each })));
 };
 

@@ -34,7 +34,7 @@ type KindVisibility = {
 type Operation = ReturnType<typeof operationOf>;
 type Guard = { readonly operation: Operation; readonly names: ReadonlySet<string> };
 /** The content of an event that belongs to a guarded part. */
-export type PartTold = {
+export type GuardedContent = {
   readonly operation: Operation;
   /** Keys of its data. */
   readonly names: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export type TypeVisibility = {
   rightTo(data: Row): Operation;
   /** The fields of the event on which this right depends. */
   readonly decidedBy: ReadonlySet<string>;
-  readonly parts: readonly PartTold[];
+  readonly parts: readonly GuardedContent[];
   /**
    * True if the facts before the event are needed: false if everyone who could read it before can read it
    * after.
@@ -234,7 +234,7 @@ const isChange = ({ effect }: EventInfo): boolean => effect === 'changes' || eff
  * An event that lacks the fields which the right asks for, as one from before the right existed, belongs to
  * the part.
  */
-const partOfItem = (kind: Kind, { list }: EventInfo): PartTold | undefined => {
+const partOfItem = (kind: Kind, { list }: EventInfo): GuardedContent | undefined => {
   const part = list && partOfItems(kind, list);
   if (list === undefined || part === undefined) return undefined;
   const holds = holdsOf(part.of);
@@ -257,10 +257,10 @@ const factsAfter = ({ watch, facts }: KindVisibility, event: EventInfo): TypeVis
   const fold = watch?.folds.get(event.type);
   return (known, clear) => {
     const after = fold?.apply(Object.fromEntries(own.map(({ key, field }) => [field, known[key]])), clear);
-    const told = own.flatMap(({ key, field }) =>
+    const recorded = own.flatMap(({ key, field }) =>
       after?.[field] === undefined ? [] : [[key, after[field]] as const],
     );
-    return { ...known, ...Object.fromEntries(told) };
+    return { ...known, ...Object.fromEntries(recorded) };
   };
 };
 

@@ -13,7 +13,7 @@ import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { ListAnswer } from '#shared/rest/reads/answer.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import type { Reads } from '../read-routes.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';
 import { positionOfCursor } from './cursor-position.ts';
@@ -133,7 +133,7 @@ const wantedBy = (
   caller: Caller,
 ) => {
   const matches = matcherOf(catalogue, filter);
-  const mayBe = (change: Change): boolean => matches(change, caller) && mayKnow(caller, change);
+  const mayBe = (change: Change): boolean => matches(change, caller) && maySee(caller, change);
   if (filter.text === undefined) return mayBe;
   const contains = containsText(filter.text);
   return async (change: Change): Promise<boolean> =>

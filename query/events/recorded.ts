@@ -16,7 +16,7 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import type { EventTrace, RecordedEvent as Shown } from '#shared/rest/recorded-event.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
@@ -46,7 +46,7 @@ export const recordedEventReads = (
     const eventId = pathEventId(id);
     const event = eventId && (await findEvent(dependencies, eventId));
     const change = event && (await changeOf({ ...dependencies, reader }, event, charge));
-    if (event === undefined || change === undefined || !mayKnow(caller, change))
+    if (event === undefined || change === undefined || !maySee(caller, change))
       throw new Rejection('event_not_found');
     return { event, change };
   };
@@ -103,7 +103,7 @@ export const recordedEventReads = (
     );
     return readPage(walk, {
       ...{ ...span, limit: TRACED_MAX, lookedAtMax: TRACED_LOOKED_AT_MAX },
-      isWanted: (each) => matches(each, caller) && mayKnow(caller, each),
+      isWanted: (each) => matches(each, caller) && maySee(caller, each),
     });
   }
 };

@@ -22,7 +22,7 @@ import type { Log } from '#shared/process/log.ts';
 import { EVENT_OPERATIONS, type EventFilter, followedEvents } from '#shared/rest/events.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { Tracing } from '#shared/tracing/tracing.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type Feed, openFeed } from '../changes/feed.ts';
 import type { Cohort } from '../changes/renderings.ts';
@@ -204,7 +204,7 @@ const createFollow = ({
       return {
         topics: topicsFor(domain, filter),
         async render(change, reader) {
-          if (!matches(change, reader) || !mayKnow(reader, change)) return undefined;
+          if (!matches(change, reader) || !maySee(reader, change)) return undefined;
           const event = await represent(change, reader);
           if (!contains(event.data)) return undefined;
           return eventMessage({ id: event.cursor, data: JSON.stringify(event) });

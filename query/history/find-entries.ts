@@ -1,7 +1,7 @@
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
 import type { Caller } from '#shared/policy.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 
 /** A part of a history: the versions below one or above one, nearest first. */
@@ -47,7 +47,7 @@ export const findEntries = async (
     const known: Change[] = [];
     for await (const events of readVersions(source, from, to)) {
       const { changes } = await reader.ofStream(events, source.eventLog);
-      known.push(...changes.filter((change) => mayKnow(caller, change)).map(withoutData));
+      known.push(...changes.filter((change) => maySee(caller, change)).map(withoutData));
     }
     found.push(...(isUpward ? known : known.toReversed()));
     lookedAt += to - from + 1;

@@ -5,7 +5,7 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { context } from '../../test/codec-setting.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
@@ -122,7 +122,7 @@ test.each([
       .createReader()
       .reader.toPage(await reading.events(before(position), position));
     expect(changes).toMatchObject([{ position, type, stream, data: {}, resource: {}, isParked: true }]);
-    expect(EVERYBODY.map((caller) => changes[0] && mayKnow(caller, changes[0]))).toEqual(ADMINISTRATOR_ALONE);
+    expect(EVERYBODY.map((caller) => changes[0] && maySee(caller, changes[0]))).toEqual(ADMINISTRATOR_ALONE);
   },
 );
 
@@ -173,6 +173,6 @@ test('security events are visible to the user they affect and to administrators'
     data: { clientId: 'c' },
   });
   const { changes } = await reading.createReader().reader.toPage(await reading.events(start, end));
-  const known = changes.map((change) => EVERYBODY.map((caller) => mayKnow(caller, change)));
+  const known = changes.map((change) => EVERYBODY.map((caller) => maySee(caller, change)));
   expect(known).toEqual([[false, true, false, true], ADMINISTRATOR_ALONE, ADMINISTRATOR_ALONE]);
 });

@@ -13,7 +13,7 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { createOpenedFinder } from '#shared/visibility/changed-fields.ts';
 import { prepareVisibility } from '#shared/visibility/event-visibility.ts';
 import { Histories, type Seen } from '#shared/visibility/histories.ts';
-import { isPublic, rightToDamaged } from '#shared/visibility/may-know.ts';
+import { isPublic, rightToDamaged } from '#shared/visibility/may-see.ts';
 import type { Change, ChangePage } from './change-stream.ts';
 
 /** Converts events to changes. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LogIdentity, Position, StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
@@ -48,7 +48,7 @@ test('a webhook is visible to its owner and administrators, and its secrets and 
     as(3, 'admin'),
     as(1, 'reader', ['read:events']),
   ];
-  expect(changes.map((change) => callers.map((caller) => mayKnow(caller, change)))).toEqual([
+  expect(changes.map((change) => callers.map((caller) => maySee(caller, change)))).toEqual([
     [false, true, false, true, false],
     [false, true, false, true, false],
   ]);

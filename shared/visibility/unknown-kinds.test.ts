@@ -4,7 +4,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Operation } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
-import { mayKnow } from './may-know.ts';
+import { maySee } from './may-see.ts';
 import { createPresentRights } from './present-rights.ts';
 import { seesAll } from './visible-data.ts';
 
@@ -52,7 +52,7 @@ test.each([
   // The release that published it decided its visibility.
   ['article.praised', 'article-8', 'user.read_private', ['reader', 'author', 'admin']],
 ] as const)('%s in %s for those who have %s is known to %j', (type, stream, right, expected) => {
-  const told = EVERYBODY.filter((each) => mayKnow(each, change(type, stream, right)));
+  const told = EVERYBODY.filter((each) => maySee(each, change(type, stream, right)));
   expect(told.map((each) => each.kind === 'user' && each.role)).toEqual(expected);
 });
 

@@ -2,7 +2,7 @@ import { guardOfField } from '#kernel/conditions/parts-of.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type PartTold, visibilityOf } from '#kernel/visibility/visibility.ts';
+import { type GuardedContent, visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -60,7 +60,7 @@ export const partsIn = (
   domain: Domain,
   { type, stream }: Pick<Changed, 'type' | 'stream'>,
   data: JsonObject,
-): readonly PartTold[] => {
+): readonly GuardedContent[] => {
   const { types, kinds } = visibilityOf(domain);
   const told = types.get(type);
   if (told !== undefined) return told.parts.filter((part) => part.isIn(data));
@@ -96,7 +96,7 @@ export const idsIn = (
   return only(withoutPrivate(domain, change, data), (name) => ids.has(name));
 };
 
-const without = (data: JsonObject, parts: readonly PartTold[]): JsonObject =>
+const without = (data: JsonObject, parts: readonly GuardedContent[]): JsonObject =>
   parts.length === 0 ? data : only(data, (name) => !parts.some(({ names }) => names.has(name)));
 
 const only = (data: JsonObject, isMeant: (name: string) => boolean): JsonObject =>

@@ -3,7 +3,7 @@ import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/cha
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { Notifier } from '#shared/notifier.ts';
-import { isPublic } from '#shared/visibility/may-know.ts';
+import { isPublic } from '#shared/visibility/may-see.ts';
 import { until } from '../../testing/until.ts';
 import {
   addComment,

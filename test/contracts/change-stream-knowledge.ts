@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import type { Caller } from '#shared/policy.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { until } from '../../testing/until.ts';
 import { addComment, as, by, draftArticle, registerUser, system } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
@@ -101,7 +101,7 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     const { head, userId } = await writePersonal(engine());
     const [registered, renamed, moved] = await heardSoFar(engine(), head);
     const know = (caller: Caller) =>
-      [registered, renamed, moved].map((change) => change && mayKnow(caller, change));
+      [registered, renamed, moved].map((change) => change && maySee(caller, change));
     expect(know(anonymous)).toEqual([true, true, false]);
     expect(know(as(1, 'author'))).toEqual([true, true, false]);
     expect(know(as(userId))).toEqual([true, true, true]);
@@ -135,7 +135,7 @@ const describeRights = (engine: () => ChangeEngine): void => {
     const changes = await untilHeard(engine(), { after: head, ends: 'comment.deleted', times: 2 });
     const told = changes.filter(({ type }) => !type.startsWith('user.'));
     expect(
-      told.map((change) => [change.type, change.resource.articleStatus, mayKnow(anonymous, change)]),
+      told.map((change) => [change.type, change.resource.articleStatus, maySee(anonymous, change)]),
     ).toEqual([
       ['article.drafted', 'draft', false],
       ['article.edited', 'draft', false],
@@ -152,13 +152,13 @@ const describeRights = (engine: () => ChangeEngine): void => {
       ['comment.deleted', null, false],
       ['comment.deleted', null, false],
     ]);
-    expect(told.every((change) => mayKnow(as(author), change))).toBe(true);
+    expect(told.every((change) => maySee(as(author), change))).toBe(true);
     expect(
       told
         .filter(({ stream }) => stream.startsWith('comment-'))
         .map(({ resource }) => resource.articleAuthorId),
     ).toEqual(told.filter(({ stream }) => stream.startsWith('comment-')).map(() => author));
-    expect(told.filter((change) => mayKnow(as(guest, 'reader'), change)).length).toBe(7);
+    expect(told.filter((change) => maySee(as(guest, 'reader'), change)).length).toBe(7);
   });
 
   test('reveals the deletion of a draft to nobody else', async () => {
@@ -168,7 +168,7 @@ const describeRights = (engine: () => ChangeEngine): void => {
     const articleId: ArticleId = await draftArticle(side, author, false);
     await side.send({ type: 'DeleteArticle', articleId }, by(system));
     const changes = await heardSoFar(engine(), head);
-    expect(changes.filter((change) => mayKnow(anonymous, change)).map(({ type }) => type)).toEqual([
+    expect(changes.filter((change) => maySee(anonymous, change)).map(({ type }) => type)).toEqual([
       'user.registered',
     ]);
   });

@@ -12,7 +12,7 @@ import { webhookOf } from '#kernel/declare/webhook.ts';
 import { column, snake, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
-import { mayKnow } from '#kernel/visibility/may-know.ts';
+import { maySee } from '#kernel/visibility/may-see.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -464,15 +464,15 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
               if (effect === 'changes') continue;
               const isReadable = readableBy.get(rightTo(event))?.has(id) === true;
               const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
-              const isKnown = mayKnow(domain, told, asker, findIn(before));
+              const isKnown = maySee(domain, told, asker, findIn(before));
               demandEqual(
                 { isKnown, name, id, asker },
                 { isKnown: spec.internal !== true && isReadable, name, id, asker },
               );
             }
             const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
-            demandEqual(mayKnow(domain, unknown, asker, findIn(before)), false);
-            demandEqual(mayKnow(domain, { ...unknown, kind: 'unheard_of' }, asker, findIn(before)), false);
+            demandEqual(maySee(domain, unknown, asker, findIn(before)), false);
+            demandEqual(maySee(domain, { ...unknown, kind: 'unheard_of' }, asker, findIn(before)), false);
           }
         }
       }

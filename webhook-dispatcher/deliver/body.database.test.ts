@@ -5,7 +5,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { POLICY, SCOPES } from '../../test/engines/policy.ts';
@@ -111,7 +111,7 @@ const feedOf = async (asker: Asker) =>
 test('a delivery equals the change in the owner’s feed', async () => {
   const changes = await allChanges();
   for (const asker of [reader, author, admin, stranger]) {
-    const known = changes.filter((change) => mayKnow(ownerOf(asker), change));
+    const known = changes.filter((change) => maySee(ownerOf(asker), change));
     expect(known.length).toBeGreaterThan(2);
     const bodies = await Promise.all(known.map((change) => bodyFor(asker, change)));
     expect(bodies.map((body) => 'text' in body && JSON.parse(body.text))).toEqual(await feedOf(asker));
@@ -119,7 +119,7 @@ test('a delivery equals the change in the owner’s feed', async () => {
 });
 
 test('the bytes are the same each time, also after the owner’s role has changed', async () => {
-  for (const change of (await allChanges()).filter((each) => mayKnow(ownerOf(stranger), each))) {
+  for (const change of (await allChanges()).filter((each) => maySee(ownerOf(stranger), each))) {
     const first = await bodyFor(stranger, change);
     if (first.kind !== 'body') throw new Error('nothing was told');
     const promoted: Asker = { ...stranger, role: 'admin' };

@@ -7,7 +7,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.ts';
 import type { Outgoing, Owner, Shape } from './delivery.ts';
@@ -81,7 +81,7 @@ export const createComposer = ({
   };
 
   return async ({ delivery: { change, shape: settled }, endpoint, owner }) => {
-    if (!mayKnow(owner, change)) return { kind: 'withheld' };
+    if (!maySee(owner, change)) return { kind: 'withheld' };
     if (settled === 'ids' || (settled === null && endpoint.payload === 'thin')) return byIds(change);
     const readable = await readableData(change, owner);
     if (settled === null) {

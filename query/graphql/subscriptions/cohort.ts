@@ -7,7 +7,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Log } from '#shared/process/log.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
-import { mayKnow } from '#shared/visibility/may-know.ts';
+import { maySee } from '#shared/visibility/may-see.ts';
 import type { Cohort } from '../../changes/renderings.ts';
 import { createSharedCohorts } from '../../changes/shared-cohorts.ts';
 import { eventMessage } from '../../sse/messages.ts';
@@ -52,7 +52,7 @@ export const createCohorts = ({ domain, identity, planner, execute, log }: Optio
         topics,
         async render(change, concerned) {
           const caller = isOwn ? viewer : concerned;
-          if (!wants(change) || !mayKnow(caller, change)) return undefined;
+          if (!wants(change) || !maySee(caller, change)) return undefined;
           const cursor = formatCursor(identity, change.position);
           const event = subscriptionEventOf(domain, change, cursor);
           const planned = await renderPlanned?.(event, caller);

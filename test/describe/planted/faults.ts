@@ -202,7 +202,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'nobody is told of what only they could read before',
     domain: 'expenses',
     by: 'every subscriber',
-    file: 'kernel/visibility/may-know.ts',
+    file: 'kernel/visibility/may-see.ts',
     from: 'return [before, after].some(',
     to: 'return [after].some(',
   },

@@ -7,7 +7,7 @@ import { visibilityOf } from './visibility.ts';
  * An event with the state of its aggregate before and after it. The former is undefined before creation; the
  * latter keeps the last fields after the end.
  */
-export type Told = {
+export type Occurrence = {
   readonly kind: string;
   readonly event: string;
   readonly data: State;
@@ -21,9 +21,9 @@ type Asker = { readonly role: string; readonly id: number | null; readonly own?:
  * changes are in guarded parts, only those with the right to one. References are resolved as of the event.
  * Unknown kinds and events are invisible.
  */
-export const mayKnow = (
+export const maySee = (
   domain: Domain,
-  { kind: name, event, data, before, after }: Told,
+  { kind: name, event, data, before, after }: Occurrence,
   { role, id, own }: Asker,
   find: Find,
 ): boolean => {

@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
-import { isPublic } from './may-know.ts';
+import { isPublic } from './may-see.ts';
 
 const { definitions: DEFINITIONS, kinds: KINDS } = catalogueOf(publishing);
 

@@ -11,7 +11,7 @@ import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
  * may come from another release, through Kafka or the ledger of webhooks: a kind or a right unknown to this
  * release is invisible.
  */
-export const mayKnow = (
+export const maySee = (
   caller: Caller,
   change: Pick<Change, 'type' | 'stream' | 'right' | 'resource' | 'former'>,
 ): boolean => {
