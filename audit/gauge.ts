@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 
-type Told = { readonly name: string; readonly help: string };
+type Metric = { readonly name: string; readonly help: string };
 
 /** A gauge that is computed at each scrape. */
-export const gauge = (metrics: Registry, told: Told, ask: () => Promise<number>): void => {
+export const gauge = (metrics: Registry, metric: Metric, ask: () => Promise<number>): void => {
   new Gauge({
-    ...told,
+    ...metric,
     registers: [metrics],
     async collect() {
       this.set(await orUnknown(ask));

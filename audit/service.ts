@@ -158,16 +158,16 @@ const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal):
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
 };
 
-const TELL_EVERY_MS = 1_000;
+const REPORT_EVERY_MS = 1_000;
 
 /** Progress is written in the background. */
 const progressReporter = (pool: Pool, order: TakenOrder): Verification['onProgress'] => {
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
   return (progress) => {
     if (progress.step !== 'events') return;
     const { position, from, upTo } = progress;
-    if (performance.now() - toldAtMs < TELL_EVERY_MS && position < upTo) return;
-    toldAtMs = performance.now();
+    if (performance.now() - reportedAtMs < REPORT_EVERY_MS && position < upTo) return;
+    reportedAtMs = performance.now();
     tellProgress(pool, order, { done: position - from, of: upTo - from }).catch(() => {});
   };
 };

@@ -39,7 +39,7 @@ export const startProjectionOrders = async ({
     pool,
     log,
     kinds: ['retry', 'release'],
-    carryOut: async (order) => mend(mending, order),
+    carryOut: async (order) => retryOrSkip(mending, order),
   });
 };
 
@@ -47,7 +47,7 @@ export const startProjectionOrders = async ({
  * The result is recorded in the same transaction: if the process dies, the command either has run and is
  * recorded, or starts again.
  */
-const mend = async (mending: Mending, order: TakenOrder): Promise<void> => {
+const retryOrSkip = async (mending: Mending, order: TakenOrder): Promise<void> => {
   const { kind, stream, version } = order;
   if (stream === null) throw new Error(`the order ${order.id} names no stream`);
   const record: RecordMended = (connection, parked) =>

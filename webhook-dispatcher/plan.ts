@@ -144,7 +144,7 @@ const planPage = async (
   changes: readonly Change[],
 ): Promise<PlannedRuns> => {
   const wanted: Wanted[] = [];
-  const told: WebhookChange[] = [];
+  const webhookChanges: WebhookChange[] = [];
   const abouts = changes.map(webhookChangeOf);
   await lockEndpoints(connection, new Set(abouts.flatMap((about) => (about ? [about.data.webhookId] : []))));
   for (const [index, change] of changes.entries()) {
@@ -154,7 +154,7 @@ const planPage = async (
     for (const endpoint of isQuiet ? [] : book.wanting(change))
       if (about?.data.webhookId !== endpoint.webhookId) wanted.push({ endpoint, change });
     if (!about) continue;
-    if (!isQuiet || about.type === 'webhook.deleted') told.push(about);
+    if (!isQuiet || about.type === 'webhook.deleted') webhookChanges.push(about);
     const before = book.get(about.data.webhookId);
     if (about.type === 'webhook.test_requested' && before?.status === 'enabled' && !isQuiet)
       wanted.push({ endpoint: before, change });
@@ -172,9 +172,9 @@ const planPage = async (
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
   const isNew = await writeDeliveries(connection, catalogue, deliveries);
-  for (const each of told) await carryOut(connection, each, log);
+  for (const each of webhookChanges) await carryOut(connection, each, log);
   const webhookIds = new Set(
-    [...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId),
+    [...deliveries, ...webhookChanges.map(({ data }) => data)].map(({ webhookId }) => webhookId),
   );
   // Owners who change in the same page may lose rights.
   const isKnown = isNew && abouts.every((about) => about === undefined);

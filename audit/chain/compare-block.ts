@@ -11,27 +11,27 @@ type EventFinding = Extract<ChainFinding, { kind: `event_${string}` }>;
 /** A finding, with the hash by which the same event may be found in another block. */
 export type Difference = { readonly finding: EventFinding; readonly hash: string };
 
-/** Compares the events of the log at the place of a block with its hashes. Empty if they are equal. */
+/** Compares the events of the log at the expectedIndex of a block with its hashes. Empty if they are equal. */
 export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly Difference[] => {
   if (block.hashes.equals(Buffer.concat(seen.map(({ hash }) => hash)))) return [];
   const first = block.count - block.events + 1;
   const expected = hashesIn(block);
   const found = new Set(seen.map(({ hash }) => hash.toString('hex')));
   const missing = new Set(expected.keys().filter((index) => !found.has(expected[index] ?? '')));
-  const placeOf = new Map(expected.map((hash, index) => [hash, index]));
+  const indexByHash = new Map(expected.map((hash, index) => [hash, index]));
   const differences: Difference[] = [];
   let furthest = -1;
   for (const [index, event] of seen.entries()) {
     const hash = event.hash.toString('hex');
-    const place = placeOf.get(hash);
-    if (place === undefined) {
-      // If an event is missing at the same place, this one counts as its changed form.
+    const expectedIndex = indexByHash.get(hash);
+    if (expectedIndex === undefined) {
+      // If an event is missing at the same expectedIndex, this one counts as its changed form.
       const instead = insteadOf(block, seen.length, event.position, index);
       const kind = missing.delete(instead) ? 'event_changed' : 'event_inserted';
-      differences.push({ hash, finding: { kind, count: first + index, ...told(event) } });
-    } else if (place < furthest) {
-      differences.push({ hash, finding: { kind: 'event_moved', count: first + index, ...told(event) } });
-    } else furthest = place;
+      differences.push({ hash, finding: { kind, count: first + index, ...shown(event) } });
+    } else if (expectedIndex < furthest) {
+      differences.push({ hash, finding: { kind: 'event_moved', count: first + index, ...shown(event) } });
+    } else furthest = expectedIndex;
   }
   for (const index of missing) {
     const position = isDense(block) ? ((block.firstPosition + index) as Position) : null;
@@ -60,4 +60,4 @@ const hashesIn = ({ hashes, events }: Block): readonly string[] =>
     hashes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES),
   );
 
-const told = ({ position, stream, version }: SeenEvent): FoundEvent => ({ position, stream, version });
+const shown = ({ position, stream, version }: SeenEvent): FoundEvent => ({ position, stream, version });

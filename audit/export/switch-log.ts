@@ -9,7 +9,7 @@ export type Moved = { readonly from: Position; readonly to: Position };
 
 /**
  * Tables with positions of the log, beside messages and blocks; a test finds missing ones. `exact` if each is
- * the position of an event, `told` if the stored reason contains it too, `dropped` if the row is rebuilt from
+ * the position of an event, `in the reason` if the stored reason contains it too, `dropped` if the row is rebuilt from
  * the log.
  */
 export const POSITIONS: readonly Held[] = [
@@ -18,11 +18,11 @@ export const POSITIONS: readonly Held[] = [
     columns: ['position', 'event_position', 'moved_position'],
     how: 'at or before',
   },
-  { table: 'public.projection_skip', columns: ['position'], how: 'told' },
+  { table: 'public.projection_skip', columns: ['position'], how: 'in the reason' },
   { table: 'event_index.event', columns: ['position'], how: 'exact' },
-  { table: 'read_model.parked', columns: ['position'], how: 'told' },
-  { table: 'read_model_previous.parked', columns: ['position'], how: 'told' },
-  { table: 'read_model_next.parked', columns: ['position'], how: 'told' },
+  { table: 'read_model.parked', columns: ['position'], how: 'in the reason' },
+  { table: 'read_model_previous.parked', columns: ['position'], how: 'in the reason' },
+  { table: 'read_model_next.parked', columns: ['position'], how: 'in the reason' },
   { table: 'webhook_ledger.delivery', columns: ['position'], how: 'exact' },
   {
     table: 'webhook_ledger.replay',
@@ -45,7 +45,7 @@ export const IDENTITIES = ['public.follower_checkpoint', 'webhook_ledger.quiet',
 type Held = {
   readonly table: string;
   readonly columns: readonly string[];
-  readonly how: 'exact' | 'told' | 'at or before' | 'dropped';
+  readonly how: 'exact' | 'in the reason' | 'at or before' | 'dropped';
 };
 
 /** Refuses while any part of Annals runs, because it would continue with the former log. */
@@ -107,7 +107,7 @@ const move = async (connection: Connection, { table, columns, how }: Held): Prom
     await connection.query(
       how === 'at or before'
         ? `update ${table} set ${column} = ${atOrBefore(column)} where ${column} is not null`
-        : `update ${table} t set ${column} = moved.new${how === 'told' ? reason : ''} from moved where moved.old = t.${column}`,
+        : `update ${table} t set ${column} = moved.new${how === 'in the reason' ? reason : ''} from moved where moved.old = t.${column}`,
     );
 };
 

@@ -70,10 +70,10 @@ type Difference = { readonly table: string; readonly recorded: string; readonly 
 
 const tellDifferences = (
   { recorded, found }: { recorded: Digests; found: Digests },
-  tell: (difference: Difference) => void,
+  report: (difference: Difference) => void,
 ): void => {
   for (const [table, digest] of Object.entries(recorded)) {
     const other = found[table] ?? 'nothing';
-    if (other !== digest) tell({ table, recorded: digest, found: other });
+    if (other !== digest) report({ table, recorded: digest, found: other });
   }
 };

@@ -11,8 +11,8 @@ export const readSkipped = async (pool: Pool): Promise<IsSkipped> => {
   const { rows } = await pool.query<{ stream: StreamName; version: Version }>(
     'select stream, version from public.projection_skip',
   );
-  const places = new Set(rows.map(({ stream, version }) => `${stream}@${version}`));
-  return ({ stream, version }) => places.has(`${stream}@${version}`);
+  const skipped = new Set(rows.map(({ stream, version }) => `${stream}@${version}`));
+  return ({ stream, version }) => skipped.has(`${stream}@${version}`);
 };
 
 /**

@@ -9,7 +9,7 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import type { ChainCheck } from '../chain/verify-chain.ts';
 import type { Findings } from './findings.ts';
 import type { Fold } from './fold.ts';
-import { addPlaces, checkRising } from './places.ts';
+import { addPositions, checkRising } from './positions.ts';
 import type { Page } from './read-log.ts';
 
 type Takers = {
@@ -60,7 +60,7 @@ export const createPassage = ({
               fold.take(prepared),
             ]
           : []),
-        addPlaces(pool, schema, events),
+        addPositions(pool, schema, events),
         chain.take(events),
       ];
       // Waits for all, so that none writes to tables that are being dropped.

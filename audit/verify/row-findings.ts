@@ -27,17 +27,17 @@ export const compareRows = async (
 ): Promise<void> => {
   const { findings } = context;
   const { listed, ...totals } = await compare(connection, comparison);
-  const told = { missing: 0, extra: 0, different: 0 };
+  const listed = { missing: 0, extra: 0, different: 0 };
   for (const difference of listed) {
     const how = difference.found === null ? 'missing' : difference.recorded === null ? 'extra' : 'different';
     if (!findings.isWanted(`${against}_${how}`)) continue;
     findings.add(
       await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, context),
     );
-    told[how] += 1;
+    listed[how] += 1;
   }
   for (const how of ['missing', 'extra', 'different'] as const)
-    findings.addUnlisted(`${against}_${how}`, totals[how] - told[how]);
+    findings.addUnlisted(`${against}_${how}`, totals[how] - listed[how]);
 };
 
 const explained = async (

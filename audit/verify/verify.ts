@@ -16,7 +16,7 @@ import { createFindings, type Findings } from './findings.ts';
 import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
 import { createPassage } from './passage.ts';
-import { checkPlaces, createPlaces } from './places.ts';
+import { checkPositions, createPositions } from './positions.ts';
 import { planOf, type Verification } from './plan.ts';
 import type { Proving } from './proving.ts';
 import { readLog } from './read-log.ts';
@@ -70,7 +70,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   };
   await using _scratch = await makeScratch(verification, schema, mark);
   await inTransaction(pool, async (connection) => {
-    await createPlaces(connection, schema);
+    await createPositions(connection, schema);
     await createFoldTables(connection, tables, schema);
   });
   let isSkippedNow = await readSkipped(pool);
@@ -91,7 +91,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
   await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
-  await inTransaction(pool, (connection) => checkPlaces(connection, schema, findings));
+  await inTransaction(pool, (connection) => checkPositions(connection, schema, findings));
   const { head, chained, signed, unproven, ...chainFound } = await chain.end({
     isWhole: passage.position() >= plan.end && plan.isWhole,
   });

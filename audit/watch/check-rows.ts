@@ -35,15 +35,15 @@ export const checkRow = async (
   dependencies: RowDependencies,
   stream: StreamName,
 ): Promise<readonly Difference[]> => {
-  const place = dependencies.tables.rowOf(stream);
-  if (!place) return [];
+  const target = dependencies.tables.rowOf(stream);
+  if (!target) return [];
   let found: readonly Difference[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS_MAX && !dependencies.signal.aborted; attempt += 1) {
     const { isParked, skipped } = await readExceptions(dependencies.pool, stream);
     if (isParked) return [];
-    const folded = await fold(dependencies, place.table, { stream, skipped });
-    const seen = await readRow(dependencies.pool, place, { stream, owners: folded.owners });
-    const outcome = seen && compare(folded, { table: place.table, skipped, seen });
+    const folded = await fold(dependencies, target.table, { stream, skipped });
+    const seen = await readRow(dependencies.pool, target, { stream, owners: folded.owners });
+    const outcome = seen && compare(folded, { table: target.table, skipped, seen });
     // A difference that is seen twice was not caused by a change in between.
     if (outcome?.length === 0 || (outcome && isDeepStrictEqual(outcome, found))) return outcome;
     found = outcome ?? [];
@@ -157,7 +157,7 @@ const compare = (
   const items = expectedItems(table, state, isDeparted);
   const shares = expectedShares(table, state);
   const fields = [
-    ...differing(expected && { ...expected, version: last.version }, seen.row && told(table, seen.row)),
+    ...differing(expected && { ...expected, version: last.version }, seen.row && comparable(table, seen.row)),
     ...table.items.flatMap((each) =>
       differingItems(each, items[each.name] ?? [], seen.items[each.name] ?? []),
     ),
@@ -170,7 +170,7 @@ const compare = (
 };
 
 /** Converts a row to the format of the expectation: timestamps as in events. */
-const told = (
+const comparable = (
   { columns }: Table,
   row: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> => {
@@ -191,7 +191,7 @@ const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): rea
   return [
     ...new Set(
       sorted.flatMap((row, index) =>
-        differing(row, told(table, found[index] ?? {})).map((field) => `${list.name}.${field}`),
+        differing(row, comparable(table, found[index] ?? {})).map((field) => `${list.name}.${field}`),
       ),
     ),
   ];
@@ -199,7 +199,7 @@ const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): rea
 
 /** Differences of a contribution, prefixed with the name of the view. */
 const differingShare = (table: ProjectedShares, expected: Expected, found: Seen['row']): readonly string[] =>
-  differing(expected, found && told(table, found)).map((field) => `${table.view.name}.${field}`);
+  differing(expected, found && comparable(table, found)).map((field) => `${table.view.name}.${field}`);
 
 /** Sorts like PostgreSQL: numbers by value, and texts by the collation "C". */
 const compareIds = (one: unknown, other: unknown): number =>

@@ -44,13 +44,13 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
     log.error({ err }, 'The verification of the log failed and is retried.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     const projection = { codec: createCodec(options), tables: tablesOf(domain) };
-    let told = 0;
+    let logged = 0;
     while (!signal.aborted) {
       const beganMs = performance.now();
       const { events, differences, isEnd } = await step({ pool: own, eventLog, ...projection, signal });
-      for (const difference of differences.slice(0, Math.max(LOGGED_MAX - told, 0)))
+      for (const difference of differences.slice(0, Math.max(LOGGED_MAX - logged, 0)))
         log.error({ difference }, 'The read model, or the log itself, differs from what was recorded.');
-      told = isEnd ? 0 : told + differences.length;
+      logged = isEnd ? 0 : logged + differences.length;
       const restMs = isEnd ? pauseMs : (events / eventsPerSecond) * 1_000 - (performance.now() - beganMs);
       await delay(Math.max(restMs, 0), undefined, { signal }).catch(() => {});
     }

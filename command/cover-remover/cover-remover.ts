@@ -86,15 +86,15 @@ export const removeLostUploads = async (
   lost: LostUploads,
 ): Promise<void> => {
   const { kind, stream, id, version } = lost;
-  const places = new Map<string, string>();
+  const uploads = new Map<string, string>();
   let before: readonly string[] = [];
   read: for await (const events of eventLog.read(stream))
     for (const event of events) {
       if (event.version > version) break read;
-      if (event.version === version) before = [...places.values()];
-      applyTo(places, kind, event);
+      if (event.version === version) before = [...uploads.values()];
+      applyTo(uploads, kind, event);
     }
-  const kept = new Set(places.values());
+  const kept = new Set(uploads.values());
   for (const path of new Set(before)) {
     const blob = kept.has(path) ? undefined : blobOfUpload(id, path);
     if (blob !== undefined) await blobs.remove(blob);
@@ -155,19 +155,19 @@ const isValue = (value: unknown): value is string | null => typeof value === 'st
 
 /** The uploads of an aggregate after an event, by path: `receipts`, or `items/3/receipt`. */
 const applyTo = (
-  places: Map<string, string>,
+  uploads: Map<string, string>,
   kind: Kind,
   { type, data }: Pick<RecordedEvent, 'type' | 'data'>,
 ): void => {
   const event = Object.values(kind.events).find((each) => each.type === type);
   if (event === undefined) return;
   const { effect, list, sets } = event;
-  const put = (place: string, value: unknown): void => {
-    if (typeof value === 'string') places.set(place, value);
-    else if (value === null) places.delete(place);
+  const put = (path: string, value: unknown): void => {
+    if (typeof value === 'string') uploads.set(path, value);
+    else if (value === null) uploads.delete(path);
   };
   if (effect === 'ends') {
-    places.clear();
+    uploads.clear();
     return;
   }
   if (list === undefined) for (const name of uploadsIn(kind.fields)) put(name, data[name]);

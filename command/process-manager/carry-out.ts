@@ -46,7 +46,7 @@ export const carryOutOrPark = (dependencies: TaskDependencies, task: Task): Prom
   });
 
 type Failing = { work(): Promise<void>; park(error: unknown): Promise<void> };
-type Told = {
+type Subject = {
   readonly task: string;
   readonly stream: StreamName;
   readonly name?: string;
@@ -56,7 +56,7 @@ type Told = {
 /** Executes a consequence of an event, or parks it; throws only if the log or the database is unavailable. */
 export const doOrPark = async (
   dependencies: TaskDependencies,
-  { cause, ...told }: Told,
+  { cause, ...subject }: Subject,
   { work, park }: Failing,
 ): Promise<'done' | 'parked'> => {
   try {
@@ -66,7 +66,7 @@ export const doOrPark = async (
     if (isOfEngines(err) && !(await doEnginesAnswer(dependencies))) throw err;
     await park(err);
     dependencies.log.error(
-      { err, ...told, event: { id: cause.id }, traceId: traceIdOf(cause.metadata.trace) },
+      { err, ...subject, event: { id: cause.id }, traceId: traceIdOf(cause.metadata.trace) },
       'The process manager has parked a failed task and retries it.',
     );
     return 'parked';

@@ -28,7 +28,7 @@ export const declareReactions = async (
   await migrateFollowers(pool);
   await migrateLeases(pool);
   await (following === undefined
-    ? forget(pool, 'true')
+    ? discard(pool, 'true')
     : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
 };
 
@@ -113,11 +113,11 @@ export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => 
   const [other] = rows;
   if (other === undefined) return;
   if (!other.isOverdue) throw new Overtaken();
-  await forget(pool, isOverdue);
+  await discard(pool, isOverdue);
 };
 
 /** A later declaration starts from scratch: events in between trigger nothing. */
-const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
+const discard = async (pool: Pool, isOverdue: string): Promise<void> => {
   await inTransaction(pool, async (connection) => {
     await holdCheckpoint(connection, REACTIONS);
     const { rowCount } = await connection.query(

@@ -39,15 +39,15 @@ export async function* pagesOf(
   { pool, eventLog, happened }: Paging,
   { after, signal, event }: From,
 ): AsyncGenerator<Followed> {
-  let place: Omit<Followed, 'page'> = { upTo: after, event };
+  let checkpoint: Omit<Followed, 'page'> = { upTo: after, event };
   for await (const events of eventLog.follow(after, signal, event)) {
     let begun = 0;
     const upTo = (end: number): Followed => {
       const page = { events: events.slice(begun, end) };
       const last = page.events.at(-1);
-      if (last !== undefined) place = { upTo: last.position, event: last.id };
+      if (last !== undefined) checkpoint = { upTo: last.position, event: last.id };
       begun = end;
-      return { page, ...place };
+      return { page, ...checkpoint };
     };
     const all = events.map(happened);
     const crowded = await crowdedOf(
@@ -57,7 +57,7 @@ export async function* pagesOf(
     for (const [index, before] of all.entries()) {
       if (before === undefined || !crowded.has(before.position)) continue;
       if (index > begun) yield upTo(index);
-      while (await hasMore(pool, before)) yield { page: { before }, ...place };
+      while (await hasMore(pool, before)) yield { page: { before }, ...checkpoint };
     }
     yield upTo(events.length);
   }

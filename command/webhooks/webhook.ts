@@ -60,8 +60,8 @@ export const webhook: Decider<AggregateState, WebhookCommand, WebhookEvent> = {
         const before = contentOf(present);
         const changes = changesTo(before, command.type === 'EditWebhook' ? merged(before, command) : command);
         if (Object.keys(changes).length === 0) return [];
-        const told = command.scopes && decidesWhatGoesWhere(changes) ? { scopes: command.scopes } : {};
-        return [{ type: 'webhook.changed', data: { ...mark, ...changes, ...told } }];
+        const scopes = command.scopes && decidesWhatGoesWhere(changes) ? { scopes: command.scopes } : {};
+        return [{ type: 'webhook.changed', data: { ...mark, ...changes, ...scopes } }];
       }
       case 'RotateWebhookSecret':
         return rotate(mark, command, present);

@@ -23,7 +23,7 @@ export const traceAttempts = (tracing: Tracing, sender: Sender): Sender => {
       });
       try {
         const result = await sender.send({ ...outgoing, trace: span.traceparent }, signal);
-        tell(span, result);
+        recordResult(span, result);
         return result;
       } catch (error) {
         span.fail(errorTypeOf(error));
@@ -37,7 +37,7 @@ export const traceAttempts = (tracing: Tracing, sender: Sender): Sender => {
 
 const FIRST_FAILURE = 400;
 
-const tell = (span: Span, { attempt, outcome }: AttemptResult): void => {
+const recordResult = (span: Span, { attempt, outcome }: AttemptResult): void => {
   const status = attempt?.status ?? undefined;
   span.set({ 'http.response.status_code': status, 'annals.outcome': outcome.state });
   if (attempt === null || (status !== undefined && status < FIRST_FAILURE)) return;

@@ -7,13 +7,13 @@ import type { Findings } from './findings.ts';
  * A table of the positions of all events, beside the scratch read model, because a large log exceeds the
  * memory.
  */
-export const createPlaces = async (connection: Connection, schema: string): Promise<void> => {
+export const createPositions = async (connection: Connection, schema: string): Promise<void> => {
   await connection.query(
     `create unlogged table ${schema}.places (stream text collate "C" not null, version integer not null, position bigint not null, id uuid not null)`,
   );
 };
 
-export const addPlaces = async (
+export const addPositions = async (
   pool: Pool,
   schema: string,
   events: readonly RecordedEvent[],
@@ -42,7 +42,7 @@ const MEMORY = '128MB';
 const LISTED_MAX = 100;
 
 /** In the order of the log, the versions of each stream must be 1, 2, 3 and so on, and every id unique. */
-export const checkPlaces = async (
+export const checkPositions = async (
   connection: Connection,
   schema: string,
   findings: Findings,
