@@ -7,7 +7,7 @@ import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { wire } from '#kernel/registry/names.ts';
 import type { Domain, EventInfo, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { maySee as mayKnowInMemory, type Told } from '#kernel/visibility/may-see.ts';
+import { maySee as maySeeInMemory, type Occurrence } from '#kernel/visibility/may-see.ts';
 import type { EventId, Position, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
@@ -37,7 +37,7 @@ type Step = {
   /** Of an event of an item: the item that it may add, change or remove. */
   readonly item: State;
 };
-type Happened = { readonly recorded: RecordedEvent; readonly told: Told; readonly find: Find };
+type Happened = { readonly recorded: RecordedEvent; readonly told: Occurrence; readonly find: Find };
 
 /** Kinds of users are left out but for their roles: their names are sealed. */
 const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
@@ -201,7 +201,7 @@ export const describeTold = (domain: Domain): void => {
           for (const [index, change] of changes.entries()) {
             const { told: what, find } = open[index] as Happened;
             for (const asker of askersOf(domain)) {
-              const wanted = mayKnowInMemory(domain, what, asker, find);
+              const wanted = maySeeInMemory(domain, what, asker, find);
               const isTold = maySee(callerOf(domain, asker), change);
               if (isTold) told += 1;
               expect({ isTold, asker, what, change }).toEqual({ isTold: wanted, asker, what, change });

@@ -101,20 +101,23 @@ test.each([
   ['a head was replaced', REPLACE_HEAD, 'different heads'],
   ['the key was replaced', REPLACE_KEY, 'different things of the key'],
   ['the ends of log, chain and heads were cut off together', CUT, 'its end was cut off'],
-])('if %s in the database, nothing more is published, and the reason is reported', async (_what, statements, why) => {
-  await world.append(2);
-  await world.prove();
-  for (const statement of statements) await world.tamper(statement);
-  await expect(publish()).rejects.toThrow(HeadsDisagree);
-  await using _heads = await startHeads({
-    ...world,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-    everyMs: 100,
-  });
-  expect(await until(problem, (text) => typeof text === 'string')).toContain(why);
-  expect(await counts()).toEqual([3, 5]);
-});
+])(
+  'if %s in the database, nothing more is published, and the reason is reported',
+  async (_what, statements, why) => {
+    await world.append(2);
+    await world.prove();
+    for (const statement of statements) await world.tamper(statement);
+    await expect(publish()).rejects.toThrow(HeadsDisagree);
+    await using _heads = await startHeads({
+      ...world,
+      log: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+      everyMs: 100,
+    });
+    expect(await until(problem, (text) => typeof text === 'string')).toContain(why);
+    expect(await counts()).toEqual([3, 5]);
+  },
+);
 
 test('nothing is written to a file that was tampered with, even meanwhile', async () => {
   const publisher = createPublisher(world);

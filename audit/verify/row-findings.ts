@@ -27,17 +27,17 @@ export const compareRows = async (
 ): Promise<void> => {
   const { findings } = context;
   const { listed, ...totals } = await compare(connection, comparison);
-  const listed = { missing: 0, extra: 0, different: 0 };
+  const counts = { missing: 0, extra: 0, different: 0 };
   for (const difference of listed) {
     const how = difference.found === null ? 'missing' : difference.recorded === null ? 'extra' : 'different';
     if (!findings.isWanted(`${against}_${how}`)) continue;
     findings.add(
       await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, context),
     );
-    listed[how] += 1;
+    counts[how] += 1;
   }
   for (const how of ['missing', 'extra', 'different'] as const)
-    findings.addUnlisted(`${against}_${how}`, totals[how] - listed[how]);
+    findings.addUnlisted(`${against}_${how}`, totals[how] - counts[how]);
 };
 
 const explained = async (

@@ -13,7 +13,9 @@ const AT = '2026-01-02T03:04:05.678Z';
 
 type Declared = { readonly kind: string; readonly events: unknown; readonly commands: unknown };
 /** The name of an event, alone or with its data beside the ids. */
-type GivenEvent<A extends Declared> = (keyof A['events'] & string) | readonly [keyof A['events'] & string, Row];
+type GivenEvent<A extends Declared> =
+  | (keyof A['events'] & string)
+  | readonly [keyof A['events'] & string, Row];
 type Others = Readonly<Record<string, AggregateState>>;
 
 /**
