@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { test as base } from 'vitest';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import type { HandBrowser, Seen } from '../../testing/http/browser-by-hand.ts';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { type AccountsSite, openAccountsSite } from './accounts-site.ts';
 
 export const email = 'ada@example.com';
@@ -89,3 +90,44 @@ export const openAccountVisit = async (
     eventOf: async (type, userId) => (await eventsOf(type, userId))[0],
   };
 };
+
+/** What the rows of a table need of the fixtures below. */
+export type Visitor = Pick<AccountVisit, 'site' | 'authorizeUrl'> & {
+  readonly browser: HandBrowser;
+  begin(more?: More, using?: HandBrowser): Promise<Seen>;
+  signIn(more?: More, using?: HandBrowser): Promise<Seen>;
+};
+
+/**
+ * An accounts site for each file, and for each test a new browser. The steps take that browser unless a test
+ * names another one.
+ */
+export const test = base
+  .extend('visitOptions', { scope: 'file' }, {} as Parameters<typeof openAccountVisit>[0])
+  .extend('visit', { scope: 'file' }, async ({ visitOptions }, { onCleanup }) => {
+    const visit = await openAccountVisit(visitOptions);
+    onCleanup(() => visit.site[Symbol.asyncDispose]());
+    return visit;
+  })
+  .extend('site', { scope: 'file' }, ({ visit }) => visit.site)
+  .extend('authorizeUrl', { scope: 'file' }, ({ visit }) => visit.authorizeUrl)
+  .extend('eventOf', { scope: 'file' }, ({ visit }) => visit.eventOf)
+  .extend('browser', () => openHandBrowser())
+  .extend(
+    'begin',
+    ({ visit, browser }) =>
+      (more: More = {}, using = browser) =>
+        visit.begin(using, more),
+  )
+  .extend(
+    'signInWith',
+    ({ visit, browser }) =>
+      (page: Seen, fields: More, using = browser) =>
+        visit.signInWith(using, page, fields),
+  )
+  .extend(
+    'signIn',
+    ({ visit, browser }) =>
+      (more: More = {}, using = browser) =>
+        visit.signIn(using, more),
+  );

@@ -1,34 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
-import {
-  type AccountVisit,
-  email,
-  from,
-  openAccountVisit,
-  password,
-  titleOf,
-} from '../engines/account-visit.ts';
-import type { AccountsSite } from '../engines/accounts-site.ts';
+import { describe, expect } from 'vitest';
+import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { test as base, email, from, password, titleOf } from '../engines/account-visit.ts';
 
 // Own server: clients come from many addresses, which the ingress accepts from no client.
 
-let visit: AccountVisit;
-let site: AccountsSite;
-let browser: HandBrowser;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
-});
-afterAll(() => site?.[Symbol.asyncDispose]());
-beforeEach(() => {
-  browser = openHandBrowser();
-});
-
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
-  visit.signInWith(using, page, fields);
-
-describe('connecting a device', () => {
-  const askForCode = async () => {
+const test = base
+  .extend('askForCode', ({ site }) => async () => {
     const answer = await fetch(`${site.url}/device_authorization`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: 'reading-list', scope: 'openid read:articles' }),
@@ -38,20 +15,36 @@ describe('connecting a device', () => {
       device_code: string;
       verification_uri_complete: string;
     };
-  };
-  const poll = (deviceCode: string) =>
-    fetch(`${site.url}/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        client_id: 'reading-list',
-        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
-        device_code: deviceCode,
-      }),
-    });
-  const enter = (page: Seen, code: string, more: Record<string, string> = {}, headers = from()) =>
-    browser.post(page.action, { ...page.hidden, user_code: code, ...more }, headers);
+  })
+  .extend(
+    'poll',
+    ({ site }) =>
+      (deviceCode: string) =>
+        fetch(`${site.url}/token`, {
+          method: 'POST',
+          body: new URLSearchParams({
+            client_id: 'reading-list',
+            grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+            device_code: deviceCode,
+          }),
+        }),
+  )
+  .extend(
+    'enter',
+    ({ browser }) =>
+      (page: Seen, code: string, more: Record<string, string> = {}, headers = from()) =>
+        browser.post(page.action, { ...page.hidden, user_code: code, ...more }, headers),
+  );
 
-  test('goes by its code, a confirmation, sign-in and consent', async () => {
+describe('connecting a device', () => {
+  test('goes by its code, a confirmation, sign-in and consent', async ({
+    askForCode,
+    browser,
+    enter,
+    poll,
+    signInWith,
+    site,
+  }) => {
     const { user_code: code, device_code: deviceCode } = await askForCode();
     const confirm = await enter(
       await browser.get(`${site.url}/device`),
@@ -72,7 +65,7 @@ describe('connecting a device', () => {
     expect(await (await poll(deviceCode)).json()).toMatchObject({ token_type: 'Bearer' });
   });
 
-  test('a code in the address is shown and not sent', async () => {
+  test('a code in the address is shown and not sent', async ({ askForCode, browser, site }) => {
     const { user_code: code, verification_uri_complete: address } = await askForCode();
     const page = await browser.get(address);
     expect(titleOf(page)).toBe('Connect a device');
@@ -81,7 +74,7 @@ describe('connecting a device', () => {
     expect(forged.body).not.toContain('<script');
   });
 
-  test('can be refused, and the device is told', async () => {
+  test('can be refused, and the device is told', async ({ askForCode, browser, enter, poll, site }) => {
     const { user_code: code, device_code: deviceCode } = await askForCode();
     const confirm = await enter(await browser.get(`${site.url}/device`), code);
     const aborted = await browser.post(confirm.action, { ...confirm.hidden, abort: 'yes' }, from());
@@ -89,23 +82,28 @@ describe('connecting a device', () => {
     expect(await (await poll(deviceCode)).json()).toMatchObject({ error: 'access_denied' });
   });
 
-  test.each<[string, string, string]>([
+  test.for<[string, string, string]>([
     ['no code', '', 'Enter the code that the device shows.'],
     ['a wrong code', 'BCDF-GHJK', 'There is no such code.'],
     ['markup', '<script>alert(1)</script>', 'There is no such code.'],
-  ])('%s is told', async (_what, code, message) => {
+  ])('%s is told', async ([_what, code, message], { browser, enter, site }) => {
     const page = await enter(await browser.get(`${site.url}/device`), code);
     expect(page.body).toContain(message);
     expect(page.body).not.toContain('<script');
   });
 
-  test('a form of another browser is refused', async () => {
+  test('a form of another browser is refused', async ({ askForCode, enter, site }) => {
     const { user_code: code } = await askForCode();
     const page = await openHandBrowser().get(`${site.url}/device`);
     expect((await enter(page, code)).status).toBe(400);
   });
 
-  test('guessing codes is over after thirty tries from an address; right codes are not counted', async () => {
+  test('guessing codes is over after thirty tries from an address; right codes are not counted', async ({
+    askForCode,
+    browser,
+    enter,
+    site,
+  }) => {
     const address = from('203.0.113.77');
     const { user_code: code } = await askForCode();
     const statuses: number[] = [];

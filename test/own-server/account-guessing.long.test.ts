@@ -1,35 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { type AccountVisit, anAddress, from, openAccountVisit, password } from '../engines/account-visit.ts';
-import type { AccountsSite } from '../engines/accounts-site.ts';
+import { anAddress, from, password, test, type Visitor } from '../engines/account-visit.ts';
 
 // Own server: clients come from many addresses, which the ingress accepts from no client.
-
-let visit: AccountVisit;
-let site: AccountsSite;
-let browser: HandBrowser;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
-});
-afterAll(() => site?.[Symbol.asyncDispose]());
-beforeEach(() => {
-  browser = openHandBrowser();
-});
-
-const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
 
 describe('guessing', () => {
   const guess = (page: Seen, who: string, address: string, using: HandBrowser) =>
     using.post(page.action, { ...page.hidden, email: who, password: 'a wrong password' }, from(address));
 
-  test.each([
+  test.for<[string, (visitor: Pick<Visitor, 'site'>) => Promise<string>]>([
     [
       'an account',
-      async () => {
+      async ({ site }) => {
         const who = anAddress();
         await site.addPerson({ email: who, password });
         return who;
@@ -38,8 +22,8 @@ describe('guessing', () => {
     ['an address of nobody', async () => anAddress()],
   ])(
     'the password of %s is over after ten tries from an address, whatever the sign-in',
-    async (_what, make) => {
-      const who = await make();
+    async ([_what, make], { begin, browser, site }) => {
+      const who = await make({ site });
       for (let times = 1; times <= 10; times += 1) {
         const fresh = openHandBrowser();
         expect((await guess(await begin({}, fresh), who, '192.0.2.1', fresh)).status).toBe(422);
@@ -51,7 +35,11 @@ describe('guessing', () => {
     },
   );
 
-  test('keeps the owner out neither elsewhere, nor in a browser in which they have signed in before', async () => {
+  test('keeps the owner out neither elsewhere, nor in a browser in which they have signed in before', async ({
+    begin,
+    browser,
+    site,
+  }) => {
     const who = anAddress();
     await site.addPerson({ email: who, password });
     const enter = async (using: HandBrowser, address: string) => {
@@ -71,7 +59,12 @@ describe('guessing', () => {
     expect(await enter(stranger, '192.0.2.7')).toBe(429);
   });
 
-  test('is told to the event log when it locks an account, and by nobody’s name', async () => {
+  test('is told to the event log when it locks an account, and by nobody’s name', async ({
+    begin,
+    browser,
+    eventOf,
+    site,
+  }) => {
     const who = anAddress();
     const userId = await site.addPerson({ email: who, password });
     const page = await begin();
@@ -85,7 +78,7 @@ describe('guessing', () => {
 
   test(
     'from one address is over after fifty tries, whoever is guessed at',
-    async () => {
+    async ({ begin, browser }) => {
       const page = await begin();
       const statuses: number[] = [];
       while (statuses.at(-1) !== 429 && statuses.length < 60)

@@ -1,40 +1,26 @@
 // Over 200 lines, because every case goes through the one installation that is set up here.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { describe, expect } from 'vitest';
+import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import {
-  type AccountVisit,
   email,
   from,
-  openAccountVisit,
   password,
+  test,
   titleOf,
+  type Visitor,
   verifier,
   WEB_REDIRECT_URI,
 } from '../engines/account-visit.ts';
-import type { AccountsSite } from '../engines/accounts-site.ts';
 
 // Own server: clients come from many addresses, which the ingress accepts from no client.
 
-let visit: AccountVisit;
-let site: AccountsSite;
-let browser: HandBrowser;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
-});
-afterAll(() => site?.[Symbol.asyncDispose]());
-beforeEach(() => {
-  browser = openHandBrowser();
-});
-
-const authorizeUrl = (more: Record<string, string> = {}) => visit.authorizeUrl(more);
-const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
-  visit.signInWith(using, page, fields);
-const signIn = (more: Record<string, string> = {}, using = browser) => visit.signIn(using, more);
-
 describe('signing in', () => {
-  test('leads by 303 to the question for consent, and from there by 302 to the client with a code', async () => {
+  test('leads by 303 to the question for consent, and from there by 302 to the client with a code', async ({
+    begin,
+    browser,
+    signInWith,
+    site,
+  }) => {
     const answered = await signInWith(await begin(), { email: 'ADA@Example.com ', password });
     expect(answered.status).toBe(303);
     const consent = await browser.follow(answered);
@@ -63,7 +49,11 @@ describe('signing in', () => {
     });
   });
 
-  test('asks a client on the web nothing again that was allowed, and our own application nothing at all', async () => {
+  test('asks a client on the web nothing again that was allowed, and our own application nothing at all', async ({
+    begin,
+    browser,
+    signIn,
+  }) => {
     const web = { client_id: 'web-reader', redirect_uri: WEB_REDIRECT_URI };
     const consent = await signIn(web);
     await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
@@ -75,13 +65,17 @@ describe('signing in', () => {
     );
   });
 
-  test('asks each time for a client on the person’s machine, which another program could pass itself off as (RFC 8252, 8.6)', async () => {
+  test('asks each time for a client on the person’s machine, which another program could pass itself off as (RFC 8252, 8.6)', async ({
+    begin,
+    browser,
+    signIn,
+  }) => {
     const consent = await signIn();
     await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
     expect(titleOf(await begin())).toBe('Allow Reading List?');
   });
 
-  test('and not allowing it leads back to the client with access_denied', async () => {
+  test('and not allowing it leads back to the client with access_denied', async ({ browser, signIn }) => {
     const consent = await signIn();
     const denied = await browser.follow(
       await browser.post(consent.action, { ...consent.hidden, decision: 'deny' }),
@@ -89,7 +83,7 @@ describe('signing in', () => {
     expect(denied.location).toMatch(/\/callback\?error=access_denied&/);
   });
 
-  test('can be cancelled', async () => {
+  test('can be cancelled', async ({ begin, browser, signInWith }) => {
     const page = await begin();
     const cancelled = await browser.follow(
       await signInWith(page, { email: '', password: '', cancel: 'yes' }),
@@ -97,7 +91,7 @@ describe('signing in', () => {
     expect(cancelled.location).toMatch(/\/callback\?error=access_denied&/);
   });
 
-  test('gives the session another id than the browser had before', async () => {
+  test('gives the session another id than the browser had before', async ({ browser, signIn }) => {
     const consent = await signIn();
     await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
     const before = browser.cookies.get('annals_session')?.value;
@@ -106,16 +100,16 @@ describe('signing in', () => {
     expect(browser.cookies.get('annals_session')?.value).not.toBe(before);
   });
 
-  test('shows the address that the client suggests, as text', async () => {
+  test('shows the address that the client suggests, as text', async ({ begin }) => {
     const page = await begin({ login_hint: '"><script>alert(1)</script>' });
     expect(page.body).toContain('value="&quot;&gt;&lt;script&gt;');
     expect(page.body).not.toContain('<script');
   });
 
-  test.each([
+  test.for<[string, { email: string; password: string }]>([
     ['a wrong password', { email, password: 'wrong password' }],
     ['an address of nobody', { email: 'nobody@example.com', password }],
-  ])('%s gets the same answer', async (_what, fields) => {
+  ])('%s gets the same answer', async ([_what, fields], { begin, browser, signInWith }) => {
     const page = await signInWith(await begin(), fields);
     expect(page.status).toBe(422);
     expect(page.body).toContain('No account has this e-mail address and this password.');
@@ -125,7 +119,7 @@ describe('signing in', () => {
     expect((await browser.follow(await signInWith(page, { email, password }))).status).toBe(200);
   });
 
-  test('a missing field is told and linked', async () => {
+  test('a missing field is told and linked', async ({ begin, signInWith }) => {
     const page = await signInWith(await begin(), { email: '', password: '' });
     expect(page.status).toBe(422);
     expect(page.body).toContain('<a href="#email">Enter your e-mail address.</a>');
@@ -134,19 +128,23 @@ describe('signing in', () => {
     );
   });
 
-  type Wrong = (page: Seen) => Promise<Seen>;
-  test.each<[string, Wrong, number]>([
-    ['no token', ({ action }) => browser.post(action, { email, password }), 400],
-    ['a wrong token', ({ action }) => browser.post(action, { email, password, token: 'x'.repeat(43) }), 403],
+  type Wrong = (page: Seen, visitor: Pick<Visitor, 'begin' | 'browser'>) => Promise<Seen>;
+  test.for<[string, Wrong, number]>([
+    ['no token', ({ action }, { browser }) => browser.post(action, { email, password }), 400],
+    [
+      'a wrong token',
+      ({ action }, { browser }) => browser.post(action, { email, password, token: 'x'.repeat(43) }),
+      403,
+    ],
     [
       'the token of another sign-in',
-      async ({ action }) =>
+      async ({ action }, { begin, browser }) =>
         browser.post(action, { ...(await begin({}, openHandBrowser())).hidden, email, password }),
       403,
     ],
     [
       'a repeated field',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(action, [
           ...Object.entries(hidden),
           ['email', email],
@@ -155,20 +153,22 @@ describe('signing in', () => {
         ]),
       400,
     ],
-    ['no password', ({ action, hidden }) => browser.post(action, { ...hidden, email }), 400],
+    ['no password', ({ action, hidden }, { browser }) => browser.post(action, { ...hidden, email }), 400],
     [
       'a field that is too long',
-      ({ action, hidden }) => browser.post(action, { ...hidden, email, password: 'x'.repeat(201) }),
+      ({ action, hidden }, { browser }) =>
+        browser.post(action, { ...hidden, email, password: 'x'.repeat(201) }),
       400,
     ],
     [
       'a body that is too large',
-      ({ action, hidden }) => browser.post(action, { ...hidden, email, password, more: 'x'.repeat(9_000) }),
+      ({ action, hidden }, { browser }) =>
+        browser.post(action, { ...hidden, email, password, more: 'x'.repeat(9_000) }),
       413,
     ],
     [
       'too many fields',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(action, [
           ...Object.entries(hidden),
           ...Array.from({ length: 201 }, (_, at) => [`f${at}`, 'x'] as const),
@@ -177,7 +177,7 @@ describe('signing in', () => {
     ],
     [
       'JSON',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(action, JSON.stringify({ ...hidden, email, password }), {
           'content-type': 'application/json',
         }),
@@ -185,7 +185,7 @@ describe('signing in', () => {
     ],
     [
       'a form of another site',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(action, { ...hidden, email, password }, { 'sec-fetch-site': 'cross-site' }),
       403,
     ],
@@ -196,13 +196,13 @@ describe('signing in', () => {
     ],
     [
       'the path of another sign-in',
-      async ({ hidden }) =>
+      async ({ hidden }, { begin, browser }) =>
         browser.post((await begin({}, openHandBrowser())).action, { ...hidden, email, password }),
       400,
     ],
     [
       'the path of consent',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(action.replace('/sign-in/', '/consent/'), { ...hidden, decision: 'allow' }),
       400,
     ],
@@ -214,19 +214,28 @@ describe('signing in', () => {
         ),
       405,
     ],
-  ])('%s is refused with a page', async (_what, send, status) => {
-    const answered = await send(await begin());
+  ])('%s is refused with a page', async ([_what, send, status], { begin, browser }) => {
+    const answered = await send(await begin(), { begin, browser });
     expect(answered.status).toBe(status);
     expect(answered.location).toBeUndefined();
   });
 
-  test('a form that was sent before is refused once its sign-in is over', async () => {
+  test('a form that was sent before is refused once its sign-in is over', async ({
+    begin,
+    browser,
+    signInWith,
+  }) => {
     const page = await begin();
     await browser.follow(await signInWith(page, { email, password }));
     expect((await signInWith(page, { email, password })).status).toBe(400);
   });
 
-  test('where to go afterwards comes from the client alone', async () => {
+  test('where to go afterwards comes from the client alone', async ({
+    authorizeUrl,
+    begin,
+    browser,
+    site,
+  }) => {
     const page = await begin();
     for (const name of ['return_to', 'returnTo', 'next', 'redirect_uri', 'RelayState']) {
       const answered = await browser.post(

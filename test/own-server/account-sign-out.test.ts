@@ -1,42 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { describe, expect } from 'vitest';
+import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
-import {
-  type AccountVisit,
-  anAddress,
-  openAccountVisit,
-  password,
-  titleOf,
-} from '../engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
+import { anAddress, test as base, password, titleOf, type Visitor } from '../engines/account-visit.ts';
+import { openAccountsSite } from '../engines/accounts-site.ts';
 
 // Own server: it reads the events of sign-outs from the log.
 
-let visit: AccountVisit;
-let site: AccountsSite;
-let browser: HandBrowser;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
+const test = base.extend('signedIn', ({ browser, signIn }) => async () => {
+  const consent = await signIn();
+  await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
 });
-afterAll(() => site?.[Symbol.asyncDispose]());
-beforeEach(() => {
-  browser = openHandBrowser();
-});
-
-const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
-  visit.signInWith(using, page, fields);
-const signIn = (more: Record<string, string> = {}, using = browser) => visit.signIn(using, more);
-const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
 
 describe('signing out', () => {
-  const signedIn = async () => {
-    const consent = await signIn();
-    await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
-  };
-
-  test('asks first, ends the session, and says so', async () => {
+  test('asks first, ends the session, and says so', async ({ begin, browser, signedIn, site }) => {
     await signedIn();
     const page = await browser.get(`${site.url}/sign-out`);
     expect(titleOf(page)).toBe('Sign out?');
@@ -46,7 +22,7 @@ describe('signing out', () => {
     expect(titleOf(await begin())).toBe('Sign in');
   });
 
-  test('can be thought better of', async () => {
+  test('can be thought better of', async ({ begin, browser, signedIn, site }) => {
     await signedIn();
     const page = await browser.get(`${site.url}/sign-out`);
     expect(titleOf(await browser.follow(await browser.post(page.action, page.hidden)))).toBe(
@@ -55,7 +31,11 @@ describe('signing out', () => {
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/code=/);
   });
 
-  test('for a client ends where the client has registered, and nowhere else', async () => {
+  test('for a client ends where the client has registered, and nowhere else', async ({
+    browser,
+    signedIn,
+    site,
+  }) => {
     await signedIn();
     const query = new URLSearchParams({
       client_id: 'reading-list',
@@ -74,17 +54,23 @@ describe('signing out', () => {
     expect((await browser.get(`${site.url}/sign-out?${evil}`)).status).toBe(400);
   });
 
-  test.each<[string, (page: Seen) => Promise<Seen>]>([
-    ['a wrong token', ({ action }) => browser.post(action, { xsrf: 'x', logout: 'yes' })],
-    ['no token', ({ action }) => browser.post(action, { logout: 'yes' })],
+  test.for<[string, (page: Seen, visitor: Pick<Visitor, 'browser'>) => Promise<Seen>]>([
+    ['a wrong token', ({ action }, { browser }) => browser.post(action, { xsrf: 'x', logout: 'yes' })],
+    ['no token', ({ action }, { browser }) => browser.post(action, { logout: 'yes' })],
     ['another browser', ({ action, hidden }) => openHandBrowser().post(action, { ...hidden, logout: 'yes' })],
-  ])('%s signs nobody out', async (_what, send) => {
+  ])('%s signs nobody out', async ([_what, send], { begin, browser, signedIn, site }) => {
     await signedIn();
-    expect((await send(await browser.get(`${site.url}/sign-out`))).status).toBe(400);
+    expect((await send(await browser.get(`${site.url}/sign-out`), { browser })).status).toBe(400);
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/code=/);
   });
 
-  test('of one person happens by a button where another has just signed in', async () => {
+  test('of one person happens by a button where another has just signed in', async ({
+    begin,
+    browser,
+    signInWith,
+    signedIn,
+    site,
+  }) => {
     await signedIn();
     const other = anAddress();
     await site.addPerson({ email: other, password });
@@ -96,7 +82,7 @@ describe('signing out', () => {
     expect(titleOf(next)).toBe('Allow Reading List?');
   });
 
-  test('is told to the event log', async () => {
+  test('is told to the event log', async ({ begin, browser, eventOf, signInWith, site }) => {
     const who = anAddress();
     const userId = await site.addPerson({ email: who, password });
     await browser.follow(await signInWith(await begin(), { email: who, password }));
@@ -108,7 +94,7 @@ describe('signing out', () => {
   });
 });
 
-test('a person who is deleted is signed out everywhere', async () => {
+test('a person who is deleted is signed out everywhere', async ({ begin, browser, signInWith, site }) => {
   const who = anAddress();
   const userId = await site.addPerson({ email: who, password });
   const consent = await browser.follow(await signInWith(await begin(), { email: who, password }));

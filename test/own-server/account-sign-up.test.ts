@@ -1,48 +1,51 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 import {
-  type AccountVisit,
   anAddress,
+  test as base,
   challenge,
   email,
   from,
-  openAccountVisit,
   password,
   titleOf,
+  type Visitor,
 } from '../engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
+import { openAccountsSite } from '../engines/accounts-site.ts';
 
 // Own server: clients come from many addresses, which the ingress accepts from no client.
 
-let visit: AccountVisit;
-let site: AccountsSite;
-let browser: HandBrowser;
-beforeAll(async () => {
-  visit = await openAccountVisit();
-  site = visit.site;
-});
-afterAll(() => site?.[Symbol.asyncDispose]());
-beforeEach(() => {
-  browser = openHandBrowser();
-});
+const test = base
+  .extend(
+    'signUp',
+    ({ browser }) =>
+      (page: Seen, fields: Record<string, string> = {}, using = browser) =>
+        using.post(
+          page.action,
+          { ...page.hidden, name: 'Ada Lovelace', email: anAddress(), password, ...fields },
+          from(),
+        ),
+  )
+  .extend(
+    'signUpPage',
+    ({ begin, browser }) =>
+      async (using = browser) =>
+        using.get(`${(await begin({}, using)).url}/sign-up`),
+  );
 
-const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
-  visit.signInWith(using, page, fields);
-const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
+type SignUp = (page: Seen, fields?: Record<string, string>, using?: HandBrowser) => Promise<Seen>;
 
 describe('signing up', () => {
-  const signUp = (page: Seen, fields: Record<string, string> = {}, using = browser) =>
-    using.post(
-      page.action,
-      { ...page.hidden, name: 'Ada Lovelace', email: anAddress(), password, ...fields },
-      from(),
-    );
-  const signUpPage = async (using = browser) => using.get(`${(await begin({}, using)).url}/sign-up`);
-
-  test('in the middle of a sign-in goes on to consent, and the session is told', async () => {
+  test('in the middle of a sign-in goes on to consent, and the session is told', async ({
+    begin,
+    browser,
+    eventOf,
+    signInWith,
+    signUp,
+    signUpPage,
+    site,
+  }) => {
     const who = anAddress();
     const answered = await signUp(await signUpPage(), { email: who });
     expect(answered.status).toBe(303);
@@ -57,13 +60,16 @@ describe('signing up', () => {
     ).toBe('Allow Reading List?');
   });
 
-  test('by itself ends with a page that says what to do', async () => {
+  test('by itself ends with a page that says what to do', async ({ browser, signUp, site }) => {
     const answered = await signUp(await browser.get(`${site.url}/sign-up`));
     expect([answered.status, answered.location]).toEqual([303, `${site.url}/sign-up/done`]);
     expect(titleOf(await browser.follow(answered))).toBe('Your account is ready');
   });
 
-  test('keeps what was typed, but not the password, where something is wrong', async () => {
+  test('keeps what was typed, but not the password, where something is wrong', async ({
+    signUp,
+    signUpPage,
+  }) => {
     const page = await signUp(await signUpPage(), { name: '<b>Ada</b>', email: 'ada', password: 'short' });
     expect(page.status).toBe(422);
     expect(page.body).toContain('value="&lt;b&gt;Ada&lt;/b&gt;"');
@@ -73,14 +79,14 @@ describe('signing up', () => {
     expect((await signUp(page)).status).toBe(303);
   });
 
-  test('with an address that is taken says so, and the next form is good', async () => {
+  test('with an address that is taken says so, and the next form is good', async ({ signUp, signUpPage }) => {
     const page = await signUp(await signUpPage(), { email: email.toUpperCase() });
     expect(page.status).toBe(409);
     expect(page.body).toContain('This address has an account already.');
     expect((await signUp(page)).status).toBe(303);
   });
 
-  test('twice with one form makes one account', async () => {
+  test('twice with one form makes one account', async ({ browser, signUp, site }) => {
     const page = await browser.get(`${site.url}/sign-up`);
     const fields = { email: anAddress() };
     expect([(await signUp(page, fields)).status, (await signUp(page, fields)).status]).toEqual([303, 303]);
@@ -90,19 +96,29 @@ describe('signing up', () => {
     expect((await signUp(page, { ...fields, password: 'another password' })).status).toBe(409);
   });
 
-  test.each<[string, (page: Seen) => Promise<Seen>, number]>([
+  test.for<
+    [
+      string,
+      (page: Seen, visitor: Pick<Visitor, 'browser' | 'site'> & { signUp: SignUp }) => Promise<Seen>,
+      number,
+    ]
+  >([
     [
       'no token',
-      ({ action, hidden: { form = '' } }) =>
+      ({ action, hidden: { form = '' } }, { browser }) =>
         browser.post(action, { form, name: 'A', email: anAddress(), password }),
       400,
     ],
-    ['another form’s id', (page) => signUp(page, { form: randomBytes(16).toString('base64url') }), 403],
-    ['a form’s id that is none', (page) => signUp(page, { form: 'x' }), 400],
-    ['a browser without the cookie', (page) => signUp(page, {}, openHandBrowser()), 403],
+    [
+      'another form’s id',
+      (page, { signUp }) => signUp(page, { form: randomBytes(16).toString('base64url') }),
+      403,
+    ],
+    ['a form’s id that is none', (page, { signUp }) => signUp(page, { form: 'x' }), 400],
+    ['a browser without the cookie', (page, { signUp }) => signUp(page, {}, openHandBrowser()), 403],
     [
       'the cookie of another browser',
-      async (page) => {
+      async (page, { signUp, site }) => {
         const other = openHandBrowser();
         await other.get(`${site.url}/sign-up`);
         return signUp(page, {}, other);
@@ -111,7 +127,7 @@ describe('signing up', () => {
     ],
     [
       'a form of another site',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(
           action,
           { ...hidden, name: 'A', email: anAddress(), password },
@@ -121,7 +137,7 @@ describe('signing up', () => {
     ],
     [
       'a repeated name',
-      ({ action, hidden }) =>
+      ({ action, hidden }, { browser }) =>
         browser.post(action, [
           ...Object.entries(hidden),
           ['name', 'a'],
@@ -131,12 +147,14 @@ describe('signing up', () => {
         ]),
       400,
     ],
-    ['a role', (page) => signUp(page, { role: 'admin' }), 303],
-  ])('%s is answered by %#', async (_what, send, status) => {
-    expect((await send(await browser.get(`${site.url}/sign-up`))).status).toBe(status);
+    ['a role', (page, { signUp }) => signUp(page, { role: 'admin' }), 303],
+  ])('%s is answered by %#', async ([_what, send, status], { browser, signUp, site }) => {
+    expect((await send(await browser.get(`${site.url}/sign-up`), { browser, signUp, site })).status).toBe(
+      status,
+    );
   });
 
-  test('whoever asks for a role does not get it', async () => {
+  test('whoever asks for a role does not get it', async ({ browser, signUp, site }) => {
     const who = anAddress();
     await signUp(await browser.get(`${site.url}/sign-up`), { email: who, role: 'admin' });
     expect(await site.auth.persons.byEmail(who)).toMatchObject({ role: 'author' });
