@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
       await press('Erase');
       await press('Erase for ever');
       await heading(`User ${ada.userId}, deleted`);
-      await page.getByText('Nothing of them is left').waitFor();
+      await page.getByText('No residual personal data was found').waitFor();
       await look('4-erased');
       expect(complaints).toEqual([]);
       await page.context().close();

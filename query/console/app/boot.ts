@@ -51,7 +51,7 @@ const failed = async (): Promise<void> => {
   sessionStorage.removeItem(KEY);
   say(
     'The console could not be loaded',
-    'Check your connection, and whether the server runs. If it stays so, ask whoever runs it.',
+    'Check your connection, and whether the server runs. If the problem remains, ask its operator.',
     true,
   );
 };

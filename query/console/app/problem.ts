@@ -55,9 +55,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   too_many_orders: 'Wait until some of them are finished.',
   unavailable: 'The service cannot do this just now. Try again in a few seconds.',
   too_many_streams: 'Close another page that follows the events. This one tries again by itself.',
-  client_built_in: 'The console is part of every installation: nobody can change it or take it away.',
+  client_built_in: 'The console is part of every installation: nobody can change or remove it.',
   client_id_taken: 'Choose another id.',
-  webhook_disabled: 'Enable the endpoint first, if you want it to be told again.',
+  webhook_disabled: 'Enable the endpoint first, if it shall receive events again.',
 };
 
 /** Any error as a problem. */

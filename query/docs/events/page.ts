@@ -58,18 +58,18 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
 };
 
 const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
-<p>Whatever happens is an event. Every way to hear of it tells the same one, under the same id and at the same cursor: in
-<a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>, by <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,
-to <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, in <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
-The feed needs <code>read:events</code>. What is public needs no other scope; what is not needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
+<p>Everything that happens is an event. All interfaces have the same events, with the same id and cursor:
+<a href="${hrefFrom(PATH, '/docs/guides/changes')}">streams and pages</a>, <a href="${hrefFrom(PATH, '/docs/graphql')}#subscriptions">subscriptions</a>,
+<a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, and <a href="${hrefFrom(PATH, '/docs/guides/audit')}">histories and exports</a>.
+The feed needs <code>read:events</code>. Public data needs no other scope; other data needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Names who may see the event, in words. */
 const audienceOf = ({ type, told }: EventDefinition, policy: Policy): string => {
   const ofDomain = visibilityOf(policy.domain).types.get(type);
   if (ofDomain !== undefined) return readersOf(ofDomain, policy);
-  if (told === undefined) return 'Nobody: it is in the log and in its exports alone.';
-  return `The user whom it concerns, and administrators, by \`${scopeOf(policy, told.right)}\`.`;
+  if (told === undefined) return 'Nobody: it is only in the log and its exports.';
+  return `The user whom it concerns, and administrators, with \`${scopeOf(policy, told.right)}\`.`;
 };
 
 const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility, policy: Policy): string => {
@@ -77,18 +77,18 @@ const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility,
   const anyone = policy.rights.get(read)?.byRole.get('anonymous') ?? new Set();
   const byWhich =
     anyone.size > 0
-      ? `everybody if they may, else by \`${scopeOf(policy, read)}\``
-      : `by \`${scopeOf(policy, read)}\``;
+      ? `everybody for public data, otherwise with \`${scopeOf(policy, read)}\``
+      : `with \`${scopeOf(policy, read)}\``;
   const readers = anyone.has(always)
     ? 'Everybody'
-    : `Whoever may read the ${kind.name} as it was before or after it: ${byWhich}`;
+    : `Everyone who may read the ${kind.name} as it was before or after the event: ${byWhich}`;
   // A change of nothing but fields or items with a right of their own.
   const isOfPart = decidedBy.size === 0 && rightTo({}) !== read;
   if (isOfPart)
-    return `Whoever may read the ${kind.name}, and the part of it that this is about, as it was before or after it: ${byWhich}.`;
+    return `Everyone who may read the ${kind.name} and its changed part, as they were before or after the event: ${byWhich}.`;
   if (decidedBy.size === 0) return `${readers}.`;
   const few = guards.map(({ operation }) => `\`${scopeOf(policy, operation)}\``).join(', ');
-  return `${readers}, where ${[...decidedBy].map((name) => `\`${name}\``).join(' or ')} has changed; else whoever may read the rest, by ${few}.`;
+  return `${readers}, if ${[...decidedBy].map((name) => `\`${name}\``).join(' or ')} has changed; otherwise everyone who may read the rest, with ${few}.`;
 };
 
 const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Html> => {
@@ -102,7 +102,7 @@ const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Htm
 <dl>
 <div><dt>Version</dt><dd>${versionsOf(definition)}</dd></div>
 <div><dt>Happens to</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
-<div><dt>Told to</dt><dd>${renderLine(audienceOf(definition, policy))}</dd></div>
+<div><dt>Visible to</dt><dd>${renderLine(audienceOf(definition, policy))}</dd></div>
 <div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2), 'json')}
@@ -113,7 +113,7 @@ ${isPublic(definition) && waysOf(await sampleOf(definition, policy))}
 
 const versionsOf = ({ version, upcasters }: EventDefinition): Html => {
   const earlier = Object.keys(upcasters).join(', ');
-  return html`${version}${earlier !== '' && html`; what earlier releases wrote as ${earlier} is told as ${version}`}`;
+  return html`${version}${earlier !== '' && html`; events that earlier releases wrote as ${earlier} are shown as ${version}`}`;
 };
 
 const personalOf = ({ personal }: EventDefinition): Html => {
@@ -124,7 +124,7 @@ const personalOf = ({ personal }: EventDefinition): Html => {
     html`${names.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}`;
   return html`${told.length > 0 && html`${list(told)}: sealed under the key of <code>${subject}</code>, null once that person was erased`}${
     told.length > 0 && concealed.length > 0 && '; '
-  }${concealed.length > 0 && html`${list(concealed)}: sealed as well, and told to nobody`}`;
+  }${concealed.length > 0 && html`${list(concealed)}: sealed as well, and shown to nobody`}`;
 };
 
 const waysOf = ({
@@ -133,7 +133,7 @@ const waysOf = ({
   result,
   thin,
   full,
-}: Sample): Html => html`<details><summary>As it is told</summary>
+}: Sample): Html => html`<details><summary>As clients get it</summary>
 <h4>In the stream of <code>GET /events</code></h4>
 ${codeBlock(message)}
 <h4>By GraphQL</h4>

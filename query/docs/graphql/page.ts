@@ -60,7 +60,7 @@ how to follow changes in <a href="${hrefFrom(PATH, '/docs/guides/changes')}">a g
 it stay committed. <code>extensions.mutation</code> lists the fields that ran: <code>field</code> (its name in the answer), <code>committed</code>, and with it the
 <code>id</code> of the item, the <code>cursor</code>, and the <code>eventId</code> of what was requested. Each error says the same of its own field in
 <code>extensions</code>, and lists in <code>committedBefore</code> what was committed before it. <code>committed</code> is <code>true</code>, <code>false</code>, or
-<code>null</code> if nobody knows, because the log did not answer. With an <code>Idempotency-Key</code>, which holds for each field by its name in the answer, a client can send
+<code>null</code> if it is unknown, because the log did not answer. With an <code>Idempotency-Key</code>, which holds for each field by its name in the answer, a client can send
 the mutation again: what was committed is not committed twice, and gives the same answer. Where <code>code</code> is <code>not_yet_visible</code>, the field is committed, and a read with its cursor as
 <code>Consistency-Token</code> waits for it.</p>`;
 

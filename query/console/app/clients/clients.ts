@@ -111,7 +111,7 @@ const Ways = ({ client: { clientId, name, _links } }: { readonly client: Client 
   const api = useApi();
   const [secret, setSecret] = useState<string>();
   if (clientId === CONSOLE)
-    return html`<p class="soft">It is part of every installation: nobody can change it or take it away.</p>`;
+    return html`<p class="soft">It is part of every installation: nobody can change or remove it.</p>`;
   const rotate = async () => setSecret((await api.post<Client>(`/clients/${clientId}/secret`)).body.secret);
   const remove = async () => {
     await api.remove(`/clients/${clientId}`);
@@ -127,7 +127,7 @@ const Ways = ({ client: { clientId, name, _links } }: { readonly client: Client 
         <//>`
       }
       <${Confirm} label="Delete" kind="danger" title=${`Delete ${name}?`} doing="Delete it" act=${remove}>
-        <p>Whoever is signed in by it is signed out, and its tokens end. This cannot be undone.</p>
+        <p>Users who are signed in through it are signed out, and its tokens end. This cannot be undone.</p>
       <//>
     </div>`;
 };

@@ -52,7 +52,7 @@ const Tree = ({ trace, id }: { readonly trace: EventTrace; readonly id: string }
       <li>
         <div class="node request">
           <strong>Request</strong> by <${Doer} actor=${first?.actor ?? null} />${first?.client && html` through <code>${first.client}</code>`}
-          ${correlation === undefined ? html`<span class="soft"> Which request it was, is told to whoever sent it, and to administrators.</span>` : html` <a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a>`}
+          ${correlation === undefined ? html`<span class="soft"> Only the sender and administrators see which request it was.</span>` : html` <a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a>`}
         </div>
         <${Branches} causes=${causes} id=${id} />
       </li>

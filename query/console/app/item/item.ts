@@ -170,7 +170,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} />
     </p>
     <p class="soft">by <${Doer} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
-    ${erased && html`<p class="soft">The person was erased: what was theirs is not told any more.</p>`}
+    ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
     <${Changes} changes=${changes} kind=${kind} />
   </li>`;

@@ -15,13 +15,13 @@ export const Parked = () => {
   const pages = usePages<ParkedItem>('/operations/parked', EVERY_MS);
   return html`
     <${Heading} title="Parked" />
-    <p>An item is parked where one of its events cannot be taken in. It alone stands still: it cannot be read, and everything else goes on.
+    <p>An item is parked if one of its events cannot be processed. The item cannot be read; everything else continues.
     Mend the cause (often: start a newer release) and <strong>retry</strong>, or <strong>release</strong> it without that event.</p>
     <${Listing}
       pages=${pages}
       caption="Parked items"
       keyOf=${({ stream }: ParkedItem) => stream}
-      empty=${html`<p><strong>Nothing is parked.</strong> An item whose event cannot be taken in would stand here, with the reason.</p>`}
+      empty=${html`<p><strong>Nothing is parked.</strong> An item with an event that cannot be processed would be listed here, with the reason.</p>`}
       columns=${[
         { label: 'Item', cell: ({ stream }: ParkedItem) => html`<${Subject} subject=${stream} />` },
         {
@@ -106,7 +106,7 @@ const Ways = ({ item: { stream, version, type, _links } }: { readonly item: Park
     ${
       release &&
       html`<${Confirm} label="Release" kind="danger" title=${`Leave version ${version} of ${stream} out for good?`} doing="Release it" act=${() => order(release.href, { version })}>
-        <p>The event <code>${type}</code> stays in the log, and nobody will read what it changed: not now, and not after a rebuild.</p>
+        <p>The event <code>${type}</code> stays in the log, but its changes are never shown: not now, and not after a rebuild.</p>
         <p>The item can be read again, as if this had not happened. This cannot be undone here.</p>
       <//>`
     }

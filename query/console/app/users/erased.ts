@@ -21,7 +21,7 @@ const Report = ({
 }: {
   readonly report: ErasureReport;
 }) => html`
-  <p>${isDone ? html`<${Badge} tone="good">erased<//> Nothing of them is left in what was looked through.` : html`<${Badge} tone="warn">under way<//> What is left goes within moments.`}</p>
+  <p>${isDone ? html`<${Badge} tone="good">erased<//> No residual personal data was found.` : html`<${Badge} tone="warn">under way<//> The rest is erased within moments.`}</p>
   <dl class="facts">
     <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${Doer} actor=${asked.actor} />`}</dd></div>
     <div><dt>Key destroyed</dt><dd>${keyDestroyedAt === null ? 'not yet' : html`<${Time} at=${keyDestroyedAt} short />`}</dd></div>

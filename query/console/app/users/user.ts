@@ -62,7 +62,7 @@ const Ways = ({ user: { id, name, role }, etag, reload }: WaysOptions) => {
         <//>`,
       )}
     <${Confirm} label="Erase" kind="danger" title=${`Erase ${name}?`} doing="Erase for ever" act=${erase}>
-      <p>The key of their personal data is destroyed: nobody can read it again, in the history either. Their sessions, tokens and webhooks end. This cannot be undone.</p>
+      <p>The key of their personal data is destroyed: nobody can read it again, not even in the history. Their sessions, tokens and webhooks end. This cannot be undone.</p>
     <//>
   </div>`;
 };
