@@ -7,7 +7,7 @@ import { isOfAggregate, pathInProject, slashed } from '../package/create/files.t
 import { spawnAnnals } from './annals-process.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 
-/** `create-annals` from its sources: `test/package.engine.test.ts` has what is built. */
+/** Runs `create-annals` from its sources; `test/package.engine.test.ts` tests the built one. */
 const MAIN = join(import.meta.dirname, '../package/create/main.ts');
 
 test.each([
@@ -20,14 +20,14 @@ test.each([
   expect(pathInProject(slashed(path), 'invoice')).toBe(renamed);
 });
 
-test('an older Node is told so in one sentence', async () => {
+test('an older Node gets one sentence', async () => {
   const asOlder = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(MAIN)});`;
   await using older = spawnAnnals(['--input-type=module', '--eval', asOlder]);
   expect(await older.exited).toBe(1);
   expect(older.output()).toBe('Annals needs Node 22.18 or newer, and this is 20.20.2.\n');
 });
 
-/** A registry behind a network that drops packets: it takes connections and never answers. */
+/** A registry behind a network that drops packets: it accepts connections and never answers. */
 const startSilence = async () => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => {}))).listen(
@@ -53,7 +53,7 @@ describe('behind a network that drops packets', () => {
       { folder: place, detached: true },
     );
 
-  test('one sentence says so soon', async () => {
+  test('one sentence reports it soon', async () => {
     await using place = await temporaryDataDir();
     await using silence = await startSilence();
     await using creating = begin(place.path, silence.url, { npm_config_fetch_timeout: '500' });
@@ -78,7 +78,7 @@ describe('behind a network that drops packets', () => {
     expect(await readdir(place.path)).not.toContain('fresh');
   });
 
-  test('Ctrl+C leaves a folder that was there before', async () => {
+  test('Ctrl+C keeps a folder that existed before', async () => {
     await using place = await temporaryDataDir();
     await using silence = await startSilence();
     await mkdir(join(place.path, 'fresh'));

@@ -14,7 +14,7 @@ import { fold } from './given.ts';
 
 const COMMANDS_MAX = 12;
 
-/** What holds for every decider, over any sequence of commands; the commands must be about one aggregate. */
+/** Properties of every decider, over any sequence of commands; the commands must concern one aggregate. */
 export const describeDecider = <State, Command, Event extends AnnalsEvent>(
   decider: Decider<State, Command, Event>,
   command: fc.Arbitrary<Command>,
@@ -32,7 +32,7 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
     );
   });
 
-  test('every event it decides is one that the log takes', () => {
+  test('the log accepts every event that it decides', () => {
     fc.assert(
       fc.property(commands, (all) => {
         for (const { type, data } of run(decider, all)) {
@@ -43,7 +43,7 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
     );
   });
 
-  test('a replay of what was stored gives the state that deciding gave', () => {
+  test('a replay of stored events gives the state after deciding', () => {
     fc.assert(
       fc.property(commands, (all) => {
         let state = decider.initial;
@@ -53,13 +53,13 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
           state = events.reduce((known, event) => decider.evolve(known, event), state);
           log.push(...events);
         }
-        // As a log gives it back: through JSON.
+        // The log returns JSON.
         expect(fold(decider, JSON.parse(JSON.stringify(log)))).toEqual(state);
       }),
     );
   });
 
-  test('neither evolving nor deciding fails when the personal fields of the past were erased', () => {
+  test('neither evolving nor deciding fails after the personal fields of the past were erased', () => {
     fc.assert(
       fc.property(commands, command, (earlier, next) => {
         const state = fold(decider, run(decider, earlier).map(erased));
@@ -80,9 +80,7 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
 
 type Forms = Readonly<Record<string, fc.Arbitrary<Row>>>;
 
-/**
- * The same for a kind of a domain, over all of its commands, beside anything that its references may lead to.
- */
+/** The same for a kind of a domain, over all of its commands, with arbitrary targets of its references. */
 export const describeKind = (
   domain: Domain,
   name: string,
@@ -120,7 +118,7 @@ export const describeKind = (
 const AT = '2026-01-02T03:04:05.678Z';
 const ID = 8;
 
-/** The events that a sequence of commands leads to, refusals left out. */
+/** The events of a sequence of commands, without refusals. */
 const run = <State, Command, Event>(
   decider: Decider<State, Command, Event>,
   commands: readonly Command[],

@@ -1,4 +1,4 @@
-// Over 200 lines, because every file of the deployment is held against the settings and ports that are read
+// Over 200 lines, because every file of the deployment is compared with the settings and ports that are read
 // here.
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -11,7 +11,10 @@ import * as z from 'zod';
 import { loadConfig } from '#shared/process/config.ts';
 import { SETTINGS } from '#shared/process/settings.ts';
 
-/** What nobody can try here without Docker: that the files of deployment name only what there is. */
+/**
+ * Nobody can run this here without Docker; these tests check that the files of the deployment refer only to
+ * existing things.
+ */
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const namesIn = (text: string): Set<string> =>
@@ -51,14 +54,14 @@ const example = new Map(
   [...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
 );
 
-test('compose has a service for each role, which runs a file that is there', () => {
+test('compose has a service for each role, which runs an existing file', () => {
   for (const role of roles) expect(services[role]?.command, role).toEqual([`${role}/main.ts`]);
   for (const { image, command } of Object.values(services)) {
     if (image === 'annals') expect(existsSync(join(root, command?.[0] ?? '')), command?.[0]).toBe(true);
   }
 });
 
-test('compose builds the image once, pulls it never, and lets no service take all there is of a machine', () => {
+test('compose builds the image once, never pulls it, and limits every service', () => {
   const building = Object.entries(services).filter(([, { build }]) => build !== undefined);
   expect(building.map(([name]) => name)).toEqual(['prepare']);
   for (const [name, { image, pull_policy, logging, deploy }] of Object.entries(services)) {
@@ -68,7 +71,7 @@ test('compose builds the image once, pulls it never, and lets no service take al
   }
 });
 
-test('what the audit keeps is on a volume of its own, in a folder that the image gives to its user', () => {
+test("the audit's files are on a volume of their own, in a folder that the image gives to its user", () => {
   const { environment = {}, volumes: mounted = [] } = services.command ?? {};
   const folders: Record<string, string> = Object.fromEntries(mounted.map((volume) => volume.split(':')));
   expect(folders.audit).toBe(environment.AUDIT_DIR);
@@ -79,7 +82,7 @@ test('what the audit keeps is on a volume of its own, in a folder that the image
   }
 });
 
-test('compose brings along what the audit kept on the volume of before, and takes nothing away that is there', async () => {
+test("compose copies the audit's files from the former volume, without overwriting any", async () => {
   const { entrypoint: [shell = '', flags = '', script = ''] = [], command = [] } = services.prepare ?? {};
   const folder = await mkdtemp(join(tmpdir(), 'annals-audit-'));
   const here = script.replaceAll('$$', '$').replaceAll('/var/lib', folder).replace('exec node', 'echo');
@@ -111,7 +114,7 @@ test('compose brings along what the audit kept on the volume of before, and take
   }
 });
 
-test('compose waits only for services that there are, and mounts only files and volumes that there are', () => {
+test('compose waits only for existing services, and mounts only existing files and volumes', () => {
   for (const service of Object.values(services)) {
     for (const name of Array.isArray(service.depends_on)
       ? service.depends_on
@@ -183,7 +186,7 @@ test('the script makes every secret that compose mounts, once', async () => {
   }
 });
 
-test('alerts and plots name only metrics that there are, and each alert has its page', () => {
+test('alerts and plots name only existing metrics, and each alert has a runbook', () => {
   const sources = globSync('{audit,auth,command,projector,query,shared,webhook-dispatcher}/**/*.ts', {
     cwd: root,
   })
@@ -213,7 +216,7 @@ test('alerts and plots name only metrics that there are, and each alert has its 
     expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
 });
 
-test('the ingress is told all that its configuration asks for, and where the roles listen', () => {
+test('the ingress gets all variables of its configuration, and the addresses of the roles', () => {
   const filter = new RegExp((ingress.NGINX_ENVSUBST_FILTER ?? '').replaceAll('$$', '$'));
   const begin = services.ingress?.entrypoint?.at(-1) ?? '';
   const fromFile = [...begin.matchAll(/^export (\w+)$/gm)].map(([, name]) => name);
@@ -234,7 +237,7 @@ test('the ingress is told all that its configuration asks for, and where the rol
   });
 });
 
-test('the ingress starts with its secret, or not at all', async () => {
+test('the ingress needs its secret to start', async () => {
   const [shell = '', flags = '', script = ''] = services.ingress?.entrypoint ?? [];
   const folder = await mkdtemp(join(tmpdir(), 'annals-ingress-'));
   const here = script
@@ -287,7 +290,7 @@ test.each(['main.ts', 'annals.ts'])('the image has what %s imports', (entry) => 
   }
 });
 
-test('a release is of one version, for the platforms that docker-bake.hcl has', () => {
+test('a release has one version, for the platforms of docker-bake.hcl', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(parse(read('deploy/helm/annals/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   const bake = read('docker-bake.hcl');

@@ -10,7 +10,7 @@ const told = async (act: () => unknown): Promise<unknown> => {
   }
 };
 
-// What Node 22 gets does what Node 24 has.
+// The polyfill for Node 22 behaves like Node 24.
 describe.each([
   ['what newer Nodes have', DisposableStack, AsyncDisposableStack],
   ['what Node 22 gets', StackOfNode22, AsyncStackOfNode22],
@@ -29,7 +29,7 @@ describe.each([
     expect(String(stack)).toBe('[object DisposableStack]');
   });
 
-  test('disposes what was left behind by an error, and says which errors came of it', async () => {
+  test('disposes after an error, and reports further errors', async () => {
     const said: string[] = [];
     const scope = async () => {
       await using stack = new AsyncStack();
@@ -49,7 +49,7 @@ describe.each([
     expect(said).toEqual(['first']);
   });
 
-  test('leaves to another what was moved there', async () => {
+  test('leaves moved resources to another stack', async () => {
     const said: string[] = [];
     const opening = new AsyncStack();
     opening.defer(() => void said.push('disposed'));
@@ -60,7 +60,7 @@ describe.each([
     expect(said).toEqual(['disposed']);
   });
 
-  test('takes nothing that cannot be disposed, and nothing once it is disposed', async () => {
+  test('refuses values that cannot be disposed, and everything once it is disposed', async () => {
     const stack = new Stack();
     expect(await told(() => stack.use({} as Disposable))).toBe('TypeError');
     stack.dispose();

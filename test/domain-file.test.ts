@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { servedBy } from '../served.ts';
 
-test('DOMAIN_FILE names the domain that is served, whatever its name there', async () => {
+test('DOMAIN_FILE names the served domain, whatever the name of its export', async () => {
   expect((await servedBy('test/toy/helpdesk.ts').domain()).name).toBe('helpdesk');
 });
 
-test('otherwise it is publishing, with its demo', async () => {
+test('otherwise publishing is served, with its demo', async () => {
   const { domain, demo } = servedBy('');
   expect([(await domain()).name, demo !== undefined]).toEqual(['publishing', true]);
 });

@@ -6,10 +6,11 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-page.ts';
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
-/** The guide, as the page tells it, in a copy of this checkout, because it writes files into it. */
+/** Follows the guide in a copy of this checkout, because it writes files into it. */
 const SECTIONS = sectionsOf(readFileSync(new URL('../docs/domain.md', import.meta.url), 'utf8'));
 /**
- * What is no part of a clone, and what the copy does not need; it has the `node_modules` of this checkout.
+ * Files that are not part of a clone, or that the copy does not need; it shares the `node_modules` of this
+ * checkout.
  */
 const LEFT_OUT = /^(?:\..*|node_modules|coverage|dist)$/;
 
@@ -33,7 +34,7 @@ test.each(SECTIONS)('%s', async (_section, steps) => {
   }
 });
 
-test('what was written has no error of type, and a mistake has', async () => {
+test('the written code has no type error, and a mistake has one', async () => {
   const config = { extends: './tsconfig.json', include: ['domain/meetups*.ts'] };
   await writeFile(join(clone, 'tsconfig.meetups.json'), JSON.stringify(config));
   await page.shell.type('npx tsc -p tsconfig.meetups.json');

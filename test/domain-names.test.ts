@@ -10,7 +10,7 @@ const PRODUCTION = [
   '{command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel}/**/*.{ts,js,css,graphql,sql}',
 ];
 
-/** Where the names of publishing remain, and why; each line that names one fits the pattern. */
+/** Where names of publishing are allowed, and why; each such line matches the pattern. */
 const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])[] = [
   [/\.(?:ts|sql)$/, /\bcomment on (?:schema|table|column)\b/, 'SQL’s own word.'],
   [
@@ -69,7 +69,7 @@ test.each([
   expect(findMentions(publishing, new Map([['query/x.ts', source]]))).toEqual([]);
 });
 
-test('what SQL, GraphQL and configurations say in comments is none either', () => {
+test('SQL, GraphQL and configurations have no names of the domain outside of comments', () => {
   const sources = { 'x.sql': '-- an article', 'x.graphql': '# an article', 'x.conf': '# an article' };
   expect(findMentions(publishing, new Map(Object.entries(sources)))).toEqual([]);
 });

@@ -3,10 +3,7 @@ import type { Domain, Kind } from '#kernel/registry/registry.ts';
 
 type Mention = { readonly path: string; readonly line: number; readonly text: string };
 
-/**
- * Where the code of production files names what is a domain's alone. Comments may: examples help whoever
- * reads them.
- */
+/** Finds names of a domain in production code. Comments may contain them, because examples help readers. */
 export const findMentions = (domain: Domain, sources: ReadonlyMap<string, string>): readonly Mention[] => {
   const pattern = patternOf(domain);
   return [...sources].flatMap(([path, source]) =>
@@ -17,9 +14,9 @@ export const findMentions = (domain: Domain, sources: ReadonlyMap<string, string
 };
 
 /**
- * Kinds by every name that they have, wherever a name holds one: `articleId`, `CommentAdded`,
- * `filter_article_id`. Fields that refer to others, and those of several words, as whole names: a word such
- * as `title` means much else. Roles in quotes.
+ * Kinds by all their names, also within other names: `articleId`, `CommentAdded`, `filter_article_id`.
+ * Reference fields and fields of several words as whole names, because a word such as `title` is common.
+ * Roles in quotes.
  */
 const patternOf = (domain: Domain): RegExp => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
@@ -53,7 +50,7 @@ const COMMENTS: Readonly<Record<string, RegExp>> = {
 };
 const OF_CODE = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/gm;
 
-/** Lines stay where they are. */
+/** Keeps line numbers. */
 const withoutComments = (path: string, source: string): string =>
   source.replaceAll(COMMENTS[path.slice(path.lastIndexOf('.') + 1)] ?? OF_CODE, (comment) =>
     comment.replaceAll(/[^\n]/g, ''),

@@ -283,7 +283,7 @@ describe('the gateway over HTTP', () => {
       asked.push(headers['x-may-move']);
       response.writeHead(502).end('moved');
     });
-    // Two machines have the same port.
+    // Two machines use the same port.
     const port = Number(new URL(url).port);
     await listen(stopping, { port, host: '127.0.0.2', setting: 'INTERNAL_PORT' });
     let addresses = ['127.0.0.2'];
@@ -309,7 +309,7 @@ describe('the gateway over HTTP', () => {
     stopping.closeAllConnections();
   });
 
-  test('nothing fails while an address goes from one name and another name is slow to be looked up', async () => {
+  test('nothing fails while an address moves from one name and the lookup of another name is slow', async () => {
     const author = await registerUser(side);
     const port = Number(new URL(url).port);
     let address = '127.0.0.1';
@@ -322,7 +322,7 @@ describe('the gateway over HTTP', () => {
     const urls = [`http://command.example:${port}`, `http://slow.example:${port}`];
     const gateway = createHttpGateway({ urls, key, issuer: 'query', lookup });
     await gateway.send(draft, by(as(author)));
-    // The address is taken away while the other lookup goes on.
+    // The address disappears while the other lookup continues.
     slow = Promise.withResolvers();
     address = '127.0.0.9';
     const sentUntilMs = performance.now() + LOOKED_UP_MS;
@@ -331,7 +331,7 @@ describe('the gateway over HTTP', () => {
     slow.resolve();
   });
 
-  test('and waits a moment for one that is being started', async () => {
+  test('and waits a moment for a replica that is starting', async () => {
     const port = await freePort();
     const gateway = createHttpGateway({ urls: [`http://127.0.0.1:${port}`], key, issuer: 'query' });
     const sent = gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)));
@@ -346,7 +346,7 @@ describe('the gateway over HTTP', () => {
     late.closeAllConnections();
   });
 
-  test('and where the roles do not trust each other, which is no fault of the caller', async () => {
+  test('and if the roles do not trust each other, which is not the caller’s fault', async () => {
     const distrusted = createHttpGateway({
       urls: [url],
       key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))),
@@ -357,7 +357,7 @@ describe('the gateway over HTTP', () => {
     ).rejects.toThrow(CommandUnavailable);
   });
 
-  test('and where the answer takes too long or is none', async () => {
+  test('and if the answer is too late or missing', async () => {
     const odd = createServer((request, response) => {
       if (request.headers['x-request-id'] === 'odd') response.end('<html>');
     });
@@ -372,7 +372,7 @@ describe('the gateway over HTTP', () => {
     odd.closeAllConnections();
   });
 
-  test('asks another copy after one that took a command and fell silent, but not for that command', async () => {
+  test('uses another replica after one that took a command and fell silent, but not for that command', async () => {
     const author = await registerUser(side);
     const silent = createServer();
     const silentUrl = await listen(silent, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });

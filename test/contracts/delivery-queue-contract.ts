@@ -4,7 +4,7 @@ import { until } from '../../testing/until.ts';
 import type { DeliveryQueue } from '../../webhook-dispatcher/queue/delivery-queue.ts';
 
 export type QueueEngine = AsyncDisposable & {
-  /** A queue of this name, as one process opens it. */
+  /** Opens a queue of this name, as one process does. */
   open(name: string): Promise<DeliveryQueue>;
 };
 
@@ -16,7 +16,7 @@ const newName = (): string => {
 const id = (number: number) => number as WebhookId;
 const ids = (count: number) => Array.from({ length: count }, (_, index) => id(index + 1));
 
-/** A worker that notes what it runs, and goes on when it is let. */
+/** A worker that records its runs, and continues when it is released. */
 const workOn = async (queue: DeliveryQueue, { concurrency = 10, isHeld = false } = {}) => {
   const begun: WebhookId[] = [];
   const gates: (() => void)[] = [];
@@ -43,7 +43,7 @@ const untilBegun = (begun: readonly WebhookId[], count: number) =>
     (length) => length >= count,
   );
 
-/** What every queue of webhooks does. */
+/** The contract of every queue of webhooks. */
 export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueEngine>): void => {
   describe(`the queue of webhooks: ${name}`, () => {
     let engine: QueueEngine;
@@ -52,7 +52,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
     });
     afterAll(() => engine?.[Symbol.asyncDispose]());
 
-    test('runs each webhook that was queued, once, however often it was queued meanwhile', async () => {
+    test('runs each queued webhook once, however often it is queued before the run', async () => {
       await using queue = await engine.open(newName());
       for (let times = 0; times < 3; times += 1) await queue.enqueue(ids(20));
       expect(await queue.waiting()).toBe(20);
@@ -65,13 +65,13 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       expect(worker.begun.toSorted((one, other) => one - other)).toEqual(ids(20));
     });
 
-    test('runs again, afterwards, what is queued while it is run', async () => {
+    test('runs a webhook again that is queued during its run', async () => {
       await using queue = await engine.open(newName());
       await using worker = await workOn(queue, { isHeld: true });
       await queue.enqueue([id(7)]);
       await untilBegun(worker.begun, 1);
       for (let times = 0; times < 3; times += 1) await queue.enqueue([id(7)]);
-      // Another one comes and is run meanwhile, so that the first would have been, too.
+      // Another one arrives and runs in between, so that the first would have run, too.
       await queue.enqueue([id(8)]);
       await untilBegun(worker.begun, 2);
       expect(worker.begun).toEqual([7, 8]);
@@ -81,7 +81,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       expect(worker.state.wasTwiceAtOnce).toBe(false);
     });
 
-    test('runs what is taken over, once for each run before, although one counts as under way', async () => {
+    test('runs webhooks taken over, once for each previous run, even if one still counts as active', async () => {
       await using queue = await engine.open(newName());
       await using worker = await workOn(queue, { isHeld: true });
       await queue.enqueue([id(7)]);
@@ -98,7 +98,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       worker.letGo();
     });
 
-    test('runs others while one hangs, and no more at once than it may', async () => {
+    test('runs others while one hangs, within the limit of concurrency', async () => {
       await using queue = await engine.open(newName());
       await using worker = await workOn(queue, { concurrency: 3, isHeld: true });
       await queue.enqueue(ids(10));
@@ -108,7 +108,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       await untilBegun(worker.begun, 10);
     });
 
-    test('what fails does not keep it from being queued again', async () => {
+    test('a failed webhook can be queued again', async () => {
       await using queue = await engine.open(newName());
       let tries = 0;
       const fail = async () => {
@@ -119,7 +119,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       for (const times of [1, 2, 3]) {
         await until(
           async () => {
-            // A job that is just about to end takes the next one with it.
+            // A job that is about to end takes the next one with it.
             await queue.enqueue([id(1)]);
             return tries;
           },
@@ -128,7 +128,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       }
     });
 
-    test('is shared between processes, and a webhook is run by one of them', async () => {
+    test('is shared between processes, and one of them runs a webhook', async () => {
       const shared = newName();
       await using one = await engine.open(shared);
       await using other = await engine.open(shared);
@@ -145,7 +145,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       second.letGo();
     });
 
-    test('ends a worker once what it runs has ended', async () => {
+    test('ends a worker once its runs have ended', async () => {
       await using queue = await engine.open(newName());
       const worker = await workOn(queue, { isHeld: true });
       await queue.enqueue([id(1)]);
@@ -158,7 +158,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       expect(hasEnded).toBe(false);
       worker.letGo();
       await ending;
-      // The other one may have been taken before the worker heard that it ends.
+      // The other one may have been taken before the worker was told to end.
       expect((await queue.waiting()) + worker.begun.length).toBe(2);
     });
   });

@@ -19,7 +19,7 @@ describe.skipIf(redisMissing !== undefined)('webhooks over a Redis that is lost'
   const arrivedAt = (path: string) =>
     new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id));
 
-  test('everything arrives although Redis forgets all it has, again and again', async () => {
+  test('everything is delivered although Redis repeatedly loses all its data', async () => {
     const client = new Redis(redis.url);
     const webhookId = await world.register({ url: `${world.sink.url}/flushed` });
     for (let times = 0; times < 20; times += 1) {
@@ -31,7 +31,7 @@ describe.skipIf(redisMissing !== undefined)('webhooks over a Redis that is lost'
     client.disconnect();
   });
 
-  test('what is planned while Redis is away arrives all the same, and what failed then once it is back', async () => {
+  test('deliveries planned or failed during an outage of Redis are delivered afterwards', async () => {
     const webhookId = await world.register({ url: `${world.sink.url}/away` });
     await redis.kill();
     await world.publish(5);

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one contract, which every event log passes whole.
+// Over 200 lines, because it is one contract, which every event log passes completely.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
 import {
@@ -14,10 +14,10 @@ import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } fr
 import { describeOrder } from './event-log-order.ts';
 import { describeSharedLooks } from './event-log-shared-looks.ts';
 
-/** What a page of large events may hold, whatever the engine's own measure. */
+/** The maximum of a page of large events, whatever the engine's own limit. */
 const PAGE_BYTES_MAX = 20 * 1_048_576;
 
-/** What every event log does, whatever stores it. */
+/** The contract of every event log, whatever its storage. */
 export const describeEventLog = (name: string, startEngine: () => Promise<LogEngine>): void => {
   describe(`event log: ${name}`, () => {
     let engine: LogEngine;
@@ -48,13 +48,13 @@ export const describeEventLog = (name: string, startEngine: () => Promise<LogEng
 };
 
 const describeAppend = (log: () => EventLog, engine: () => LogEngine): void => {
-  test('has one identity, for whoever opens it', async () => {
+  test('has one identity, whoever opens it', async () => {
     await using other = await engine().open();
     expect(other.identity).toBe(log().identity);
     expect(log().identity).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('appends to a new stream and answers with version and position', async () => {
+  test('appends to a new stream and returns version and position', async () => {
     const stream = aStream();
     const first = await log().append(stream, NO_STREAM, [anEvent()]);
     const second = await log().append(stream, first.version, [anEvent(), anEvent()]);
@@ -112,7 +112,7 @@ const describeAppend = (log: () => EventLog, engine: () => LogEngine): void => {
     await expect(log().append(aStream(), NO_STREAM, [anEvent()])).resolves.toMatchObject({ version: 1 });
   });
 
-  test('refuses one event id twice in one append', async () => {
+  test('refuses a repeated event id in one append', async () => {
     const event = anEvent();
     await expect(log().append(aStream(), NO_STREAM, [event, event])).rejects.toThrow(InvalidAppend);
   });
@@ -134,7 +134,7 @@ const describeRepeats = (log: () => EventLog, engine: () => LogEngine): void => 
     },
   );
 
-  test('answers a repeat that expects an exact version as the first time', async () => {
+  test('answers a repeated append at an exact version like the first time', async () => {
     const stream = aStream();
     await log().append(stream, NO_STREAM, [anEvent()]);
     const events = [anEvent(), anEvent()];
@@ -143,7 +143,7 @@ const describeRepeats = (log: () => EventLog, engine: () => LogEngine): void => 
     expect(await readAll(log(), stream)).toHaveLength(3);
   });
 
-  test('stores one of many equal appends at once', async () => {
+  test('stores one of many equal parallel appends', async () => {
     const stream = aStream();
     const events = [anEvent()];
     const answers = await Promise.all(
@@ -183,7 +183,7 @@ const describeContent = (log: () => EventLog): void => {
 
   const bytesOf = (bytes: number): JsonObject => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
 
-  test('keeps an event at the limit of size', async () => {
+  test('stores an event of the maximum size', async () => {
     const stream = aStream();
     await log().append(stream, NO_STREAM, [anEvent(bytesOf(APPEND_BYTES_MAX))]);
     const [recorded] = await readAll(log(), stream);
@@ -217,7 +217,7 @@ const describeRead = (log: () => EventLog): void => {
     expect(await readAll(log(), aStream())).toEqual([]);
   });
 
-  test('reads from a version on, also beyond the end', async () => {
+  test('reads from a version on, even beyond the end', async () => {
     const stream = aStream();
     await log().append(stream, NO_STREAM, [anEvent({ n: 1 }), anEvent({ n: 2 }), anEvent({ n: 3 })]);
     expect((await readAll(log(), stream, version(2))).map(({ data }) => data)).toEqual([{ n: 2 }, { n: 3 }]);
@@ -254,13 +254,13 @@ const describeRead = (log: () => EventLog): void => {
     return stream;
   };
 
-  test('reads no more than up to a version, in pages', async () => {
+  test('reads in pages up to a version only', async () => {
     const stream = await aLongStream();
     const read = (await Array.fromAsync(log().read(stream, version(101), version(2_300)))).flat();
     expect(read.map(({ data }) => data.n)).toEqual(Array.from({ length: 2_200 }, (_, n) => 100 + n));
   });
 
-  test('finds an event of a stream by its id, after a position', async () => {
+  test('finds an event of a stream by id, after a position', async () => {
     const [stream, other] = [aStream(), aStream()];
     const [first, second, third] = [anEvent(), anEvent(), anEvent()];
     const before = await log().head();
@@ -282,7 +282,7 @@ const describeRead = (log: () => EventLog): void => {
     expect(await log().find(aStream(), third.id, START)).toBeUndefined();
   });
 
-  test('reads a long stream in pages, whole and in order', async () => {
+  test('reads a long stream in pages, complete and in order', async () => {
     const stream = await aLongStream();
     const pages = await Array.fromAsync(log().read(stream));
     expect(pages.length).toBeGreaterThan(1);
@@ -302,7 +302,7 @@ const describeRead = (log: () => EventLog): void => {
 };
 
 const describeFollow = (log: () => EventLog): void => {
-  test('follows from the start, from any position, and from now', async () => {
+  test('follows from the start, from any position, and from the current end', async () => {
     const stream = aStream();
     const before = await log().head();
     await log().append(stream, NO_STREAM, [anEvent({ n: 1 }), anEvent({ n: 2 }), anEvent({ n: 3 })]);
@@ -346,7 +346,7 @@ const describeFollow = (log: () => EventLog): void => {
     expect(pages).toBe(1);
   });
 
-  test('may be left in the middle of a page', async () => {
+  test('can be stopped in the middle of a page', async () => {
     await log().append(aStream(), NO_STREAM, [anEvent(), anEvent()]);
     for await (const events of log().follow(START, new AbortController().signal)) {
       expect(events.length).toBeGreaterThan(0);
@@ -354,7 +354,7 @@ const describeFollow = (log: () => EventLog): void => {
     }
   });
 
-  test('a slow follower does not hold up another', async () => {
+  test('a slow follower does not delay another', async () => {
     const before = await log().head();
     const slow = log().follow(before, new AbortController().signal)[Symbol.asyncIterator]();
     await log().append(aStream(), NO_STREAM, [anEvent()]);

@@ -5,25 +5,24 @@ import type { JsonObject } from '#shared/json.ts';
 import { startDeadline } from '../../testing/load.ts';
 
 /**
- * What the contract suite needs of an engine: an empty log of its own, opened as often as there are
- * processes.
+ * The fixtures that the contract suite needs of an engine: an empty log of its own, opened once per process.
  */
 export type LogEngine = AsyncDisposable & {
   open(): Promise<EventLog>;
-  /** Stops the server hard and starts it again with what it had acknowledged. */
+  /** Stops the server hard and restarts it with everything acknowledged. */
   restart(): Promise<void>;
-  /** What goes on around the log while it is written and followed, each to be survived. */
+  /** Disturbances around writes and followers, each to be survived. */
   readonly disturbances: readonly Disturbance[];
   /**
-   * Counts from now on how often a follower has the server look for what comes after a position, in all that
-   * this process has opened.
+   * Counts from now on how often followers read the server for events after a position, in all logs opened by
+   * this process.
    */
   countLooks(): Disposable & { count(): number };
 };
 
 export type Disturbance = {
   readonly name: string;
-  /** Goes on until aborted, and answers with the ids of the events that it appended itself. */
+  /** Runs until aborted, and returns the ids of the events that it appended itself. */
   during(signal: AbortSignal): Promise<readonly string[]>;
 };
 
@@ -44,14 +43,14 @@ export const readAll = async (
   from?: Version,
 ): Promise<readonly RecordedEvent[]> => (await Array.fromAsync(log.read(stream, from))).flat();
 
-/** Follows in the background and keeps what it saw, until it is disposed. */
+/** Follows in the background and records the events, until it is disposed. */
 export const startFollowing = (log: EventLog, after: RecordedEvent['position']) => {
   const seen: RecordedEvent[] = [];
   const stopped = new AbortController();
   const running = (async () => {
     for await (const events of log.follow(after, stopped.signal)) seen.push(...events);
   })();
-  // A failure is told where the follower is awaited; it must not end the test run before.
+  // A failure is reported where the follower is awaited; it must not end the test run before.
   running.catch(() => {});
   return {
     seen,

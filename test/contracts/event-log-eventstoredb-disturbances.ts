@@ -5,13 +5,13 @@ import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import type { Disturbance } from './event-log-engine.ts';
 
 const EVERY_MS = 30;
-/** A sixteenth of the streams in turn, so that each writer is struck now and then and none all the time. */
+/** A sixteenth of the streams in turn, so that each writer is hit now and then and none constantly. */
 const eventsOfSome = (n: number) => ({ stream: `thing-${(n % 16).toString(16)}` });
 const ALL = { stream: '$all' };
 
 /**
- * Faults of a server, its network and its client, each several times a second, all to be survived without a
- * trace.
+ * Faults of a server, its network and its client, each several times a second, all to be survived without
+ * loss.
  */
 export const disturbancesOn = (standIn: EventStoreStandIn): readonly Disturbance[] => {
   const { faults } = standIn;
@@ -68,7 +68,7 @@ const repeating = (
   name,
   during: async (signal) => {
     for (let n = 0; !signal.aborted; n += 1) {
-      // Orders that struck no one would pile up while everyone waits.
+      // Faults that hit nobody would pile up while everyone waits.
       faults.clear();
       disturb(n);
       await delay(EVERY_MS);
@@ -79,8 +79,8 @@ const repeating = (
 });
 
 /**
- * What a server writes beside the events: metadata, statistics, records whose type is its own. It needs no
- * stand-in.
+ * Records that a server writes beside the events: metadata, statistics, records with a type of its own. It
+ * needs no stand-in.
  */
 export const noiseOfTheSystem = (url: string): Disturbance => ({
   name: 'noise of system events',

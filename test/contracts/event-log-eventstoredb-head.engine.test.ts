@@ -19,18 +19,18 @@ afterAll(async () => {
   await standIn?.[Symbol.asyncDispose]();
 });
 
-/** What a server writes for itself, all the time. */
+/** A server constantly writes records of its own. */
 const makeNoise = async (records: number): Promise<void> => {
   for (let n = 0; n < records; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
 };
 
-test('the head of a log without events is its start, whatever the server wrote into it', async () => {
+test('the head of a log without events is its start, whatever the server has written', async () => {
   expect(await log.head()).toBe(START);
   await makeNoise(3);
   expect(await log.head()).toBe(START);
 });
 
-test('the head is the last event, whatever the server wrote behind it, to who has seen it and to who comes later', async () => {
+test('the head is the last event, whatever the server wrote after it, for old and new readers', async () => {
   for (const noise of [0, 1, 40, 1_001]) {
     const { position } = await log.append(aStream(), NO_STREAM, [anEvent(), anEvent()]);
     await makeNoise(noise);
@@ -42,7 +42,7 @@ test('the head is the last event, whatever the server wrote behind it, to who ha
   }
 });
 
-test('what the server wrote behind the last event is read once', async () => {
+test('the server’s records after the last event are read once', async () => {
   await makeNoise(30);
   const head = await log.head();
   await makeNoise(3);

@@ -10,10 +10,7 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
-/**
- * A node that was started again shows events that no majority has, until it has found the leader and cut them
- * off.
- */
+/** A restarted node shows events without a majority, until it has found the leader and truncated them. */
 const openNode = async () => {
   await using opening = new AsyncDisposableStack();
   const folder = opening.use(await temporaryDataDir());
@@ -49,7 +46,7 @@ const openNode = async () => {
 const append = async (eventLog: EventLog, text: string): Promise<Position> =>
   (await eventLog.append(aStream(), NO_STREAM, [anEvent({ text })])).position;
 
-test('an append to a log that was cut and has grown beyond what was seen is not acknowledged', async () => {
+test('an append to a log that was truncated and has grown beyond the known events is not acknowledged', async () => {
   await using node = await openNode();
   await append(node.eventLog, 'kept');
   const last = await append(node.eventLog, 'lost');

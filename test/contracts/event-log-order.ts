@@ -12,9 +12,9 @@ import {
   version,
 } from './event-log-engine.ts';
 
-/** Nothing skipped, nothing reordered, nothing twice, whatever goes on around the log. */
+/** Nothing is skipped, reordered or repeated, whatever happens around the log. */
 export const describeOrder = (engine: () => LogEngine): void => {
-  test('gives 32 writers of one stream each a version of its own', async () => {
+  test('gives each of 32 writers of one stream a version of its own', async () => {
     await using log = await engine().open();
     const stream = aStream();
     const answers = await Promise.all(
@@ -27,7 +27,7 @@ export const describeOrder = (engine: () => LogEngine): void => {
     expect(byVersion).toEqual(byVersion.toSorted((a, b) => a - b));
   });
 
-  test('lets one of 32 writers win that expect the same version, also from two processes', async () => {
+  test('lets one of 32 writers with the same expected version win, also from two processes', async () => {
     await using one = await engine().open();
     await using two = await engine().open();
     const stream = aStream();
@@ -46,7 +46,7 @@ export const describeOrder = (engine: () => LogEngine): void => {
   });
 
   test(
-    'nor while the server is restarted in the middle',
+    'nor while the server restarts in the middle',
     async () => {
       await followWhileWriting(engine(), { inTheMiddle: () => engine().restart() });
     },
@@ -54,7 +54,7 @@ export const describeOrder = (engine: () => LogEngine): void => {
   );
 
   test(
-    'nor beside whatever else may go on around this engine',
+    'nor with any other disturbance of this engine',
     async () => {
       expect(engine().disturbances.length).toBeGreaterThan(0);
       for (const { name, during } of engine().disturbances) {
@@ -75,13 +75,12 @@ type Acknowledged = Appended & { readonly stream: StreamName; readonly ids: read
 type Around = {
   /** Runs once half of the appends are acknowledged. */
   readonly inTheMiddle?: () => Promise<void>;
-  /** Goes on as long as anything is appended. */
+  /** Runs while anything is appended. */
   readonly alongside?: Disturbance['during'];
 };
 
 /**
- * Writers of two processes append, one time in five with an expectation that does not hold, while followers
- * of both follow.
+ * Writers of two processes append, one time in five with a wrong expectation, while followers of both follow.
  */
 const followWhileWriting = async (
   engine: LogEngine,
@@ -119,7 +118,7 @@ const followWhileWriting = async (
 };
 
 /**
- * Appends to a stream of its own and answers what was acknowledged; what was refused must not be found later.
+ * Appends to a stream of its own and returns the acknowledged appends; refused ones must not be found later.
  */
 const write = async (log: EventLog, onAppended: () => void): Promise<readonly Acknowledged[]> => {
   const stream = aStream();
@@ -139,7 +138,7 @@ const write = async (log: EventLog, onAppended: () => void): Promise<readonly Ac
   return acknowledged;
 };
 
-/** As a command handler does: an unknown outcome is cleared up by asking again with the same ids. */
+/** Resolves an unknown outcome like a command handler: by a retry with the same ids. */
 const untilAnswered = async (append: () => Promise<Appended>): Promise<Appended> => {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -15,7 +15,7 @@ import { describeEventLog } from './event-log-contract.ts';
 import { anEvent, aStream, type Disturbance, type LogEngine, readAll, version } from './event-log-engine.ts';
 
 /**
- * A server of its own, because it is crashed. What it acknowledged must survive that, so it commits before it
+ * A server of its own, because it is crashed. Acknowledged commits must survive that, so it syncs before it
  * answers.
  */
 const startEngine = async (): Promise<LogEngine> => {
@@ -65,7 +65,7 @@ const disturbancesOn = (url: string): readonly Disturbance[] => [
   },
 ];
 
-/** Appends by hand, and keeps each transaction open for a while after its event is written. */
+/** Appends manually, and keeps each transaction open for a while after its event is written. */
 const appendSlowly = async (
   url: string,
   end: 'commit' | 'rollback',
@@ -103,10 +103,7 @@ const keepOpen = async (url: string, signal: AbortSignal): Promise<readonly stri
   return [];
 };
 
-/**
- * One pause is longer than a try to append, so that the try is given up, and what it has sent may still come
- * to be stored.
- */
+/** One pause exceeds the timeout of an append, so that it is abandoned, and may still be stored later. */
 const pauseWriters = async (url: string, signal: AbortSignal): Promise<readonly string[]> => {
   while (!signal.aborted) {
     using _paused = await pauseBackends(url, 'annals-log-append');
@@ -125,7 +122,7 @@ const connect = async (url: string): Promise<pg.Client & AsyncDisposable> => {
 
 describeEventLog('PostgreSQL', startEngine);
 
-test('a connection that has fallen silent is given up, and the log goes on by another', async ({ skip }) => {
+test('a silent connection is abandoned, and the log continues on another', async ({ skip }) => {
   skip(process.env.TEST_PGBOUNCER !== undefined, 'a pooler lends its sessions to connections of any name');
   await using database = await createDatabase();
   await using log = await openPostgresEventLog({ url: database.url });

@@ -6,12 +6,12 @@ import { POLL_MS } from '#shared/event-log/tail.ts';
 import { anEvent, aStream, type LogEngine, startFollowing } from './event-log-engine.ts';
 
 const BATCHES = 30;
-/** Some take their time over each page, as followers do that commit. */
+/** Some followers take their time for each page, like those that commit. */
 const PAUSES_MS = [0, 0, 0, 1, 3, 10, 40, 150];
 
-/** The followers of a process read the end of the log once, for all of them. */
+/** The followers of a process share its reads of the log's end. */
 export const describeSharedLooks = (engine: () => LogEngine): void => {
-  test('is looked at once for each batch and process, however many follow it at whatever pace', async () => {
+  test('is read once for each batch and process, however many followers of whatever speed', async () => {
     await using log = await engine().open();
     await using other = await engine().open();
     await log.append(aStream(), NO_STREAM, [anEvent()]);
@@ -37,13 +37,13 @@ export const describeSharedLooks = (engine: () => LogEngine): void => {
       expect(
         (await each.until((seen) => seen.at(-1)?.id === ids.at(-1))).slice(-BATCHES).map(({ id }) => id),
       ).toEqual(ids);
-    // Beside those that the batches ring for, it is looked at now and then unasked, and the process whose
-    // followers have left looks no more.
+    // Beyond the reads that batches trigger there are regular polls; a process without followers stops
+    // polling.
     const unasked = Math.ceil((performance.now() - startMs) / POLL_MS) + 1;
     expect(looks.count()).toBeLessThanOrEqual(BATCHES + unasked);
   });
 
-  test('tells a follower that falls behind everything in its order, whatever the others have read meanwhile', async () => {
+  test('delivers everything in order to a follower that falls behind, whatever the others have read', async () => {
     await using log = await engine().open();
     const head = await log.head();
     await using quick = startFollowing(log, head);
@@ -51,7 +51,7 @@ export const describeSharedLooks = (engine: () => LogEngine): void => {
     const late = log.follow(head, leaving.signal)[Symbol.asyncIterator]();
     const ids: string[] = [];
     const seen: string[] = [];
-    // More than is held for those who are nearly there.
+    // More than the window for followers that have nearly caught up.
     for (const count of [1, 3, 1_000, 1_000, 700, 1, 2]) {
       const events = Array.from({ length: count }, () => anEvent());
       await log.append(aStream(), NO_STREAM, events);
@@ -68,7 +68,7 @@ export const describeSharedLooks = (engine: () => LogEngine): void => {
   });
 };
 
-/** Its pages are taken as slowly as that. */
+/** Slows the consumption of its pages. */
 const slowed = (
   log: Parameters<typeof startFollowing>[0],
   pauseMs: number,

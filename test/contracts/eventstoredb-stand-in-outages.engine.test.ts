@@ -31,8 +31,8 @@ beforeAll(async () => {
   standIn = await startEventStoreStandIn({ liveLagMax: 32 });
 });
 
-// A client that has met an UnavailableError keeps its old append call beside the new one, and its later
-// errors are the old call's.
+// After an UnavailableError a client keeps its old append call beside the new one, and its later errors are
+// the old call's.
 beforeEach(async () => {
   client = EventStoreDBClient.connectionString(standIn.address);
   await append(newStream());
@@ -53,7 +53,7 @@ const append = (stream: string, count = 1, text = '', by = client): Promise<Appe
     Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Noted', data: { n, text } })),
     { expectedRevision: ANY },
   );
-/** Reads to the end of anything and tells how many items came and how it ended. */
+/** Reads to the end and returns the number of items and the outcome. */
 const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; error?: unknown }> => {
   let count = 0;
   try {
@@ -68,7 +68,7 @@ const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<b
     promise.then(() => true),
     new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false)),
   ]);
-/** Live once the stand-in says so, which is before the client has read that it caught up. */
+/** Live according to the stand-in, before the client has read that it caught up. */
 const subscribedLive = async (): Promise<AllStreamSubscription> => {
   const before = standIn.liveSubscriptions();
   const subscription = client.subscribeToAll({ fromPosition: END });
@@ -77,7 +77,7 @@ const subscribedLive = async (): Promise<AllStreamSubscription> => {
 };
 
 describe('a subscription', () => {
-  test('may be dropped in place of the next live event', async () => {
+  test('can be dropped in place of the next live event', async () => {
     const subscription = await subscribedLive();
     const followed = follow(subscription);
     await append(newStream(), 2);
@@ -89,7 +89,7 @@ describe('a subscription', () => {
     });
   });
 
-  test('may be dropped while it transitions to live', async () => {
+  test('can be dropped during its transition to live', async () => {
     standIn.faults.subscriptions({ kind: 'too-slow', at: 'transition' });
     expect(await follow(client.subscribeToAll({ fromPosition: START }))).toMatchObject({
       error: { type: 'timeout', message: TOO_SLOW_TRANSITION },
@@ -104,7 +104,7 @@ describe('a subscription', () => {
     expect(await followed).toEqual({ count: 0 });
   });
 
-  test('may be refused', async () => {
+  test('can be refused', async () => {
     standIn.faults.subscriptions({ kind: 'access-denied', at: 'start' });
     expect(await follow(client.subscribeToAll())).toMatchObject({
       count: 0,
@@ -121,7 +121,7 @@ describe('a subscription', () => {
     expect(standIn.liveSubscriptions()).toBe(0);
   });
 
-  test('is dropped when its reader really lags, and resumes without loss after the last handled event', async () => {
+  test('is dropped when its reader lags too far, and resumes without loss after the last handled event', async () => {
     const subscription = await subscribedLive();
     const stream = newStream();
     let written = 0;
@@ -148,7 +148,7 @@ describe('a subscription', () => {
 });
 
 describe('the server', () => {
-  test('that loses its connections fails what is in flight, keeps what it stored and serves on', async () => {
+  test('that loses its connections fails calls in flight, keeps stored events and continues to serve', async () => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
     const waiting = append(stream);
@@ -164,7 +164,7 @@ describe('the server', () => {
     );
   });
 
-  test('that is stopped refuses, and restarted on its port has everything again', async () => {
+  test('that is stopped refuses connections, and restarted on its port has everything again', async () => {
     const stream = newStream();
     await append(stream);
     await standIn.stop();
@@ -183,7 +183,7 @@ describe('the server', () => {
     );
   });
 
-  test('that is paused answers later, and refuses what waited past its deadline', async () => {
+  test('that is paused answers later, and refuses calls past their deadline', async () => {
     const stream = newStream();
     standIn.pause();
     const patient = append(stream);
@@ -196,7 +196,7 @@ describe('the server', () => {
     await expect(hasty).rejects.toMatchObject({ type: 'deadline-exceeded' });
   });
 
-  test('that is killed has kept in its journal all that it acknowledged, and drops a torn line', async () => {
+  test('that is killed has everything acknowledged in its journal, and drops a torn line', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'eventstoredb-stand-in-'));
     const data = join(folder, 'journal');
     const stream = newStream();

@@ -20,8 +20,8 @@ import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/event
 const run = promisify(execFile);
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 /**
- * Copies, so that every clone has them; they are recorded and kept in ../shared/eventstoredb, whose README
- * says how.
+ * Copies, so that every clone has them; the originals are recorded in ../shared/eventstoredb, whose README
+ * explains that.
  */
 const RECORDED = join(PROJECT, 'test/engines/eventstoredb/recorded');
 const SCENARIOS = join(RECORDED, 'scenarios.mjs');
@@ -50,7 +50,7 @@ const newStream = () => `stand-in-${randomUUID()}`;
 const noted = (n = 1) => jsonEvent({ type: 'Noted', data: { n } });
 const append = (stream: string, options: AppendToStreamOptions = {}) =>
   client.appendToStream(stream, noted(), { expectedRevision: ANY, ...options });
-/** Reads to the end of anything and tells how many items came and how it ended. */
+/** Reads to the end and returns the number of items and the outcome. */
 const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; error?: unknown }> => {
   let count = 0;
   try {
@@ -68,7 +68,7 @@ const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<b
   ]);
 
 describe('the recorded answers of a real EventStoreDB', () => {
-  test('are given by the stand-in as well', async () => {
+  test('equal those of the stand-in', async () => {
     await using fresh = await startEventStoreProcess();
     const { stdout } = await run(
       process.execPath,
@@ -91,14 +91,14 @@ describe('an append', () => {
     await expect(append(stream)).rejects.toMatchObject({ type: 'stream-deleted', streamName: stream });
   });
 
-  test.each([true, false])('may stay unanswered (stored: %s)', async (stored) => {
+  test.each([true, false])('can stay unanswered (stored: %s)', async (stored) => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'unanswered', stored }, { stream });
     expect(await settledWithin(append(stream), SHORT_MS)).toBe(false);
     expect(await countIn(stream)).toBe(stored ? 1 : 0);
   });
 
-  test('faults strike only the streams and as often as ordered', async () => {
+  test('faults hit only the requested streams, as often as requested', async () => {
     const [struck, spared] = [newStream(), newStream()];
     standIn.faults.appends({ kind: 'access-denied' }, { stream: struck, times: 2 });
     await append(spared);
@@ -106,20 +106,20 @@ describe('an append', () => {
     await expect(append(struck)).resolves.toMatchObject({ success: true, nextExpectedRevision: 0n });
   });
 
-  test('may be answered without a position', async () => {
+  test('can be answered without a position', async () => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'without-position' }, { stream });
     expect(await append(stream)).toEqual({ success: true, nextExpectedRevision: 0n, position: undefined });
   });
 
-  test.each([true, false])('may exceed its deadline (stored: %s)', async (stored) => {
+  test.each([true, false])('can exceed its deadline (stored: %s)', async (stored) => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'timeout', stored }, { stream });
     await expect(append(stream)).rejects.toMatchObject({ type: 'deadline-exceeded' });
     expect(await countIn(stream)).toBe(stored ? 1 : 0);
   });
 
-  test('may be answered late', async () => {
+  test('can be answered late', async () => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'delayed', delayMs: SHORT_MS }, { stream });
     const answered = append(stream);
@@ -127,7 +127,7 @@ describe('an append', () => {
     expect(await answered).toMatchObject({ success: true });
   });
 
-  test('may break the stream that all appends in flight share', async () => {
+  test('can break the stream that all appends in flight share', async () => {
     const [waiting, breaking] = [newStream(), newStream()];
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: waiting });
     standIn.faults.appends({ kind: 'stream-error', stored: false }, { stream: breaking });
@@ -139,7 +139,7 @@ describe('an append', () => {
     expect([await countIn(waiting), await countIn(breaking)]).toEqual([1, 0]);
   });
 
-  test('with credentials, one call an append, meets the same faults', async () => {
+  test('with credentials, one call per append, has the same faults', async () => {
     const stream = newStream();
     const settings = { credentials: { username: 'admin', password: 'changeit' } };
     standIn.faults.appends({ kind: 'access-denied' }, { stream });
@@ -165,7 +165,7 @@ describe('an append', () => {
 });
 
 describe('a read', () => {
-  test('may fail in the middle, or be cut there without a sign', async () => {
+  test('can fail in the middle, or be silently cut there', async () => {
     const stream = newStream();
     for (let n = 0; n < 10; n += 1) await append(stream);
     standIn.faults.reads({ kind: 'error', afterEvents: 3 }, { stream });
@@ -177,7 +177,7 @@ describe('a read', () => {
     expect(await follow(client.readStream(stream))).toEqual({ count: 10 });
   });
 
-  test('may be refused, late or never answered', async () => {
+  test('can be refused, late or never answered', async () => {
     const stream = newStream();
     await append(stream);
     standIn.faults.reads({ kind: 'access-denied' });

@@ -13,9 +13,9 @@ import { LOG_ENGINES } from '../engines/log-engines.ts';
 import { replayed, startProjecting, untilProjected } from '../engines/projection.ts';
 
 /**
- * A log that the first release has written, with what it answered then: nearly every type, somebody erased,
- * webhooks that were disabled, and last of all an event that is damaged. The files are never changed, because
- * such logs are out there.
+ * A log that the first release has written, with its answers of that time: nearly every type, an erased user,
+ * disabled webhooks, and a damaged event at the end. The files never change, because such logs exist in the
+ * field.
  */
 type Answers = {
   readonly askers: Readonly<Record<string, { readonly id: UserId; readonly role: Role } | null>>;
@@ -31,7 +31,7 @@ type Answers = {
 const log = await readFirstLog();
 const [whole, damaged] = [log.slice(0, -1), log.slice(-1)];
 
-test('is read as it was then, but for what has been added since', async () => {
+test('gives the recorded answers, except for later additions', async () => {
   const { askers, answers } = await readFirstAnswers<Answers>();
   await using world = await loadFirstRelease(whole);
   await using reading = await openBackend({}, { on: world });
@@ -57,7 +57,7 @@ test('is read as it was then, but for what has been added since', async () => {
   });
 });
 
-/** An event is told in its present version. */
+/** An event is shown in its current version. */
 const laterVersions = (events: unknown): object[] =>
   (events as { version: number }[]).map(({ version, ...event }) => ({
     ...event,
@@ -65,7 +65,7 @@ const laterVersions = (events: unknown): object[] =>
   }));
 
 describe.each(LOG_ENGINES)('on %s', (_engine, startLog) => {
-  test('comes to the same read model in batches of any size, live, and rebuilt', async () => {
+  test('gives the same read model in batches of any size, live, and rebuilt', async () => {
     await using world = await loadFirstRelease(log, startLog);
     await using side = await world.open();
     await using _projector = await startProjecting(side);
@@ -97,7 +97,7 @@ test('is verified', async () => {
   expect(exit, lines.join('\n')).toBe(0);
 });
 
-test('nothing follows from it that has not happened already', async () => {
+test('has no new consequences', async () => {
   await using world = await loadFirstRelease(log);
   await using side = await world.open();
   const head = await side.eventLog.head();
@@ -111,7 +111,7 @@ test('nothing follows from it that has not happened already', async () => {
   expect(await side.eventLog.head()).toBe(head);
 });
 
-test('comes to the same read model on every engine', async () => {
+test('gives the same read model on every engine', async () => {
   const digests = [];
   for (const [, startLog] of LOG_ENGINES) {
     await using world = await loadFirstRelease(whole, startLog);

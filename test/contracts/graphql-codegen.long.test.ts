@@ -10,7 +10,7 @@ import { schema } from '../engines/schema.ts';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Within the project, so that what is generated finds the packages that it imports. */
+/** Within the project, so that the generated code finds its imports. */
 let folder: string;
 beforeAll(async () => {
   await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
@@ -30,7 +30,7 @@ const CONFIG = {
   },
 };
 
-/** What somebody would write: right as it stands, and wrong where it says so. */
+/** User code: correct, and wrong where a comment says so. */
 const APP = `import { graphql } from './gql/gql';
 import { type TypedDocumentString } from './gql/graphql';
 import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
@@ -71,7 +71,7 @@ const COMPILER = {
   include: ['app.ts', 'gql'],
 };
 
-test('GraphQL Code Generator makes clients of our schema whose types hold', async () => {
+test('GraphQL Code Generator makes clients of our schema with correct types', async () => {
   await writeFile(join(folder, 'schema.graphql'), printSchema(schema));
   await writeFile(join(folder, 'codegen.json'), JSON.stringify(CONFIG));
   await writeFile(join(folder, 'app.ts'), APP);
@@ -82,7 +82,7 @@ test('GraphQL Code Generator makes clients of our schema whose types hold', asyn
     (error: { stdout: string }) => error,
   );
   expect(compiled.stdout).toBe('');
-  // What \`annals documents load\` takes.
+  // The input of \`annals documents load\`.
   const documents = readManifest(await readFile(join(folder, 'gql/persisted-documents.json'), 'utf8'));
   expect(documents.map(({ text }) => /^\w+ \w+/.exec(text)?.[0])).toEqual([
     'query Latest',

@@ -37,9 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/**
- * Each engine gives as many stores over the same keys as there are processes; opened at once, as at a start.
- */
+/** Each engine opens one store per process over the same keys, in parallel, as at a start. */
 const ENGINES: Record<string, () => Promise<readonly KeyStore[]>> = {
   memory: async () => new Array<KeyStore>(PROCESSES).fill(memoryKeyStore()),
   postgres: async () =>
@@ -56,7 +54,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     [one, other] = stores as [KeyStore, KeyStore];
   });
 
-  test('makes a key of 256 bits at first need and gives the same one ever after, to every process', async () => {
+  test('makes a key of 256 bits on demand and always returns the same one, to every process', async () => {
     const subject = newSubject();
     const key = await one.obtain(subject);
     expect(key.symmetricKeySize).toBe(32);
@@ -64,7 +62,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect(bytesOf(await other.obtain(subject))).toBe(bytesOf(key));
   });
 
-  test('gives one key to many who ask for a new person at the same time', async () => {
+  test('gives one key to parallel requests for a new person', async () => {
     const subject = newSubject();
     const keys = await Promise.all(
       Array.from({ length: 60 }, (_each, index) => stores[index % PROCESSES]?.obtain(subject)),
@@ -77,7 +75,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect(new Set(keys.map(bytesOf))).toHaveProperty('size', 10);
   });
 
-  test('finds the keys that there are, each once, and makes none', async () => {
+  test('finds existing keys, each once, and makes none', async () => {
     const [known, unknown] = [newSubject(), newSubject()];
     const key = await one.obtain(known);
     const found = await other.find([known, unknown, known]);
@@ -87,19 +85,19 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect((await one.find([])).size).toBe(0);
   });
 
-  test('finds thousands at once', async () => {
+  test('finds thousands in one call', async () => {
     const many = Array.from({ length: 2_500 }, newSubject);
     const last = many.at(-1) as UserId;
     await one.obtain(last);
     expect([...(await other.find(many)).keys()]).toEqual([last]);
   });
 
-  test('takes every id there can be', async () => {
+  test('accepts every possible id', async () => {
     const subject = Number.MAX_SAFE_INTEGER as UserId;
     expect(bytesOf(await one.obtain(subject))).toBe(bytesOf(await other.obtain(subject)));
   });
 
-  test('destroys at once where it was told to, and never makes that key again', async () => {
+  test('destroys at once in its own process, and never makes that key again', async () => {
     const subject = newSubject();
     await one.obtain(subject);
     await one.destroy(subject);
@@ -117,7 +115,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
   });
 
-  test('destroys as often as it is told to', async () => {
+  test('can destroy repeatedly', async () => {
     const subject = newSubject();
     await one.obtain(subject);
     await Promise.all(stores.map((store) => store.destroy(subject)));
@@ -125,7 +123,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     await expect(one.obtain(subject)).rejects.toThrow(KeyDestroyed);
   });
 
-  test('leaves the mark for somebody who has no key, as after the restore of an older backup', async () => {
+  test('leaves a mark for a person without a key, as after the restore of an older backup', async () => {
     const subject = newSubject();
     await one.destroy(subject);
     await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
@@ -149,7 +147,7 @@ describe('the PostgreSQL key store', () => {
     expect(await stored()).toBeNull();
   });
 
-  test('makes the key of a new person in one round trip, and looks a second time only where another was first', async () => {
+  test('makes the key of a new person in one round trip, and reads again only if another process was first', async () => {
     const { store, pool } = await openProcess();
     const query = vi.spyOn(pool, 'query');
     await store.obtain(newSubject());
@@ -187,7 +185,7 @@ describe('the PostgreSQL key store', () => {
     );
   });
 
-  test('refuses a key that was exchanged for that of another person', async () => {
+  test('refuses a key that was swapped with that of another person', async () => {
     const { store, pool } = await openProcess();
     const [subject, victim] = [newSubject(), newSubject()];
     await store.obtain(subject);

@@ -7,7 +7,7 @@ import { openLogMail, openMail } from '../../auth/mail/open.ts';
 import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
-/** Where messages come out; `raw` is all of it, whatever was meant. */
+/** The output of messages; `raw` is all of it. */
 type Outlet = AsyncDisposable & {
   readonly mail: Mail;
   arrived(): readonly { to: string; subject: string; text: string }[];
@@ -67,7 +67,7 @@ describe.each([
   let outlet: Outlet;
   afterEach(() => outlet?.[Symbol.asyncDispose]());
 
-  test('arrives as it was written, to whom it was written', async () => {
+  test('arrives unchanged at its recipient', async () => {
     outlet = await openOutlet();
     const link = `https://annals.example/account/reset?token=${'a'.repeat(300)}`;
     const message = {
@@ -79,7 +79,7 @@ describe.each([
     expect(outlet.arrived()).toEqual([message]);
   });
 
-  test('each goes to one person, also where many are sent at once', async () => {
+  test('each goes to one person, even if many are sent in parallel', async () => {
     outlet = await openOutlet();
     const people = Array.from({ length: 12 }, (_, index) => `person${index}@example.com`);
     await Promise.all(people.map((to) => outlet.mail.send({ to, subject: 'Hello', text: `for ${to}` })));
@@ -106,14 +106,14 @@ describe.each([
 });
 
 describe('SMTP', () => {
-  test('says whom it is from, and that no absence note is wanted', async () => {
+  test('names the sender, and suppresses automatic replies', async () => {
     await using outlet = await overSmtp();
     await outlet.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
     expect(outlet.raw()).toContain('From: Annals <annals@example.com>');
     expect(outlet.raw()).toContain('Auto-Submitted: auto-generated');
   });
 
-  test('shows the password that the server demands', async () => {
+  test('sends the password that the server requires', async () => {
     const login = { user: 'annals@example.com', password: 'p/a:s s' };
     await using receiver = await startSmtpReceiver({ login });
     await using mail = openSmtpMail({ url: receiver.url, from: FROM });
@@ -121,9 +121,9 @@ describe('SMTP', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  test('shows no password to another machine that does not speak TLS', async () => {
+  test('sends no password to another machine without TLS', async () => {
     await using receiver = await startSmtpReceiver({ login: { user: 'annals', password: 'secret' } });
-    // The same machine by an address that does not look like it.
+    // The same machine by an address that looks like another.
     await using mail = openSmtpMail({
       url: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'),
       from: FROM,
@@ -137,7 +137,7 @@ describe('SMTP', () => {
     expect(receiver.logins).toEqual(['annals']);
   });
 
-  test('tells of a refusal without the address, and goes on with the next message', async () => {
+  test('reports a refusal without the address, and continues with the next message', async () => {
     await using receiver = await startSmtpReceiver({ refuse: (address) => address.startsWith('nobody') });
     await using mail = openSmtpMail({ url: receiver.url, from: FROM });
     const refusal = await mail
@@ -154,7 +154,7 @@ describe('SMTP', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  test('fails where no server is', async () => {
+  test('fails without a server', async () => {
     await using mail = openSmtpMail({ url: 'smtp://127.0.0.1:1', from: FROM });
     await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(
       MailNotSent,
@@ -162,7 +162,7 @@ describe('SMTP', () => {
   });
 });
 
-describe('which mail there is', () => {
+describe('the mail of an installation', () => {
   const log = createLog({ level: 'silent' });
   const production = {
     NODE_ENV: 'production',
@@ -170,13 +170,13 @@ describe('which mail there is', () => {
     PUBLIC_URL: 'https://annals.example',
   };
 
-  test('is none in production without a server, and the log in development alone', async () => {
+  test('is none in production without a server, and only the log in development', async () => {
     expect(await openMail({ config: loadConfig(production), log })).toBeUndefined();
     expect(await openMail({ config: loadConfig({ NODE_ENV: 'test' }), log })).toBeUndefined();
     expect(await openMail({ config: loadConfig({}), log })).toBeDefined();
   });
 
-  test('must be there in production for people to sign up', async () => {
+  test('is required in production for sign-ups', async () => {
     await expect(openMail({ config: loadConfig({ ...production, SIGNUP: 'reader' }), log })).rejects.toThrow(
       'set MAIL_URL and MAIL_FROM, or SIGNUP=off',
     );

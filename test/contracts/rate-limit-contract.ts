@@ -4,9 +4,9 @@ import type { RateLimit, RatePolicy, Taken } from '#shared/rate-limit/rate-limit
 import { until } from '../../testing/until.ts';
 
 export type RateLimitEngine = AsyncDisposable & {
-  /** As many as there are processes. */
+  /** One for each process. */
   readonly instances: readonly Arrivals[];
-  /** Lets time pass, or turns it back, for everything that has been counted so far. */
+  /** Moves the time of everything counted so far forward or back. */
   advance(ms: number): Promise<void>;
 };
 
@@ -16,12 +16,12 @@ const newPolicy = (unitsPerSecond: number, burst: number): RatePolicy => {
   return { name: `policy-${names}`, unitsPerSecond, burst };
 };
 
-/** One unit in a million seconds: what is left does not change while a test runs. */
+/** One unit in a million seconds: the remaining units do not change during a test. */
 const HARDLY = 1 / 1_000_000;
 const UNIT_MS = 1_000_000_000;
 const MINUTE_MS = 60_000;
 
-/** What every engine of rate limits does. */
+/** The contract of every engine of rate limits. */
 export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine>): void => {
   describe(`rate limits: ${name}`, () => {
     let engine: RateLimitEngine;
@@ -34,7 +34,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       engine.instances.map((instance) => createRateLimit(instance, policy));
     const limitOf = (policy: RatePolicy): RateLimit => limitsOf(policy)[0] as RateLimit;
 
-    test('gives a burst at once and refuses what exceeds it', async () => {
+    test('allows a burst at once and refuses more', async () => {
       const limit = limitOf(newPolicy(HARDLY, 3));
       const answers = [];
       for (let index = 0; index < 4; index += 1) answers.push(await limit.take('a', 1));
@@ -47,7 +47,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(answers.every((answer) => answer.limit === 3)).toBe(true);
     });
 
-    test('says when the next unit comes, when all are back, and when it is worth asking again', async () => {
+    test('reports when the next unit comes, when all are back, and when to retry', async () => {
       const limit = limitOf(newPolicy(HARDLY, 3));
       expect(near(await limit.take('a', 2))).toEqual({ retry: 0, refill: 1, reset: 2 });
       expect(near(await limit.take('a', 2))).toEqual({ retry: 1, refill: 1, reset: 2 });
@@ -61,7 +61,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(await limit.take('a', 3)).toMatchObject({ allowed: true, remaining: 0 });
     });
 
-    test('does not charge what it refuses', async () => {
+    test('does not charge for a refusal', async () => {
       const limit = limitOf(newPolicy(HARDLY, 2));
       await limit.take('a', 2);
       for (let index = 0; index < 20; index += 1) expect((await limit.take('a', 1)).allowed).toBe(false);
@@ -69,7 +69,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(await limit.take('a', 1)).toMatchObject({ allowed: true, remaining: 0 });
     });
 
-    test('refuses more than the burst for ever, and charges nothing for it', async () => {
+    test('always refuses more than the burst, and charges nothing for it', async () => {
       const limit = limitOf(newPolicy(HARDLY, 5));
       expect(await limit.take('a', 6)).toMatchObject({
         allowed: false,
@@ -85,7 +85,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(await limit.take('a', 4)).toMatchObject({ allowed: true, remaining: 0 });
     });
 
-    test('asking for nothing tells what there is', async () => {
+    test('a request for zero units returns the remaining ones', async () => {
       const limit = limitOf(newPolicy(HARDLY, 5));
       expect(await limit.take('a', 0)).toMatchObject({
         allowed: true,
@@ -97,7 +97,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(await limit.take('a', 0)).toMatchObject({ allowed: true, remaining: 0 });
     });
 
-    test('keeps keys apart, and one key of two policies', async () => {
+    test('separates keys, and one key under two policies', async () => {
       const [one, other] = [limitOf(newPolicy(HARDLY, 1)), limitOf(newPolicy(HARDLY, 1))];
       expect((await one.take('a', 1)).allowed).toBe(true);
       expect((await one.take('b', 1)).allowed).toBe(true);
@@ -111,7 +111,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect((await limit.take(key, 1)).allowed).toBe(false);
     });
 
-    test('gives each unit back in its time, neither sooner nor later', async () => {
+    test('returns each unit at its time, neither sooner nor later', async () => {
       const limit = limitOf(newPolicy(HARDLY, 3));
       await limit.take('a', 3);
       await engine.advance(UNIT_MS - MINUTE_MS);
@@ -122,21 +122,21 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(await limit.take('a', 0)).toMatchObject({ remaining: 2 });
     });
 
-    test('saves no more than a burst, however long nobody comes', async () => {
+    test('saves no more than a burst, however long the pause', async () => {
       const limit = limitOf(newPolicy(HARDLY, 3));
       await limit.take('a', 3);
       await engine.advance(100 * UNIT_MS);
       expect(await limit.take('a', 1)).toMatchObject({ allowed: true, remaining: 2 });
     });
 
-    test('forgives what a clock that was set back would hold against a key', async () => {
+    test('ignores debts from before the clock was set back', async () => {
       const limit = limitOf(newPolicy(HARDLY, 3));
       await limit.take('a', 1);
       await engine.advance(-1_000 * UNIT_MS);
       expect(near(await limit.take('a', 1))).toEqual({ retry: 1, refill: 1, reset: 3 });
     });
 
-    test('counts for all instances together: many at once get a burst and no more', async () => {
+    test('counts for all instances together: parallel requests get one burst', async () => {
       const limits = limitsOf(newPolicy(HARDLY, 25));
       const asked = Array.from({ length: 120 }, (_, index) =>
         (limits[index % limits.length] as RateLimit).take('a', 1),
@@ -148,7 +148,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       );
     });
 
-    test('over any time, all instances together give a burst and the rate, and no unit more', async () => {
+    test('over any time, all instances together grant the burst and the rate, and no unit more', async () => {
       const [unitsPerSecond, burst, wanted] = [200, 10, 100];
       const limits = limitsOf(newPolicy(unitsPerSecond, burst));
       const startedAtMs = performance.now();
@@ -171,7 +171,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
       expect(given).toBeLessThanOrEqual(burst + (unitsPerSecond * (lastAtMs - startedAtMs)) / 1_000);
     });
 
-    test('a refusal says truly how long to wait', async () => {
+    test('a refusal reports the true waiting time', async () => {
       const limit = limitOf(newPolicy(2, 1));
       await limit.take('a', 1);
       const askedAtMs = performance.now();
@@ -192,7 +192,7 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
   });
 };
 
-/** In units, because a moment passes between two requests. */
+/** In units, because some time passes between two requests. */
 const near = ({ retryAfterMs, refillMs, resetMs }: Taken) => ({
   retry: Math.round(retryAfterMs / UNIT_MS),
   refill: Math.round(refillMs / UNIT_MS),

@@ -7,12 +7,12 @@ import { createDatabase } from '../engines/database.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
 import { captureLog } from '../serve.ts';
 
-/** A shared engine, and what can happen to it. */
+/** A shared engine, and its faults. */
 type Engine = AsyncDisposable & {
   readonly url: string;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Keeps every connection and answers nothing. */
+  /** It keeps its connections, but does not answer. */
   pause(): Promise<void>;
   resume(): Promise<void>;
 };
@@ -29,7 +29,7 @@ const openRedis = async (): Promise<Engine> => {
   };
 };
 
-/** The server of the run belongs to all tests, so that it is the database that is closed and opened. */
+/** All tests share the server of the run, so this closes and opens the database. */
 const openPostgres = async (): Promise<Engine> => {
   await using opening = new AsyncDisposableStack();
   const { url, name } = opening.use(await createDatabase());
@@ -45,7 +45,7 @@ const openPostgres = async (): Promise<Engine> => {
       await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     },
     start: async () => void (await server.query(`alter database ${name} allow_connections true`)),
-    // One connection, so that the second statement ends what the first began.
+    // On one connection, so that the second statement ends what the first began.
     pause: async () =>
       void (await database.query('begin; lock table public.rate_limit in access exclusive mode')),
     resume: async () => void (await database.query('rollback')),
@@ -96,7 +96,7 @@ describe.each([
       expect(answers.filter(({ allowed }) => allowed)).toHaveLength(10);
     };
 
-    test('refuses nobody, is told once, and is over when the engine is back', async () => {
+    test('refuses nobody, is logged once, and ends when the engine is back', async () => {
       const before = one.of(policy('before', 3));
       await before.take('a', 3);
       expect((await before.take('a', 1)).allowed).toBe(false);
@@ -124,7 +124,7 @@ describe.each([
       await untilShared([one, other], recovered + 2);
     });
 
-    test('keeps nobody waiting when the engine does not answer at all', async () => {
+    test('delays nobody if the engine does not answer at all', async () => {
       const [warned, recovered] = [warnings(), recoveries()];
       await engine.pause();
       const limit = one.of(policy('silence', 1_000));
@@ -137,7 +137,7 @@ describe.each([
       await sharedLimits('after a silence');
     });
 
-    test('in the middle of many requests fails none of them', async () => {
+    test('during many requests fails none of them', async () => {
       const [warned, recovered] = [warnings(), recoveries()];
       const limit = one.of({ name: 'many', unitsPerSecond: 1_000_000, burst: 1_000_000_000 });
       const stopping = new AbortController();

@@ -11,7 +11,7 @@ import { type RateLimitEngine, testRateLimits } from './rate-limit-contract.ts';
 
 const PROCESSES = 3;
 
-/** Moves every arrival the other way, because the server's clock is its own. */
+/** Moves every arrival the opposite way, because the server has its own clock. */
 const SHIFT = `
   for _, key in ipairs(redis.call('KEYS', '*')) do
     redis.call('SET', key, string.format('%.0f', redis.call('GET', key) - ARGV[1]), 'KEEPTTL')
@@ -38,7 +38,7 @@ if (redisMissing !== undefined)
 describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
   testRateLimits('Redis', openRedis);
 
-  test('a key expires when it says nothing any more', async () => {
+  test('a key expires when it has no effect any more', async () => {
     await using server = await startRedis();
     await using arrivals = await openRedisArrivals({ url: server.url, log: captureLog().log });
     const client = new Redis(server.url);
@@ -56,7 +56,7 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     }
   });
 
-  test('the script is sent again when Redis has forgotten it', async () => {
+  test('the script is sent again after Redis has forgotten it', async () => {
     await using server = await startRedis();
     await using arrivals = await openRedisArrivals({ url: server.url, log: captureLog().log });
     const limit = createRateLimit(arrivals, { name: 'p', unitsPerSecond: 0.001, burst: 3 });
@@ -70,7 +70,7 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     }
   });
 
-  test('a password that Redis does not take is refused at the start, in one sentence without it', async () => {
+  test('a wrong password is refused at the start, in one sentence without it', async () => {
     await using server = await startRedis({ password: 'right' });
     const { log, logged } = captureLog();
     await using limits = await openRateLimits({ url: server.url, log });
@@ -86,7 +86,7 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     }
   });
 
-  test('a Redis that comes up later than this process is used as soon as it is there', async () => {
+  test('a Redis that starts later than this process is used as soon as it is up', async () => {
     await using server = await startRedis();
     await server.kill();
     const { log, logged } = captureLog();

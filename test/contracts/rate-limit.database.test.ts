@@ -35,7 +35,7 @@ const openPostgres = async (): Promise<RateLimitEngine> => {
   const resources = opening.move();
   return {
     instances,
-    // The server's clock is its own: what has been counted is moved the other way instead.
+    // The server has its own clock: counted arrivals are moved the opposite way instead.
     advance: async (ms) =>
       void (await pool.query('update public.rate_limit set arrival_us = arrival_us - $1::bigint', [
         ms * 1_000,
@@ -44,7 +44,7 @@ const openPostgres = async (): Promise<RateLimitEngine> => {
   };
 };
 
-/** Workers, and the memory of their primary process. */
+/** Workers, with the memory of their primary process. */
 const openWorkers = async (): Promise<RateLimitEngine> => {
   const { instances, ...memory } = await openMemory();
   const [arrivals] = instances as readonly [Arrivals];
@@ -70,7 +70,7 @@ describe('rate limits in memory', () => {
     return { clock, memory, limit: createRateLimit(memory, { name: 'p', unitsPerSecond: 1, burst: 2 }) };
   };
 
-  test('keep no key longer than it matters', async () => {
+  test('drop keys without effect', async () => {
     const { clock, memory, limit } = newMemory(100);
     for (let index = 0; index < 50; index += 1) await limit.take(`old ${index}`, 1);
     clock.us += 1_000_000;
@@ -78,7 +78,7 @@ describe('rate limits in memory', () => {
     expect(memory.size()).toBe(25);
   });
 
-  test('keep no more keys than they may, and forget whoever was away longest', async () => {
+  test('limit the number of keys, and drop those unused for longest', async () => {
     const { memory, limit } = newMemory(3);
     for (const key of ['a', 'b', 'c']) await limit.take(key, 2);
     expect((await limit.take('a', 1)).allowed).toBe(false);
@@ -103,7 +103,7 @@ describe('rate limits in memory', () => {
   });
 });
 
-test('PostgreSQL loses the rows that say nothing any more, and keeps the others', async () => {
+test('PostgreSQL deletes rows without effect, and keeps the others', async () => {
   await using database = await createDatabase();
   const { url } = database;
   await using arrivals = await openPostgresArrivals({ url, log: captureLog().log, cleanEveryMs: 20 });

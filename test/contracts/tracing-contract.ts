@@ -6,7 +6,7 @@ import { nowMs, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 export type TracingEngine = AsyncDisposable & {
   /** Records every trace that begins here. */
   readonly tracing: Tracing;
-  /** The spans that have been told of by this name, once there are so many. */
+  /** The exported spans of this name, once there are so many. */
   told(name: string, count?: number): Promise<readonly EndedSpan[]>;
 };
 
@@ -22,7 +22,7 @@ const placeOf = (span: Span): TracePlace => {
   return place;
 };
 
-/** What every way of tracing does. */
+/** The contract of every tracing adapter. */
 export const testTracing = (name: string, open: () => Promise<TracingEngine>): void => {
   describe(`tracing: ${name}`, () => {
     let engine: TracingEngine;
@@ -58,7 +58,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       expect(placeOf(tracing.start('another')).traceId).not.toBe(place.traceId);
     });
 
-    test('a span goes on with the trace of its parent', async () => {
+    test('a span continues the trace of its parent', async () => {
       const span = tracing.start('child', { parent: formatTraceparent(PARENT), kind: 'server' });
       const { spanId } = placeOf(span);
       expect(spanId).not.toBe(PARENT.spanId);
@@ -77,7 +77,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       });
     });
 
-    test('what follows from a trace that is not recorded is not recorded either, and still belongs to it', async () => {
+    test('the children of an unrecorded trace are not recorded either, but belong to it', async () => {
       const span = tracing.start('unrecorded', {
         parent: formatTraceparent({ ...PARENT, isSampled: false }),
       });
@@ -99,7 +99,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       },
     );
 
-    test('a span says what it was given, at first and later, and what it was renamed to', async () => {
+    test('a span has its first and later attributes, and its last name', async () => {
       const span = tracing.start('before', {
         attributes: { text: 'a', number: 1, absent: undefined, replaced: 'first' },
       });
@@ -117,7 +117,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       });
     });
 
-    test('a failure is told by its type', async () => {
+    test('a failure is recorded by its type', async () => {
       const span = tracing.start('failing');
       span.fail('TypeError');
       span.end();
@@ -127,7 +127,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       });
     });
 
-    test('a span may have begun and ended before anybody told of it', async () => {
+    test('a span may be recorded after its end', async () => {
       const endedAtMs = nowMs();
       tracing.start('past', { startedAtMs: endedAtMs - 1_234.5 }).end(endedAtMs);
       const span = await toldOf('past');
@@ -135,7 +135,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       expect(span.endedAtMs).toBeCloseTo(endedAtMs, 1);
     });
 
-    test('a span takes as long as what it is about', async () => {
+    test('a span has the duration of its work', async () => {
       const beforeMs = nowMs();
       tracing.start('quick').end();
       const { startedAtMs, endedAtMs } = await toldOf('quick');
@@ -144,7 +144,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       expect(endedAtMs).toBeLessThanOrEqual(nowMs() + 1);
     });
 
-    test('a span ends once, and changes no more then', async () => {
+    test('a span ends once, and never changes afterwards', async () => {
       const span = tracing.start('once');
       span.end();
       span.set({ late: true });
@@ -156,14 +156,14 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       expect(await engine.told('once')).toMatchObject([{ name: 'once', attributes: {}, isFailure: false }]);
     });
 
-    test('a span that does not end is not told of', async () => {
+    test('a span without an end is not exported', async () => {
       tracing.start('endless');
       tracing.start('last').end();
       await engine.told('last');
       expect(await engine.told('endless', 0)).toEqual([]);
     });
 
-    test('many spans are all told of', async () => {
+    test('many spans are all exported', async () => {
       for (let index = 0; index < 2_000; index += 1) tracing.start('many', { attributes: { index } }).end();
       const told = await engine.told('many', 2_000);
       expect(new Set(told.map(({ attributes }) => attributes.index)).size).toBe(2_000);

@@ -11,7 +11,7 @@ import { startOtlpReceiver } from '../engines/otlp-receiver.ts';
 import { captureLog } from '../serve.ts';
 import { type TracingEngine, testTracing } from './tracing-contract.ts';
 
-/** So many spans may wait. */
+/** The maximum of waiting spans. */
 const WAITING_MAX = 4_096;
 
 const openAt = async (endpoint: string, settings: Readonly<Record<string, string>> = {}) => {
@@ -68,7 +68,7 @@ describe('tracing by OTLP', () => {
     expect(NO_TRACING.start('nothing').traceparent).toBeUndefined();
   });
 
-  test('says which service it is, and sends the headers that the settings name', async () => {
+  test('names its service, and sends the configured headers', async () => {
     await using receiver = await startOtlpReceiver();
     const settings = { OTEL_SERVICE_NAME: 'journal', OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,X-Other=1' };
     const { tracing } = await openAt(`${receiver.url}/`, settings);
@@ -78,7 +78,7 @@ describe('tracing by OTLP', () => {
     expect(receiver.printed()).toContain('"x-key":"a b","x-other":"1"');
   });
 
-  test('records the share of the traces that it is told to, and of each trace all', async () => {
+  test('records the configured share of traces, each completely', async () => {
     await using receiver = await startOtlpReceiver();
     const { tracing } = await openAt(receiver.url, { OTEL_TRACES_SAMPLER_ARG: '0.5' });
     for (let index = 0; index < 400; index += 1) {
@@ -94,7 +94,7 @@ describe('tracing by OTLP', () => {
     expect(children.map(({ traceId }) => traceId).sort()).toEqual(roots.map(({ traceId }) => traceId).sort());
   });
 
-  test('what is left when it stops is sent', async () => {
+  test('the last spans are sent at the stop', async () => {
     await using receiver = await startOtlpReceiver();
     const { tracing } = await openAt(receiver.url);
     for (let index = 0; index < 1_500; index += 1) tracing.start('left').end();
@@ -141,7 +141,7 @@ describe('tracing by OTLP', () => {
     },
   );
 
-  test('once a collector takes spans again, that is said, and what comes then is sent', async () => {
+  test('once a collector accepts spans again, that is logged, and new spans are sent', async () => {
     await using receiver = await startOtlpReceiver();
     receiver.answer((response) => void response.writeHead(400).end());
     const { tracing, logged, dropped } = await openAt(receiver.url);

@@ -21,9 +21,9 @@ import type { StartLog } from '../engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../engines/projection.ts';
 import { createVerifyWorld, type VerifyWorld } from '../engines/verify-world.ts';
 
-/** What verifying must find, and must not, whatever engine has the log. */
+/** The differences that verification must find, and those that it must not, on any engine. */
 export const describeVerifying = (name: string, startLog: StartLog): void => {
-  describe(`verifying what is on ${name}`, () => {
+  describe(`verification on ${name}`, () => {
     let world: VerifyWorld;
     beforeAll(async () => {
       world = await createVerifyWorld(startLog);
@@ -34,7 +34,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       (await world.side.pool.query(`select nspname from pg_namespace where nspname ~ '^(verify|replay)_'`))
         .rows;
 
-    test('what nobody tampered with is proven, and nothing is left of the proof', async () => {
+    test('an untampered installation is proven, and the proof leaves nothing behind', async () => {
       const report = reportSchema.parse(await world.verify());
       expect(report.findings).toEqual({ total: 0, byKind: {}, listed: [] });
       expect(report).toMatchObject({
@@ -50,7 +50,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       expect(await scratches()).toEqual([]);
     });
 
-    test('a row in use that was changed is found, with the events behind it, and without what is personal', async () => {
+    test('a changed live row is found, with the events behind it, and without personal data', async () => {
       const [reader] = world.authors;
       const change = `update read_model.users set name = 'Forged', role = 'admin' where id = ${reader}`;
       const undo = `update read_model.users set name = 'Person 0', role = 'author' where id = ${reader}`;
@@ -87,7 +87,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       expect((await world.verify()).outcome).toBe('proven');
     });
 
-    test('a snapshot that is not what its events add up to is found, and no other', async () => {
+    test('a snapshot that differs from its events is found, and no other', async () => {
       const { pool, eventLog, snapshots, codec, domain } = world.side;
       const stream = streamName('article', world.article);
       const kind = domain.kinds.article as Kind;
@@ -131,7 +131,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       }
     });
 
-    test('a row that was added and one that was removed are found', async () => {
+    test('an added row and a removed one are found', async () => {
       const { pool } = world.side;
       await pool.query(`insert into read_model.articles select 7 as id, author_id, title, body, tags, cover, status, version, created_at, updated_at, published_at
       from read_model.articles where id = ${world.article}`);
@@ -153,7 +153,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       expect((await world.verify()).outcome).toBe('proven');
     });
 
-    test('up to a position of the past no row in use is compared, and the rest is', async () => {
+    test('up to a past position no live row is compared, but everything else is', async () => {
       const { side, authors } = world;
       const at = await side.eventLog.head();
       await world.writeSome(authors[1] as UserId);
@@ -166,7 +166,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       });
     });
 
-    test('writes that go on meanwhile change nothing about the proof', async () => {
+    test('concurrent writes do not affect the proof', async () => {
       const { side, authors } = world;
       let isOver = false;
       let written = 0;
@@ -184,7 +184,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       await untilProjected(side);
     });
 
-    test('what is parked is told and is no failure, also where an operator releases it meanwhile', async () => {
+    test('a parked item is reported and is no failure, even if an operator releases it meanwhile', async () => {
       const { side, authors } = world;
       const id = await draftArticle(side, authors[0] as UserId);
       const stream = `article-${id}` as StreamName;
@@ -219,7 +219,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       expect((await world.verify()).outcome).toBe('proven');
     });
 
-    test('whose key is gone, while their deletion is still to come, is taken for no difference', async () => {
+    test('a user without a key, whose deletion is still to come, does not count as a difference', async () => {
       const { side, authors } = world;
       const leaving = authors[3] as UserId;
       await side.erasures.note([{ userId: leaving, at: new Date().toISOString(), event: null }]);
@@ -230,7 +230,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       expect((await world.verify()).findings.listed).toEqual([]);
     });
 
-    test('where the projection makes of an event what the deciders do not, both rows agree, and it is found', async () => {
+    test('a difference between projection and deciders is found although both rows agree', async () => {
       const { side, authors, article } = world;
       const nobody = 77_001 as UserId;
       const author = authors[0] as UserId;
@@ -242,7 +242,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
         correlation: 'c',
         causation: null,
       } as const;
-      // The end of somebody who was never there: the projection has no row to empty.
+      // The deletion of a user who never existed: the projection has no row to empty.
       const deleted = { type: 'user.deleted', data: { userId: nobody } } as const;
       const stream = `user-${nobody}` as StreamName;
       await side.eventLog.append(stream, NO_STREAM, [

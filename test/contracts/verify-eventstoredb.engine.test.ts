@@ -7,7 +7,7 @@ import { describeVerifying } from './verify-contract.ts';
 
 describeVerifying('EventStoreDB, by its stand-in', inEventStoreDB);
 
-test('a leader that is late is asked again before anything is called lost', async () => {
+test('a lagging leader is asked again before events count as lost', async () => {
   await using node: EventStoreStandIn = await startEventStoreStandIn();
   await using world = await createVerifyWorld(async () => ({
     url: node.address,

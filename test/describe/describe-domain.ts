@@ -3,11 +3,11 @@ import { describeDomain as describeOn, type Options } from '../../testing/descri
 import { hostOf } from './host.ts';
 
 type Served = {
-  /** The file that exports the domain, as `DOMAIN_FILE` names it; publishing if it is not named. */
+  /** The file that exports the domain, as in `DOMAIN_FILE`; by default publishing. */
   readonly file?: string;
 };
 
-/** Everything that a domain must keep to, on an installation in processes as operators run it. */
+/** Everything that a domain guarantees, on an installation in processes as operators run it. */
 export const describeDomain = (
   domain: Domain,
   { file = process.env.DOMAIN_FILE ?? '', ...options }: Options & Served = {},

@@ -2,7 +2,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** Rights to parts, where whoever may write one may read it. */
+/** Rights to parts, where everybody who may write one may read it. */
 const base = domain({ name: 'desk', roles: ['customer', 'agent', 'lead'] });
 const { aggregate, user } = base;
 

@@ -7,7 +7,7 @@ import { createDatabase } from '../engines/database.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { startRole } from '../engines/role-process.ts';
 
-/** With the limits on time of the project that a file belongs to. */
+/** With the time limits of the project that a file belongs to. */
 export const runner: Runner = {
   describe: (name, body) => void describe(name, body),
   test: (name, body) => void test(name, body),
@@ -15,7 +15,7 @@ export const runner: Runner = {
   afterAll: (work) => afterAll(work),
 };
 
-/** Processes on the PostgreSQL of the run. `file` exports the domain; publishing is served if it is empty. */
+/** Processes on the PostgreSQL of the run. `file` exports the domain; by default publishing. */
 export const hostOf = (domain: Domain, file: string): Host => ({
   runner,
   createDatabase,

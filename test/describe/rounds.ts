@@ -4,8 +4,8 @@ import { count, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
- * A view, a reaction to what items refer to, files of items, and what is personal by a path: small enough for
- * a suite of its own.
+ * A view, a reaction to a reference of items, files of items, and personal data by a path: small enough for a
+ * suite of its own.
  */
 const base = domain({ name: 'rounds', roles: ['client', 'nurse'] });
 const { aggregate, user, view } = base;
@@ -61,7 +61,7 @@ const visit = aggregate('visit', {
   },
 });
 
-/** Its text is of the client of the visit. */
+/** Its text is personal data of the visit's client. */
 const report = aggregate('report', {
   parent: 'visit',
   owner: 'nurse',

@@ -12,7 +12,7 @@ import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-re
 
 const site = 'https://annals.example';
 
-/** One life of an account, from the invitation to the receipt of its erasure, where nobody can sign up. */
+/** The life of an account, from the invitation to the report of its erasure, with closed sign-up. */
 const resources = new AsyncDisposableStack();
 let smtp: SmtpReceiver;
 let installation: Installation;
@@ -57,7 +57,7 @@ const guest = 'guest@example.com';
 const password = 'correct horse battery';
 const other = 'a wholly new password';
 
-test('an operator invites an administrator, who invites an author, who comes back without the password', async () => {
+test('an operator invites an administrator, who invites an author, who recovers from a forgotten password', async () => {
   const link = await annals('invite', email, '--role', 'admin');
   expect(titleOf(await follow(visitor(), link, { name: 'Root', password }))).toBe('Your account is ready');
   const admin = visitor();
@@ -70,12 +70,12 @@ test('an operator invites an administrator, who invites an author, who comes bac
   );
 });
 
-test('an operator helps who gets no mail', async () => {
+test('an operator helps a user who gets no mail', async () => {
   await follow(visitor(), await annals('password-link', guest), { password });
   expect(titleOf(await fill(visitor(), '/account', { email: guest, password }))).toBe('Your account');
 });
 
-test('an operator takes the codes off an account whose owner has lost them', async () => {
+test('an operator turns off the codes of a user who has lost them', async () => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password });
   const app = await setUpCodes(account);
@@ -90,7 +90,7 @@ test('an operator takes the codes off an account whose owner has lost them', asy
   expect(titleOf(await signIn())).toBe('Your account');
 });
 
-test('an operator takes all passkeys off an account', async () => {
+test('an operator removes all passkeys of an account', async () => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password });
   const key = openAuthenticator(site);
@@ -118,7 +118,7 @@ test('an operator takes all passkeys off an account', async () => {
   expect((await signIn()).status).toBe(422);
 });
 
-test('they change their profile and their password, and sign out elsewhere', async () => {
+test('users change their profile and password, and end other sessions', async () => {
   const [here, there] = [visitor(), visitor()];
   for (const account of [here, there]) await fill(account, '/account', { email: guest, password });
   expect((await fill(here, '/account/profile', { name: 'Guest of Honour', email: guest })).body).toContain(

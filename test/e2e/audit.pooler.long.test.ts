@@ -6,7 +6,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** Status of the proof, as everybody can see it. */
+/** The public status of the proof. */
 let installation: Installation;
 let ask: RestClient;
 let ada: Person;
@@ -42,7 +42,7 @@ const heads = async (after = 0) =>
   (await ask('GET', `/audit/heads?limit=100&after=${after}`, { token: administrator }))
     .body as readonly Head[];
 
-test('what is written is chained, signed, put outside the database, and verified', async () => {
+test('written events are chained, signed, published outside the database, and verified', async () => {
   const before = (await status()).chain.count;
   for (let n = 0; n < 3; n += 1)
     await ask('POST', '/articles', { token: ada.token, body: { title: `No. ${n}`, body: '', tags: [] } });
@@ -62,18 +62,18 @@ test('what is written is chained, signed, put outside the database, and verified
   ).toBe(0);
 });
 
-test('GraphQL tells the numbers of it', async () => {
+test('GraphQL shows its numbers', async () => {
   const query = '{ auditStatus { chained signed unproven differences verifiedAt } }';
   const { body } = await ask('POST', '/graphql', { token: ada.token, body: { query } });
   expect(body).toMatchObject({ data: { auditStatus: { chained: expect.any(Number), differences: 0 } } });
 });
 
-test('what heads sign is for auditors: it tells how many rows there are, of drafts as well', async () => {
+test('the content of heads is for auditors: it reveals the number of rows, including drafts', async () => {
   expect((await ask('GET', '/audit/heads')).status).toBe(401);
   expect((await ask('GET', '/audit/heads', { token: ada.token })).status).toBe(403);
 });
 
-test('the heads and the keys, which are everybody’s, are enough to check them', async () => {
+test('the public heads and keys are enough to verify the signatures', async () => {
   const { body } = await ask('GET', '/audit/keys');
   const { keys } = body as { readonly keys: readonly { readonly kid: string; readonly x: string }[] };
   const [first] = await heads();

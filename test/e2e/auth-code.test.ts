@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => auth?.[Symbol.asyncDispose]());
 
-test('the shortest requests work, and give what the client asks for by default', async () => {
+test('the shortest requests work, and give the default scopes of the client', async () => {
   const { verifier, challenge } = newVerifier();
   const url = authorizeUrl({
     client_id: client.clientId,
@@ -73,7 +73,7 @@ test('the shortest requests work, and give what the client asks for by default',
   });
 });
 
-test('a name and an address are told to who was allowed to know them', async () => {
+test('a client gets name and address only with the user’s consent', async () => {
   const { code, verifier } = await obtainCode(auth, person, {
     client_id: client.clientId,
     scope: 'openid profile email',
@@ -139,7 +139,7 @@ describe('/authorize', () => {
     expect([302, 303]).toContain(response.status);
     const location = new URL(response.headers.get('location') ?? '');
     expect(location.origin + location.pathname).toBe(CALLBACK);
-    // What asks for a token from here is told so where its token would have been.
+    // A page that expects a token in the fragment gets the error there.
     const told = new URLSearchParams(location.search || location.hash.slice(1));
     expect(Object.fromEntries(told)).toMatchObject({ error, state: 'kept', iss: ISSUER });
   });
@@ -185,7 +185,7 @@ describe('/authorize', () => {
     expect(end.headers.get('referrer-policy')).toBe('strict-origin');
   });
 
-  test('takes no other method', async () => {
+  test('accepts no other method', async () => {
     const response = await auth.fetch(`${ISSUER}/authorize`, {
       method: 'POST',
       body: new URLSearchParams(full()),
@@ -194,7 +194,7 @@ describe('/authorize', () => {
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
-  test('makes its addresses from the issuer, whatever the request says', async () => {
+  test('builds its addresses from the issuer, whatever the request says', async () => {
     const response = await auth.fetch(changed({}), {
       headers: { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'http' },
     });

@@ -44,7 +44,7 @@ test.each(['openid-configuration', 'oauth-authorization-server'])(
   },
 );
 
-test('/.well-known/oauth-protected-resource tells where tokens for our API are to be had (RFC 9728)', async () => {
+test('/.well-known/oauth-protected-resource names the issuer of tokens for our API (RFC 9728)', async () => {
   expect(await json('/.well-known/oauth-protected-resource')).toMatchObject({
     resource: ISSUER,
     authorization_servers: [ISSUER],
@@ -53,7 +53,7 @@ test('/.well-known/oauth-protected-resource tells where tokens for our API are t
   });
 });
 
-test('registration is not named where it is not open', async () => {
+test('registration is not listed if it is closed', async () => {
   expect(await json('/.well-known/openid-configuration')).not.toHaveProperty('registration_endpoint');
 });
 
@@ -73,7 +73,7 @@ test.each([
   expect(response.headers.get('allow')).toBeTruthy();
 });
 
-test('what is no endpoint is left to others', async () => {
+test('an unknown path is left to other routes', async () => {
   const response = await auth.fetch(`${ISSUER}/nowhere`);
   expect([response.status, response.headers.get('content-type')]).toEqual([
     404,
@@ -96,7 +96,7 @@ describe('a page of another origin', () => {
     },
   );
 
-  test('may not from elsewhere', async () => {
+  test('is refused from elsewhere', async () => {
     const { body, headers } = await tokenFor('https://evil.test');
     expect(body.error).toBe('invalid_request');
     expect(headers.get('access-control-allow-origin')).toBeNull();

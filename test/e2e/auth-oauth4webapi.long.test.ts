@@ -6,7 +6,7 @@ import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
 import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
 
-// The library as it is, which checks every answer against the RFCs.
+// The unmodified library, which checks every answer against the RFCs.
 let auth: AuthSite;
 let person: TestPerson;
 let web: SiteClient;
@@ -14,7 +14,7 @@ let service: SiteClient;
 let server: oauth.AuthorizationServer;
 let options: { [oauth.customFetch]: typeof fetch };
 beforeAll(async () => {
-  // The stricter way; the library then has to take a nonce first.
+  // The strict mode; the library then has to get a nonce first.
   auth = await shareAuthSite();
   person = await auth.registerPerson();
   web = await auth.registerClient(webClient);
@@ -27,7 +27,7 @@ afterAll(() => auth?.[Symbol.asyncDispose]());
 
 const clientOf = ({ clientId }: { clientId: string }): oauth.Client => ({ client_id: clientId });
 
-/** As the library's documentation shows it: once more where the server has given a nonce. */
+/** As in the library's documentation: retries once with the server's nonce. */
 const withNonce = async <Result>(
   request: () => Promise<Response>,
   process: (response: Response) => Promise<Result>,
@@ -159,7 +159,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
       (response) => oauth.processAuthorizationCodeResponse(server, client, response),
     );
     expect(tokens.scope).toBe('read:articles');
-    // What must be pushed is not taken otherwise.
+    // A client that must push is refused otherwise.
     const direct = await openBrowser(auth).visit(
       `${server.authorization_endpoint}?client_id=${pushing.clientId}&${parameters}`,
     );

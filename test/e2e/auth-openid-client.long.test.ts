@@ -6,7 +6,7 @@ import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
 import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
 
-/** The library as it is, in the way in which its documentation uses it. */
+/** The unmodified library, used as in its documentation. */
 let auth: AuthSite;
 let person: TestPerson;
 let web: SiteClient;
@@ -104,8 +104,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const config = await discover(device.clientId);
     const started = await client.initiateDeviceAuthorization(config, {});
     await enterUserCode(auth, person, started.user_code);
-    // Five seconds would be right; nothing has been asked yet, so the server takes the first question at
-    // once.
+    // The server answers the first poll at once, although five seconds would be correct.
     const tokens = await client.pollDeviceAuthorizationGrant(
       config,
       { ...started, interval: 0.01 },

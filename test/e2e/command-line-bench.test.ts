@@ -7,7 +7,7 @@ import { openPeople } from '../../testing/people.ts';
 import { callLine } from '../engines/call-line.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** An operator measures what an installation does. */
+/** An operator measures the capacity of an installation. */
 const open = new AsyncDisposableStack();
 let installation: Installation;
 let folder: string;
@@ -50,7 +50,7 @@ type Told = {
   readonly subscribers: object;
 };
 
-test('nothing is sent unless somebody agrees', async () => {
+test('nothing is sent without consent', async () => {
   const { exit, complaint } = await call();
   expect({ exit, complaint }).toEqual({
     exit: 1,
@@ -58,7 +58,7 @@ test('nothing is sent unless somebody agrees', async () => {
   });
 });
 
-test('without a mix it reads what the domain has, and writes nothing', async () => {
+test('without a mix it reads the lists of the domain, and writes nothing', async () => {
   const { exit, lines } = await call('--yes');
   expect(exit).toBe(0);
   const text = lines.join('\n');
@@ -68,7 +68,7 @@ test('without a mix it reads what the domain has, and writes nothing', async () 
   expect(text).not.toContain('command ');
 });
 
-test('with a mix of your own, all parts are sent and subscribers hear', async () => {
+test('with a custom mix, all parts are sent and subscribers get events', async () => {
   await writeFile(join(folder, 'query.graphql'), '{ posts(limit: 5) { title author { name } } }');
   await writeFile(
     join(folder, 'writes.jsonl'),

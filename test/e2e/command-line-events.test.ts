@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** An operator at a terminal asks what has happened. */
+/** An operator reads the latest events in a terminal. */
 let installation: Installation;
 let ask: RestClient;
 let ada: Person;
@@ -48,7 +48,7 @@ const told = async (...args: readonly string[]) => {
 };
 const ofArticle = () => ['--subject', `article-${articleId}`];
 
-/** The read model follows. */
+/** Waits for the read model. */
 const bothThere = () =>
   until(
     () => told(...ofArticle()),
@@ -78,14 +78,14 @@ test.each<[string, () => readonly string[], number]>([
   expect(await told(...args())).toHaveLength(count);
 });
 
-test('all that followed from one request is found by its correlation', async () => {
+test('everything that follows from one request is found by its correlation', async () => {
   const [first] = await bothThere();
   expect(await told('--request', first?.correlation ?? '')).toEqual([
     expect.objectContaining({ id: first?.id }),
   ]);
 });
 
-test('one event is shown with who, why, and its proof', async () => {
+test('one event is shown with its actor, cause, and proof', async () => {
   const [first] = await bothThere();
   const { exit, lines } = await call('show', first?.id ?? '', '--trace');
   expect(exit).toBe(0);
@@ -97,7 +97,7 @@ test('one event is shown with who, why, and its proof', async () => {
   expect(text).toContain('From the same request: 1 event');
 });
 
-test('--follow goes on with new events until the end', async () => {
+test('--follow continues with new events until the end', async () => {
   const ending = new AbortController();
   const lines: string[] = [];
   const running = runCommandLine(

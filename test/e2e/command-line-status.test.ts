@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callLine } from '../engines/call-line.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** An operator at a terminal, who asks an installation wherever it is. */
+/** An operator in a terminal asks an installation, wherever it runs. */
 let installation: Installation;
 beforeAll(async () => {
   installation = await startInstallation();
@@ -42,7 +42,7 @@ test('status --json is one object for programs', async () => {
   });
 });
 
-test('an access token of the environment will do as well', async () => {
+test('an access token in the environment works as well', async () => {
   const token = (await call('token', ...access())).lines.join('');
   const { exit } = await callLine({ ...installation.settings, ANNALS_TOKEN: token }, [
     'status',
@@ -52,7 +52,7 @@ test('an access token of the environment will do as well', async () => {
   expect(exit).toBe(0);
 });
 
-test('a script sees by the exit code that nobody could be asked', async () => {
+test('the exit code tells a script that the installation did not answer', async () => {
   const nowhere = await call('status', ...access().slice(0, -1), 'http://127.0.0.1:1');
   expect(nowhere).toMatchObject({
     exit: 2,
@@ -62,7 +62,7 @@ test('a script sees by the exit code that nobody could be asked', async () => {
   expect(stranger).toMatchObject({ exit: 2, complaint: expect.stringContaining('invalid_client') });
 });
 
-test('doctor looks at a running installation from the settings of its machine', async () => {
+test('doctor checks a running installation from the settings of its machine', async () => {
   const { lines, complaint } = await call('doctor', '--json');
   const found = lines.map((line) => JSON.parse(line) as { check: string; outcome: string; says: string });
   expect(found.map(({ check }) => check)).toEqual(
@@ -87,8 +87,8 @@ test('doctor looks at a running installation from the settings of its machine', 
     outcome: 'ok',
     says: expect.stringContaining('The master key of MASTER_KEY fits the data'),
   });
-  // Servers of tests do not wait for the disk, and those of single roles have ports that these settings do
-  // not name.
+  // Servers of tests do not sync to the disk, and those of single roles have ports that these settings do not
+  // name.
   const failures = found.filter(
     ({ outcome, check, says }) => outcome === 'fail' && check !== 'ports' && !says.includes('fsync'),
   );

@@ -4,7 +4,7 @@ import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** An operator at a terminal looks after people and their accounts. */
+/** An operator in a terminal manages users and their accounts. */
 let installation: Installation;
 let people: People;
 let ada: Person;
@@ -49,7 +49,7 @@ test('users are listed and found by a part of their name or address', async () =
   });
 });
 
-test('one is shown by the address or the id', async () => {
+test('one is shown by address or id', async () => {
   const { lines } = await call('show', ada.email);
   const text = lines.join('\n');
   expect(lines[0]).toBe(`${ada.name} active`);
@@ -60,7 +60,7 @@ test('one is shown by the address or the id', async () => {
   ]);
 });
 
-test('another role is given', async () => {
+test('the role of a user can be changed', async () => {
   const grace = await people.signUp('Grace');
   expect(await call('role', grace.email, 'admin')).toMatchObject({
     exit: 0,
@@ -72,7 +72,7 @@ test('another role is given', async () => {
   );
 });
 
-test('somebody is signed out everywhere, deactivated and reactivated', async () => {
+test('a user is signed out everywhere, deactivated and reactivated', async () => {
   const mary = await people.signUp('Mary');
   const { lines } = await call('sessions', mary.email);
   expect(lines[0]).toMatch(/^Browser +Network +Signed in +Last seen$/);
@@ -91,7 +91,7 @@ test('somebody is signed out everywhere, deactivated and reactivated', async () 
   expect((await call('show', mary.email)).lines[0]).toBe(`${mary.name} active`);
 });
 
-test('somebody is invited by a link', async () => {
+test('a person is invited by a link', async () => {
   const { exit, lines } = await call('invite', 'joan@example.com', '--role', 'author');
   expect({ exit, lines }).toEqual({
     exit: 0,

@@ -6,7 +6,7 @@ import { until } from '../../testing/until.ts';
 import { callLine } from '../engines/call-line.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** An operator at a terminal finds out why webhooks do not arrive, and has them sent again. */
+/** An operator in a terminal finds out why deliveries fail, and redelivers them. */
 const open = new AsyncDisposableStack();
 let installation: Installation;
 let sink: WebhookSink;
@@ -45,7 +45,7 @@ const draft = async (title: string): Promise<string> => {
   return `article-${(body as { id: number }).id}`;
 };
 
-/** A delivery that has failed for good, because its receiver says that it cannot. */
+/** A dead letter, because its receiver refuses it. */
 const makeDead = async (title: string): Promise<Listed> => {
   sink.behave((_received, response) => void response.writeHead(500).end('the shop is closed'));
   const subject = await draft(title);
@@ -65,7 +65,7 @@ const arrives = (subject: string) =>
     60_000,
   );
 
-test('a test event arrives, and a webhook that is disabled is enabled again', async () => {
+test('a test event arrives, and a disabled webhook is enabled again', async () => {
   expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({
     exit: 0,
     lines: [`Webhook ${webhookId} is disabled.`],
@@ -98,7 +98,7 @@ test('a webhook is shown with its health, also in the list', async () => {
   );
 });
 
-test('why a delivery failed is found by the item, with what was sent and answered', async () => {
+test('the reason of a failed delivery is found by the item, with request and answer', async () => {
   const dead = await makeDead('On looms');
   const { lines } = await call('deliveries', 'list', '--subject', dead.subject);
   expect(lines[1]).toMatch(
@@ -121,7 +121,7 @@ test('one delivery is sent again', async () => {
   await arrives(dead.subject);
 });
 
-test('all that failed in a time are sent again, after a yes', async () => {
+test('all failed deliveries of a period are sent again, after a confirmation', async () => {
   const dead = await makeDead('On numbers');
   const asked = await call('deliveries', 'resend-failed', '--since', '1h');
   expect(asked).toMatchObject({
@@ -140,7 +140,7 @@ test('all that failed in a time are sent again, after a yes', async () => {
   await arrives(dead.subject);
 });
 
-test('a test event that is refused is told by the exit code', async () => {
+test('the exit code reports a refused test event', async () => {
   sink.behave((_received, response) => void response.writeHead(503).end());
   const refused = await call('webhooks', 'test', String(webhookId));
   expect(refused).toMatchObject({

@@ -19,9 +19,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { readTopic } from '../engines/read-topic.ts';
 
-/**
- * What somebody has told, wherever it may have got to, is searched for before they are deleted and after it.
- */
+/** Searches all storage for a user's data before and after their deletion. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let sink: WebhookSink;
@@ -47,7 +45,7 @@ const texts = () => [...Object.values(SAID), erasmus.email];
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  // Receivers may repeat what they were sent.
+  // Receivers may repeat the event.
   sink.behave(
     ({ path, body }, response) =>
       void response
@@ -94,7 +92,7 @@ const search = async () => {
   ];
 };
 
-test('what somebody has told is in many places', async () => {
+test("a user's data is in many places", async () => {
   const { write } = as(erasmus.token);
   const { write: administer } = as(people.administrator.token);
   await administer('POST', '/webhooks', { url: `${sink.url}/all`, eventTypes: ['*'], payload: 'full' });
@@ -136,7 +134,7 @@ test('what somebody has told is in many places', async () => {
   expect([...places]).toEqual(expect.arrayContaining(EXPECTED));
 });
 
-/** Those that are known to hold something of it; the test is of use only if the search finds it there. */
+/** Places known to contain it; the test is useful only if the search finds it there. */
 const EXPECTED = [
   'read_model.users',
   'read_model.comments',
@@ -146,7 +144,7 @@ const EXPECTED = [
   'webhook_ledger.attempt',
 ];
 
-test('once they are deleted, it is in no table, no file, no topic, and nothing that was printed', {
+test('after the deletion, it is in no table, file, topic or output', {
   timeout: scaled(180_000),
 }, async () => {
   await as(erasmus.token).write('DELETE', `/users/${erasmus.userId}`);
@@ -156,7 +154,7 @@ test('once they are deleted, it is in no table, no file, no topic, and nothing t
   expect(hitsIn('topic', await readTopic(installation.settings.CHANGE_STREAM_URL), texts())).toEqual([]);
 });
 
-test('nobody is shown it in any way', async () => {
+test('no interface shows it', async () => {
   const { token } = people.administrator;
   const paths = [
     ...[
@@ -180,7 +178,7 @@ test('nobody is shown it in any way', async () => {
     ],
   ];
   for (const path of paths) {
-    // A process that has just used the key has it for some seconds more.
+    // A process that has just used the key caches it for some seconds.
     const look = async () => {
       const { body, status } = await session.read(path, { token });
       expect(status, path).toBeLessThan(500);
@@ -198,7 +196,7 @@ test('nobody is shown it in any way', async () => {
   });
 });
 
-test('a report says what was erased, by whose request, and that nothing is left', async () => {
+test('a report lists the erased data, the request, and that nothing is left', async () => {
   const path = `/users/${erasmus.userId}/erasure`;
   const { body } = await until(
     () => session.read<ErasureReport>(path, { token: people.administrator.token }),
@@ -235,7 +233,7 @@ test('a report says what was erased, by whose request, and that nothing is left'
   expect(living).toMatchObject({ status: 404, body: { code: 'not_erased' } });
 });
 
-test('the read model is proven to be that of the log', async () => {
+test('the read model is proven', async () => {
   expect(await annals('projection', 'status')).toContain('Parked: nothing');
   await annals('audit', 'verify');
   await annals('projection', 'rebuild');

@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** The feed as programs follow it, by HTTP alone. */
+/** The feed as programs follow it, only by HTTP. */
 let installation: Installation;
 let people: People;
 let ask: RestClient;
@@ -47,7 +47,7 @@ const streamOf = (by: { readonly token: string }, query = '', lastEventId?: stri
 
 const PUBLISHED = '?types=article.published';
 
-test('curl shows what happens while it happens', async () => {
+test('curl shows events as they happen', async () => {
   const args = [
     '-sN',
     '--max-time',
@@ -62,7 +62,7 @@ test('curl shows what happens while it happens', async () => {
   curl.stdout?.on('data', (text: string) => {
     printed += text;
   });
-  // The first lines tell from where it could go on.
+  // The first lines contain the cursor to resume from.
   await until(
     () => printed,
     (text) => /^id: \S+$/m.test(text),
@@ -76,7 +76,7 @@ test('curl shows what happens while it happens', async () => {
   curl.kill();
 });
 
-test('after a disconnection nothing is missing and nothing comes twice', async () => {
+test('after a disconnection nothing is missing and nothing is repeated', async () => {
   const first = await streamOf(rita, PUBLISHED);
   await until(first.lastEventId, Boolean);
   const ids = [await publish('One')];
@@ -87,14 +87,14 @@ test('after a disconnection nothing is missing and nothing comes twice', async (
   ids.push(await publish('Four'));
   const seen = [...(await first.data<Event>(1)), ...(await again.data<Event>(3))];
   expect(seen.map(({ subject }) => subject)).toEqual(ids.map((id) => `article-${id}`));
-  // Who comes again sends the place where it once began as well; what it has seen since counts.
+  // A reconnect also repeats the first cursor; the last id takes precedence.
   const twice = await streamOf(rita, `${PUBLISHED}&after=${seen[0]?.cursor}`, again.lastEventId());
   const last = await publish('Five');
   expect((await twice.data<Event>(1)).map(({ subject }) => subject)).toEqual([`article-${last}`]);
   await Promise.all([again.close(), twice.close()]);
 });
 
-test('an administrator, an author, and a reader each hear of what they may read', async () => {
+test('an administrator, an author, and a reader each get the events they may read', async () => {
   const streams = await Promise.all(
     [people.administrator, ada, rita].map((by) => streamOf(by, '?types=article.drafted,article.published')),
   );
@@ -120,7 +120,7 @@ test('an administrator, an author, and a reader each hear of what they may read'
   for (const stream of streams) await stream.close();
 });
 
-test('a token that is revoked ends its stream with the reason', async () => {
+test('a revoked token ends its stream with the reason', async () => {
   const service = await people.registerService('reader');
   const { token } = await people.tokenOf(service);
   const stream = await streamOf({ token });
@@ -148,7 +148,7 @@ const startQuery = async (
   return { ...role, url: String(url) };
 };
 
-test('a process that stops ends its streams in good order, and another goes on from there', async () => {
+test('a process that stops ends its streams cleanly, and they resume at another', async () => {
   await using role = await startQuery({ DRAIN_MS: '60000' });
   const stream = await follow(`${role.url}/events${PUBLISHED}`, { headers: bearer(rita) });
   await publish('Before');
@@ -163,7 +163,7 @@ test('a process that stops ends its streams in good order, and another goes on f
   await onwards.close();
 });
 
-test('idle streams live and move on, and an owner has no more than the settings say', async () => {
+test('idle streams have heartbeats and advance, and the number per owner is limited', async () => {
   await using role = await startQuery({ STREAM_HEARTBEAT_MS: '100', STREAMS_PER_OWNER_MAX: '2' });
   const open = () => follow(`${role.url}/events?types=user.deleted`, { headers: bearer(rita) });
   const [idle, other] = await Promise.all([open(), open()]);

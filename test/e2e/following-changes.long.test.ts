@@ -6,7 +6,7 @@ import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { CHANGES_PAGE, commandOf, type Following, openFollowing } from '../engines/following.ts';
 
-/** What docs/changes.md tells programs to do is done here, as it stands there. */
+/** Follows the instructions of docs/changes.md for programs. */
 let following: Following;
 beforeAll(async () => {
   following = await openFollowing();
@@ -57,7 +57,7 @@ const COMMANDS = [
 ];
 
 describe.each(COMMANDS)('%s', (command) => {
-  test('prints what is published, goes on where it was cut off, and, started again, after the last', async () => {
+  test('prints published articles, resumes after an interruption, and, restarted, after the last one', async () => {
     const { publishing, network, publishedAfter } = following;
     const from = await publishing.cursor();
     await publishing.publish('One');
@@ -109,7 +109,7 @@ test.each(COMMANDS.filter((command) => command.startsWith('node')))(
   },
 );
 
-test('all of them bring another token where theirs has ended', async () => {
+test('all of them get a new token when theirs has expired', async () => {
   const { publishing, endTokens, publishedAfter } = following;
   const from = await publishing.cursor();
   await using running = new AsyncDisposableStack();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-/** So many there are, of MUST, SHOULD and MAY together. */
+/** The number of audits, of MUST, SHOULD and MAY together. */
 const AUDITS = 61;
 
 test('every audit of GraphQL over HTTP passes', async () => {

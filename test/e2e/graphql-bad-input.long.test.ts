@@ -6,7 +6,7 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 import { SCOPES } from '../engines/policy.ts';
 import { FIELDS, OPERATIONS, REQUESTS, type Sent } from '../graphql/bad-input.ts';
 
-/** What comes in wrong: each has a clear answer, and leaves nothing behind in the log. */
+/** Invalid input: each has a clear answer, and leaves nothing in the log. */
 let installation: Installation;
 let ask: RestClient;
 let token: string;
@@ -33,7 +33,7 @@ const send = async ({ method, query, ...rest }: Sent): Promise<Reply> => {
   return ask(method ?? (query ? 'GET' : 'POST'), path, { token, ...rest });
 };
 
-/** Sends it, and sees to what all refusals have in common. */
+/** Sends it, and checks the common properties of refusals. */
 const refused = async (
   sent: Sent,
 ): Promise<Reply & { readonly errors: readonly Record<string, unknown>[] }> => {
@@ -61,7 +61,7 @@ const refused = async (
 const codesOf = (errors: readonly Record<string, unknown>[]) =>
   new Set(errors.map(({ extensions }) => (extensions as { code: string }).code));
 
-test('where introspection is off, a token with read:schema reads the schema, and nobody else does', async () => {
+test('without introspection, only a token with read:schema reads the schema', async () => {
   const read = async (query: string, by: string | undefined) =>
     (await ask('POST', '/graphql', { token: by, body: { query } })).body as {
       data?: object;

@@ -14,7 +14,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 
-/** Clients as their users have them, unmodified. */
+/** Unmodified clients. */
 let installation: Installation;
 let ada: Person;
 let uri: string;
@@ -41,7 +41,7 @@ describe('Apollo Client', () => {
       ]),
     });
 
-  test('queries, mutates, and is told what went wrong', async () => {
+  test('queries, mutates, and gets errors', async () => {
     const client = connect();
     const { data } = await client.mutate<Created>({
       mutation: CREATE,
@@ -78,14 +78,13 @@ describe('Apollo Client', () => {
     const query = gql`query Hashed { posts(filter: { tag: "clients" }) { title } }`;
     const expected = [{ __typename: 'Post', title: 'By Apollo' }];
     expect((await anew().query<{ posts: object[] }>({ query })).data?.posts).toEqual(expected);
-    // The hash alone, which nobody knows yet, and then the query with it.
+    // The hash alone, which is unknown yet, and then the query with it.
     expect(requests.splice(0).map(({ method }) => method)).toEqual(['GET', 'POST']);
     const askAgain = async () => {
       requests.splice(0);
       expect((await anew().query<{ posts: object[] }>({ query })).data?.posts).toEqual(expected);
       const asked = requests.map(({ method, url }) => [method, url.searchParams.has('query')]);
-      // Each process remembers what it was sent itself, and the ingress sends every other request to the same
-      // one.
+      // Each process remembers its own documents, and the ingress sends every other request to the same one.
       await installation.fetch(`${uri}?query=%7B__typename%7D`);
       return asked;
     };
@@ -103,7 +102,7 @@ describe('urql', () => {
       fetchOptions: { headers: { authorization: `Bearer ${ada.token}` } },
     });
 
-  test('queries, mutates, and is told what went wrong', async () => {
+  test('queries, mutates, and gets errors', async () => {
     const client = connect();
     const { data, error } = await client.mutation<Created>(CREATE, { input: input('By urql') });
     expect(error).toBeUndefined();

@@ -12,7 +12,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** Two services beside ours, in processes of their own: one that is up, and one that comes later. */
+/** Two services beside ours, in processes of their own: one that runs, and one that starts later. */
 let installation: Installation;
 let shop: RoleProcess;
 let ports: { readonly shop: number; readonly late: number; readonly down: number };
@@ -94,8 +94,8 @@ const ask = async (
 };
 const codes = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
 
-describe('what another service has', () => {
-  test('is asked for beside ours, with variables, aliases, fragments, unions and interfaces', async () => {
+describe('another service', () => {
+  test('is queried beside ours, with variables, aliases, fragments, unions and interfaces', async () => {
     const query = `query ($post: ID!, $id: ID!, $with: Boolean!) {
       post(id: $post) { title author { __typename } }
       best: review(id: $id) { ...R about { name reviews { ...R } } }
@@ -118,14 +118,14 @@ describe('what another service has', () => {
     });
   });
 
-  test('is changed through us, in one operation with ours', async () => {
+  test('is mutated through us, in one operation with ours', async () => {
     const query = `mutation ($input: ReviewInput!, $post: ID!) {
       addReview(input: $input) { id grade } updatePost(id: $post, changes: { tags: ["one"] }) { tags } }`;
     const { data } = await ask(query, { post, input: { stars: 3 } });
     expect(data).toEqual({ addReview: { id: 'r3', grade: 'GOOD' }, updatePost: { tags: ['one'] } });
   });
 
-  test('is told by introspection, without what is reserved for its own gateways', async () => {
+  test('is in introspection, without the fields reserved for its own gateways', async () => {
     const { data } = await ask(
       '{ __schema { queryType { fields { name } } } review: __type(name: "Review") { fields { name } } }',
     );
@@ -136,7 +136,7 @@ describe('what another service has', () => {
     expect(data?.review).toMatchObject({ fields: expect.arrayContaining([{ name: 'stars' }]) });
   });
 
-  test('is asked for by one request for each operation, and not at all for ours', async () => {
+  test('gets one request per operation, and none for our fields', async () => {
     const count = async () => Number((await ask('{ operations }')).data?.operations);
     const before = await count();
     await ask('{ a: review(id: "r1") { id } b: review(id: "r2") { id } reviews { id } }');
@@ -144,7 +144,7 @@ describe('what another service has', () => {
     expect(await count()).toBe(before + 2);
   });
 
-  test('is not subscribed to through us, which is said; ours are', async () => {
+  test('cannot be subscribed to through us, with an error; ours can', async () => {
     const refused = await streamOf(installation, 'subscription { reviewAdded { stars } }', { token });
     const [result] = await refused.results(1);
     expect(result?.errors?.[0]).toMatchObject({
@@ -164,15 +164,15 @@ describe('what another service has', () => {
     await ours.close();
   });
 
-  test('sees none of the client’s headers but those that are named', async () => {
+  test('gets only the named headers of the client', async () => {
     const { data } = await ask('{ headers }', {}, { 'X-Tenant': 't', 'X-Other': 'o' });
     expect(data?.headers).toEqual(expect.arrayContaining(['x-tenant', 'x-api-key', 'x-request-id']));
     for (const name of ['authorization', 'x-other', 'cookie']) expect(data?.headers).not.toContain(name);
   });
 });
 
-describe('limits hold for it too', () => {
-  test('in what it costs', async () => {
+describe('limits apply to it, too', () => {
+  test('to its cost', async () => {
     expect(
       (await ask('{ reviews(limit: 20) { about { reviews { id } } } }')).extensions?.cost.requestedQueryCost,
     ).toBe(20 * (1 + 1 + 10));
@@ -180,7 +180,7 @@ describe('limits hold for it too', () => {
     expect(codes(await ask('{ reviews(limit: 101) { id } }'))).toEqual(['limit_out_of_range']);
   });
 
-  test('in how deep it is, and in what is no field', async () => {
+  test('to its depth, and to unknown fields', async () => {
     const nested = (levels: number): string =>
       levels === 0 ? '{ id }' : `{ about { reviews ${nested(levels - 1)} } }`;
     expect(codes(await ask(`{ review(id: "r1") ${nested(5)} }`))).toEqual(['too_deep']);
@@ -191,8 +191,8 @@ describe('limits hold for it too', () => {
   });
 });
 
-describe('what goes wrong there', () => {
-  test('is told at its place, as the service says it', async () => {
+describe('its errors', () => {
+  test('are at their path, as the service reports them', async () => {
     const answer = await ask('{ review(id: "r1") { stars failing } post(id: 1) { id } }');
     expect(answer).toMatchObject({
       data: { review: { stars: 5, failing: null }, post: null },
@@ -206,7 +206,7 @@ describe('what goes wrong there', () => {
     });
   });
 
-  test('is told whole where it has several reasons', async () => {
+  test('are complete if there are several', async () => {
     const { data, errors } = await ask('{ soldOut }');
     expect(data).toEqual({ soldOut: null });
     const extensions = { code: 'service_error', service: 'shop' };
@@ -215,7 +215,7 @@ describe('what goes wrong there', () => {
     );
   });
 
-  test('is told after its time-out, where it does not answer, and the rest is there', async () => {
+  test('include a timeout if it does not answer, beside the remaining data', async () => {
     const startedMs = performance.now();
     const answer = await ask(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });
     expect(performance.now() - startedMs).toBeLessThan(scaled(5_000));
@@ -225,7 +225,7 @@ describe('what goes wrong there', () => {
     ]);
   });
 
-  test('is told where the service is down, until it is up again', async () => {
+  test('include an outage, until it is up again', async () => {
     await shop.kill('SIGKILL');
     const query = 'query ($post: ID!) { reviews { id } headers post(id: $post) { title } }';
     const answer = await ask(query, { post });
@@ -236,7 +236,7 @@ describe('what goes wrong there', () => {
   });
 });
 
-test('a service that was down at the start, and whose types are in a file, is null, and the rest is there', async () => {
+test('a service that was down at the start, with types in a file, is null beside the remaining data', async () => {
   const answer = await ask(
     'query ($post: ID!) { stock { count } all { count } post(id: $post) { title } review(id: "r1") { stars } }',
     {
@@ -250,7 +250,7 @@ test('a service that was down at the start, and whose types are in a file, is nu
   ]);
 });
 
-test('a service whose types have names of ours is refused at the start, with what to do', async () => {
+test('a service with type names of ours is refused at the start, with a remedy', async () => {
   await using _conflicting = await startShop(ports.down, { TYPE_NAME: 'Post' });
   const settings = {
     ...installation.settings,
@@ -264,10 +264,10 @@ test('a service whose types have names of ours is refused at the start, with wha
   );
 });
 
-/** It is asked again now and then, which takes its time where the machine is busy. */
+/** It is polled, which takes its time on a busy machine. */
 const LATE_MS = 60_000;
 
-test('a service that was down at the start is there once it answers, under its prefix, and sees the token where that is asked for', async () => {
+test('a service that was down at the start works once it answers, under its prefix, and gets the token if configured', async () => {
   const query = '{ Late_headers Late_search(text: "x") { __typename ... on Late_Product { name } } }';
   expect(codes(await ask(query))[0]).toBe('service_unavailable');
   expect(codes(await ask('{ posts { title } }'))).toEqual([]);

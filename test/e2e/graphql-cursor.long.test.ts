@@ -19,7 +19,7 @@ const LOOKED_AT_MAX = 20;
 const READ = '{ posts(limit: 100) { id } cursor }';
 const FOLLOW = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId } }';
 
-test('what an answer shows and what comes after its cursor is all that happens, each once, though it happens meanwhile', async () => {
+test('an answer and the events after its cursor together contain everything once, even with concurrent writes', async () => {
   const next = numbered('Meanwhile');
   const writing = Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -49,7 +49,7 @@ test('what an answer shows and what comes after its cursor is all that happens, 
   }
 });
 
-test('an answer that waited for a write stands for no less', async () => {
+test('an answer that waited for a write has at least its cursor', async () => {
   const ask = graphqlClientOf(installation);
   for (const query of [
     '{ cursor }',

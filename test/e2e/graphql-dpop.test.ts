@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-test('a token that is bound to a key asks by GraphQL, with a proof for this request', async () => {
+test('a token bound to a key works with GraphQL, with a proof for each request', async () => {
   const { clientId, secret } = installation.admin;
   const key = await newDpopKey();
   const proof = (path: string, more: object = {}) =>

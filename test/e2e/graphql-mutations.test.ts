@@ -34,8 +34,8 @@ const create = async (title: string, more: object = {}): Promise<Post> => {
   return data.createPost;
 };
 
-describe('what a mutation answers', () => {
-  test('has its own write in it, however deep', async () => {
+describe('the answer to a mutation', () => {
+  test('contains its own write, at any depth', async () => {
     const post = await create('Seen at once', { tags: ['engines'], publish: true });
     expect(post).toMatchObject({
       title: 'Seen at once',
@@ -90,7 +90,7 @@ describe('what a mutation answers', () => {
     });
   });
 
-  test('one that fails says where, and what came before it stays', async () => {
+  test('one that fails names its field, and the earlier ones stay', async () => {
     const { id } = await create('Half');
     const { status, data, errors } = await run(
       'mutation ($id: ID!) { a: updatePost(id: $id, changes: { title: "Done" }) { id } b: updatePost(id: "1", changes: { title: "x" }) { id } }',
@@ -105,7 +105,7 @@ describe('what a mutation answers', () => {
     expect(after.post.title).toBe('Done');
   });
 
-  test('another version than the one that was read is refused', async () => {
+  test('an outdated version is refused', async () => {
     const { id } = await create('Versions');
     const edit = (ifVersion: number) =>
       run(
@@ -121,7 +121,7 @@ describe('what a mutation answers', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'version_mismatch', details: { version: 2 } } }]);
   });
 
-  test('what the domain refuses is told with the codes of REST', async () => {
+  test('refusals of the domain have the codes of REST', async () => {
     const { id } = await create('Of Ada', { publish: true });
     const { status, errors } = await run('mutation ($id: ID!) { deletePost(id: $id) }', {
       token: rita.token,
@@ -137,13 +137,13 @@ describe('an Idempotency-Key', () => {
   const creating = (...titles: readonly string[]): string =>
     `mutation { ${titles.map((title, index) => `p${index}: createPost(input: { title: "${title}", body: "" }) { id title }`).join(' ')} }`;
 
-  test('answers a repetition as the first time, each root field by itself', async () => {
+  test('returns the first answer to a repetition, for each root field', async () => {
     const key = randomUUID();
     const first = await keyed(key, creating('One', 'Two'));
     expect(first.errors).toBeUndefined();
     expect(first.data.p0?.id).not.toBe(first.data.p1?.id);
     expect((await keyed(key, creating('One', 'Two'))).data).toEqual(first.data);
-    // One that failed half way is finished by sending it again.
+    // A repetition finishes one that failed half way.
     const more = await keyed(key, creating('One', 'Two', 'Three'));
     expect(more.data).toMatchObject(first.data);
     expect(more.data.p2?.id).toBeDefined();

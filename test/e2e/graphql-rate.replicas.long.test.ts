@@ -21,13 +21,13 @@ const left = ({ headers }: GraphqlReply<unknown>): number =>
   Number(/(?<=r=)\d+/.exec(headers.get('ratelimit') ?? '')?.[0]);
 const DEAR = '{ users(limit: 18) { posts(limit: 19) { id } } }';
 
-test('an operation takes a unit for every 50 of its cost, and whoever has none left is told when to come again', async () => {
+test('an operation takes a unit for every 50 of its cost, and a refused caller learns when to retry', async () => {
   const cheap = await run('{ users(limit: 1) { id } }');
   const before = left(cheap);
   expect(before).toBeGreaterThanOrEqual(BURST - 5);
   const dear = await run(DEAR);
   expect(dear.extensions).toEqual({ cost: { requestedQueryCost: 360, maximumQueryCost: 1_000 } });
-  // ⌈360 / 50⌉, of which some may have come back meanwhile.
+  // ⌈360 / 50⌉; some may have come back meanwhile.
   expect([7, 8]).toContain(before - left(dear));
   let reply = dear;
   for (let count = 0; count < 2 * (BURST / 8) && reply.status === 200; count += 1) reply = await run(DEAR);

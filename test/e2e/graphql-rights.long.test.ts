@@ -27,22 +27,21 @@ const ownWebhook: Row = ['401', 'webhook_not_found', 'ok', 'webhook_not_found', 
 const changes = { published: ownPublished, draft: changeDraft };
 
 /**
- * The rights of REST (rest-rights.long.test.ts), said once more of the fields of GraphQL: 401 and 403 where they
- * refuse the operation before any of it runs, and else what is told at the field; what a caller may not see
- * is null.
+ * The rights of REST (rest-rights.long.test.ts) for the fields of GraphQL: 401 and 403 if the operation is
+ * refused before it runs, otherwise the error of the field; invisible values are null.
  */
 const RIGHTS = {
   users: { scope: 'read:users', rows: { '': forAll } },
   usersConnection: { scope: 'read:users', rows: { '': forAll } },
   user: { scope: 'read:users', rows: { user: forAll } },
-  // Without a token there is nobody, which is no refusal.
+  // Without a token there is no user, which is no refusal.
   me: { scope: 'read:users', rows: { '': ['null', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
   posts: { scope: 'read:articles', rows: { '': forAll } },
   postsConnection: { scope: 'read:articles', rows: { '': forAll } },
   post: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
   comment: { scope: 'read:comments', rows: { own: forAll, 'on a draft': ownDraft } },
   node: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
-  // A place says nothing of what stands there.
+  // A cursor reveals nothing about its event.
   cursor: { scope: 'read:articles', rows: { '': forAll } },
   _entities: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
   _service: { scope: 'read:articles', rows: { '': forAll } },
@@ -54,7 +53,7 @@ const RIGHTS = {
     rows: {
       '': ['401', 'forbidden', 'ok', 'ok', 'ok', 'ok', '403'],
       'in the name of another': forAdmin,
-      // This service has not the scope of publishing.
+      // This service lacks the scope of publishing.
       'published at once': ['401', 'forbidden', 'ok', 'ok', 'ok', 'insufficient_scope', '403'],
     },
   },
@@ -138,7 +137,7 @@ const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>
 );
 
 describe.each(rows)('%s %s', (field, situation, told) => {
-  test('is for those of the table, and others are told why not', async () => {
+  test('is for the callers in the table, and others get the reason', async () => {
     const { scope } = RIGHTS[field];
     const seen: Record<string, string> = {};
     for (const caller of CALLERS_IN_TURN) {
@@ -151,7 +150,7 @@ describe.each(rows)('%s %s', (field, situation, told) => {
       seen[caller] =
         status === 200 ? (errors?.[0]?.extensions.code ?? (tried === null ? 'null' : 'ok')) : String(status);
       if (status === 200) continue;
-      // Before any of it ran.
+      // Refused before any of it ran.
       expect(data).toBeUndefined();
       expect(errors).toMatchObject([
         { extensions: { code: status === 401 ? 'unauthenticated' : 'insufficient_scope' } },

@@ -7,9 +7,7 @@ import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { openPublishing, type Publishing } from '../engines/publishing.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/**
- * The single connection mode where query runs in two processes, of which each knows its own streams alone.
- */
+/** The single connection mode with two query processes, each of which knows only its own streams. */
 if (nginxMissing !== undefined)
   process.stderr.write(`Two query processes behind the ingress are not tested: ${nginxMissing}.\n`);
 
@@ -33,7 +31,7 @@ describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingr
   });
   afterAll(() => open.disposeAsync());
 
-  /** A token, and where it is known: a stream is not open by it anywhere else. */
+  /** A token and its process: its stream cannot be opened elsewhere. */
   const openStream = async () => {
     const token = String((await restClientOf(nginx)('PUT', '/graphql')).body);
     const stream = open.adopt(await follow(`${nginx.url}/graphql?token=${token}`), (each) => each.close());
@@ -45,7 +43,7 @@ describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingr
     return { token, stream, send };
   };
 
-  test('all that is asked for by one token comes to the process that has its stream, and by many to both', async () => {
+  test('all operations of one token reach the process with its stream, and many tokens use both', async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, openStream));
     expect(new Set(streams.map(({ stream }) => stream.status))).toEqual(new Set([200]));
     for (const { send } of streams) expect((await send(nginx.url, 'by the ingress')).status).toBe(202);

@@ -5,7 +5,7 @@ import { openPeople, type People, type TokenHolder } from '../../testing/people.
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 
-/** The protocol as it goes over the wire, for clients other than graphql-sse. */
+/** The wire protocol, for clients other than graphql-sse. */
 let installation: Installation;
 let people: People;
 let ada: TokenHolder;
@@ -60,7 +60,7 @@ const PUBLISHED = 'subscription { articlePublished { type } }';
 const OTHERS = 20;
 
 describe('the single connection mode', () => {
-  test('gives a token, opens one stream by it, and sends what each operation comes to under its id', async () => {
+  test('issues a token, opens one stream with it, and sends the results of each operation under its id', async () => {
     const reserved = await reserve();
     expect([reserved.status, reserved.headers.get('content-type'), reserved.body]).toEqual([
       201,
@@ -88,13 +88,13 @@ describe('the single connection mode', () => {
       id: 'all',
       payload: { data: { articlePublished: { type: 'article.published' } } },
     });
-    // Which belong to no operation.
+    // Messages that belong to no operation.
     expect(stream.lastEventId()).toBe('');
     expect(await stop(token, 'all')).toMatchObject({ status: 404 });
     await stream.close();
   });
 
-  test('serves an EventSource of a browser, which has the token in its address, and stops what is to be stopped', async () => {
+  test('serves an EventSource of a browser, with the token in the address, and stops operations on request', async () => {
     const token = String((await reserve()).body);
     const stream = await follow(`${installation.url}/graphql?token=${token}`, { fetch: installation.fetch });
     open.push(stream);
@@ -115,7 +115,7 @@ describe('the single connection mode', () => {
     expect(seen.map(({ id }) => id)).toEqual(['second', 'last', 'last']);
   });
 
-  test('refuses what is not right by its status, as GraphQL over HTTP does', async () => {
+  test('refuses invalid requests by status, like GraphQL over HTTP', async () => {
     const token = String((await reserve()).body);
     expect(await send(token, operation(PUBLISHED, 'early'))).toMatchObject({ status: 404 });
     expect((await openStream('of-my-own-making')).status).toBe(400);
@@ -140,7 +140,7 @@ describe('the single connection mode', () => {
     expect(
       await refused(operation('mutation { deletePost(id: 1) }', 'a'), await people.signUp('Eve')),
     ).toEqual([404, 'not_found']);
-    // Nothing stays in the place of what was refused.
+    // A refused operation leaves its id free.
     expect((await send(token, operation(PUBLISHED, 'a'), ada)).status).toBe(202);
     expect(await refused(operation(PUBLISHED, 'a'))).toEqual([409, 'stream_conflict']);
     const more = Array.from({ length: 99 }, (_, index) =>
@@ -151,7 +151,7 @@ describe('the single connection mode', () => {
     expect((await restClientOf(installation)('DELETE', '/graphql')).status).toBe(400);
   });
 
-  test('keeps only so much for one client, until that ends something', async () => {
+  test('limits the operations of one client until it ends some', async () => {
     const wide = `${PUBLISHED} # ${'x'.repeat(8_000)}`;
     const sendAll = async (token: string) => {
       const replies: Reply[] = [];
@@ -166,7 +166,7 @@ describe('the single connection mode', () => {
     };
     const token = String((await reserve()).body);
     const stream = await openStream(token, ada);
-    // Each process counts what it keeps itself, and some of these are at the same one.
+    // Each process counts its own, and some of these are at the same one.
     const others = await Promise.all(
       Array.from({ length: installation.query.length === 1 ? 1 : OTHERS }, openOther),
     );
@@ -188,7 +188,7 @@ describe('the single connection mode', () => {
     );
   });
 
-  test('ends an operation whose token was revoked, and leaves the others', async () => {
+  test('ends an operation with a revoked token, and keeps the others', async () => {
     const token = String((await reserve()).body);
     const stream = await openStream(token);
     const service = await people.registerService('author');

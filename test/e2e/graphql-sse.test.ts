@@ -27,7 +27,7 @@ afterAll(() => installation?.[Symbol.asyncDispose]());
 const titleOf = (result: unknown): string =>
   (result as { data: Published }).data.articlePublished.article.title;
 
-/** Of what was published one after the other, from the first that was heard on: all of it, once. */
+/** Expects all consecutive articles from the first received one on, each once. */
 const expectContiguous = (titles: readonly string[], last: number): void => {
   const numbers = titles.map((title) => Number(title.split(' ').at(-1)));
   const [first = 0] = numbers;
@@ -45,7 +45,7 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
       ...options,
     } as never);
 
-  test('subscribes, queries, mutates, and is told what went wrong', async () => {
+  test('subscribes, queries, mutates, and gets errors', async () => {
     const client = connect();
     const titles: string[] = [];
     const subscription = client.iterate({ query: PUBLISHED });
@@ -74,7 +74,7 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     client.dispose();
   });
 
-  test('goes on after the last cursor that it has', async () => {
+  test('resumes after its last cursor', async () => {
     const client = connect();
     const hear = async (after: string, count: number) => {
       const seen: Published['articlePublished'][] = [];
@@ -92,7 +92,7 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     client.dispose();
   });
 
-  test('many operations at once each have their own', async () => {
+  test('parallel operations get their own results', async () => {
     const client = connect();
     const ids = [await publishing.publish('A'), await publishing.publish('B'), await publishing.publish('C')];
     const heard = new Map(ids.map((id) => [id, [] as string[]]));
@@ -121,7 +121,7 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
   });
 });
 
-test('graphql-sse comes again by itself where it was, where its headers name the last cursor', async () => {
+test('graphql-sse resumes by itself, if its headers have the last cursor', async () => {
   let last = '';
   let connections = 0;
   const cut = new Set<AbortController>();

@@ -12,7 +12,7 @@ let installation: Installation;
 let publishing: Publishing;
 const open: GraphqlStream[] = [];
 beforeAll(async () => {
-  // What was sent last has two beats to arrive.
+  // The last message has two heartbeats to arrive.
   const settings = {
     STREAMS_PER_OWNER_MAX: String(STREAMS_MAX),
     STREAM_BUFFER_BYTES_MAX: '65536',
@@ -35,9 +35,9 @@ const subscribe = async (
   return stream;
 };
 
-test('a user has only so many streams at once, and others have theirs', async () => {
+test('the number of streams of a user is limited, independent of others', async () => {
   const { token } = publishing.author;
-  // At each process: the ingress comes to all of them.
+  // At each process: the ingress uses all of them.
   const taken = async () => {
     await subscribe(PUBLISHED, { token });
     return open.filter(({ status }) => status === 200).length;
@@ -58,7 +58,7 @@ test('a user has only so many streams at once, and others have theirs', async ()
   );
 });
 
-test('a stream on which nothing happens moves on, so that coming again never looks far back', async () => {
+test('an idle stream advances, so that a reconnect never reads far back', async () => {
   const stream = await subscribe('subscription { articleChanged(id: 5) { type } }');
   const first = await until(stream.lastEventId, (id) => id !== '');
   await publishing.publish('Elsewhere');
@@ -66,7 +66,7 @@ test('a stream on which nothing happens moves on, so that coming again never loo
   expect(stream.messages).toEqual([]);
 });
 
-test('who reads too slowly is told so, and loses nothing by coming again', async () => {
+test('a slow reader gets an error, and loses nothing by reconnecting', async () => {
   // Two megabytes each.
   const wide = Array.from({ length: 20 }, (_, index) => `_${index}: body`).join(' ');
   const query = `subscription { articlePublished { cursor article { title ${wide} } } }`;
@@ -85,7 +85,7 @@ test('who reads too slowly is told so, and loses nothing by coming again', async
       token,
       variables: { input: { title, body: 'b'.repeat(100_000), publish: true } },
     });
-  // Whoever begins to read before it is there is not slow.
+  // A reader that starts before it is written is not slow.
   await witness.results<Published>(titles.length);
   const text = await response.text();
   const messages = text.split('\n\n').filter((message) => message.startsWith('event:'));
@@ -97,7 +97,7 @@ test('who reads too slowly is told so, and loses nothing by coming again', async
   expect(told.map(({ data }) => data?.articlePublished.article.title)).toEqual(titles);
 });
 
-test('persisted documents are subscribed to as well', async () => {
+test('persisted documents support subscriptions', async () => {
   const sha256Hash = createHash('sha256').update(PUBLISHED).digest('hex');
   const extensions = { persistedQuery: { version: 1, sha256Hash } };
   const first = await subscribe('', { body: { query: PUBLISHED, extensions } });
@@ -106,15 +106,15 @@ test('persisted documents are subscribed to as well', async () => {
     await until(() => stream.isOver() || stream.lastEventId() !== '', Boolean);
     return stream;
   };
-  // Each process remembers what it was sent itself.
+  // Each process remembers its own documents.
   const second = await until(byHash, (stream) => !stream.isOver());
   await publishing.publish('Persisted');
   for (const stream of [first, second])
     expect((await stream.results<Published>(1))[0]?.data?.articlePublished.article.title).toBe('Persisted');
 });
 
-// Last, because then it is over.
-test('a server that stops ends its streams at once, unfinished, so that clients come again', async () => {
+// Last, because it ends the server.
+test('a server that stops ends its streams at once, unfinished, so that clients reconnect', async () => {
   const stream = await subscribe();
   const exited = Promise.all(installation.query.map((copy) => copy.kill('SIGTERM')));
   await stream.over();

@@ -118,10 +118,10 @@ const WRONG: Case[] = [
   ],
 ];
 
-describe('a subscription that is not right', () => {
-  // Clients take a status that is none of success for a broken connection, and try again.
+describe('an invalid subscription', () => {
+  // Clients treat an error status as a broken connection, and retry.
   test.each(WRONG)(
-    '%s is told as the last result of a stream, with the code %s',
+    '%s is reported as the last result of a stream, with the code %s',
     async (_name, code, query, sent = {}) => {
       const stream = await streamOf(installation, query, typeof sent === 'function' ? await sent() : sent);
       await stream.over();
@@ -141,7 +141,7 @@ describe('a subscription that is not right', () => {
   const codeOf = async (response: Response) =>
     ((await response.json()) as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
-  test('is not answered as JSON, and says how else', async () => {
+  test('has no JSON answer, but an error that names the alternative', async () => {
     for (const accept of [
       'application/json',
       'application/graphql-response+json',
@@ -162,7 +162,7 @@ describe('a subscription that is not right', () => {
     }
   });
 
-  test('is not sent by GET', async () => {
+  test('is refused by GET', async () => {
     const query = new URLSearchParams({ query: PUBLISHED });
     const refused = await installation.fetch(`${installation.url}/graphql?${query}`, {
       headers: { accept: 'text/event-stream' },
@@ -171,7 +171,7 @@ describe('a subscription that is not right', () => {
     expect(await codeOf(refused)).toBe('method_not_allowed');
   });
 
-  test('is no request at all where its body is not one', async () => {
+  test('is a bad request if its body is invalid', async () => {
     const accept = 'text/event-stream';
     expect((await post({ accept }, '{')).status).toBe(400);
     expect((await post({ accept }, [{ query: PUBLISHED }])).status).toBe(400);
@@ -179,7 +179,7 @@ describe('a subscription that is not right', () => {
   });
 });
 
-describe('what a request accepts', () => {
+describe('the Accept header', () => {
   const typeOf = async (accept: string | undefined, query: string): Promise<string> => {
     const leaving = new AbortController();
     const response = await installation.fetch(`${installation.url}/graphql`, {
@@ -211,7 +211,7 @@ describe('what a request accepts', () => {
     expect(await typeOf(accept, PUBLISHED)).toBe(subscription);
   });
 
-  test('queries and mutations are one result of a stream, for who prefers that', async () => {
+  test('queries and mutations are streams with one result, on request', async () => {
     const read = await streamOf(installation, '{ users(limit: 1) { name } }');
     await read.over();
     expect(await read.results(1)).toMatchObject([

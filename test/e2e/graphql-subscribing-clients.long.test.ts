@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
 
-/** Clients as their users have them, unmodified. */
+/** Unmodified clients. */
 let installation: Installation;
 let publishing: Publishing;
 let url: string;

@@ -39,7 +39,7 @@ const change = async (mutation: string, by: Pick<Person, 'token'> = ada): Promis
 const publish = (title: string): Promise<string> =>
   change(`createPost(input: { title: "${title}", body: "", publish: true }) { id }`);
 
-/** A place that a draft is behind: another copy may answer than the one that wrote it. */
+/** A cursor after a draft: another replica may answer than the one that wrote it. */
 const reaching = async (id: string): Promise<{ cursor: string }> => {
   const { data } = await until(
     () => ask<{ post: unknown; cursor: string }>(`{ post(id: ${id}) { id } cursor }`, { token: ada.token }),
@@ -88,7 +88,7 @@ describe('a subscription', () => {
     ],
     [
       'changes',
-      // What is asked for is of no article alone, and others were changed just before.
+      // It is not limited to one article, and others have just changed.
       (_id, after) =>
         `changes(types: ["article.edited", "comment.edited"], after: "${after}") { cursor type article { title } comment { text } user { id } }`,
       [
@@ -106,12 +106,12 @@ describe('a subscription', () => {
     await change(`updateComment(id: ${comment}, text: "Indeed.") { id }`);
     const seen = await told(stream, expected.length);
     expect(seen).toMatchObject(expected);
-    // Its cursor is what a client comes again with.
+    // Its cursor is the one to resume with.
     expect(stream.messages.map(({ id }) => id)).toEqual(seen.map((each) => each?.cursor));
     expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   });
 
-  test('userChanged tells the user of what is private, and others of the name alone', async () => {
+  test('userChanged shows private changes to the user, and only the name to others', async () => {
     const query = `{ userChanged(id: ${ada.userId}) { type subjectId user { name email } } }`;
     const [own, other] = [await subscribe(query, { token: ada.token }), await subscribe(query)];
     await change(
@@ -129,7 +129,7 @@ describe('a subscription', () => {
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
   });
 
-  test('comes again where it was, by Last-Event-ID as by after, without a gap and without anything twice', async () => {
+  test('resumes by Last-Event-ID or after, without gaps or repetition', async () => {
     const query = '($after: Cursor) { articlePublished(after: $after) { cursor article { id } } }';
     const first = await subscribe(query);
     const ids = [await publish('1'), await publish('2'), await publish('3')];
@@ -141,7 +141,7 @@ describe('a subscription', () => {
       (await told(await subscribe(query, options), count)).map((each) => each?.article);
     expect(await since({ headers: { 'last-event-id': seen[0] ?? '' } }, 4)).toEqual(articles().slice(1));
     expect(await since({ variables: { after: seen[1] } }, 3)).toEqual(articles().slice(2));
-    // A client that comes again sends what it began with once more.
+    // A reconnecting client also repeats its first cursor.
     expect(
       await since({ variables: { after: seen[0] }, headers: { 'last-event-id': seen[2] ?? '' } }, 2),
     ).toEqual(articles().slice(3));
@@ -150,10 +150,9 @@ describe('a subscription', () => {
     expect((await told(live, 3)).map((each) => each?.article)).toEqual(articles().slice(3));
   });
 
-  test('tells a stranger that an article is gone, and nothing of drafts', async () => {
+  test('shows a stranger that an article is gone, and nothing about drafts', async () => {
     const id = await publish('Seen');
-    // Whoever does not say after what is told what this process hears of from then on, which may be something
-    // of before.
+    // Without after, a client gets the events this process reads from now on, which may be older.
     const { cursor } = (await ask<{ cursor: string }>('{ cursor }')).data;
     const query = `{ articleChanged(id: ${id}, after: "${cursor}") { type article { title } } }`;
     const [stranger, owner] = [await subscribe(query), await subscribe(query, { token: ada.token })];
@@ -175,20 +174,20 @@ describe('a subscription', () => {
   });
 });
 
-describe('who may subscribe', () => {
-  test('is said before anything is streamed, as HTTP says it', async () => {
+describe('the right to subscribe', () => {
+  test('is checked before the stream starts, with an HTTP status', async () => {
     const everything = '{ changes { type } }';
     expect((await subscribe(everything)).status).toBe(401);
     const service = await people.registerService('author');
     const narrow = await people.tokenOf(service, ['read:articles']);
     expect((await subscribe(everything, { token: narrow.token })).status).toBe(403);
-    // What is public needs no scope.
+    // Public data needs no scope.
     expect((await subscribe('{ userChanged(id: 1) { type } }', { token: narrow.token })).status).toBe(200);
     expect((await subscribe('{ articlePublished { type } }', { token: 'no-token' })).status).toBe(401);
     expect((await subscribe('{ articlePublished { type } }', { token: narrow.token })).status).toBe(200);
   });
 
-  test('is asked again while it lasts: a revoked token ends the stream with the reason', async () => {
+  test('is checked again during the stream: a revoked token ends it with the reason', async () => {
     const service = await people.registerService('author');
     const { token } = await people.tokenOf(service);
     const stream = await subscribe('{ changes { type } }', { token });

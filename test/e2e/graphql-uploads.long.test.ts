@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one installation that is set up here.
+// Over 200 lines, because every case uses the one installation that is set up here.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
@@ -51,7 +51,7 @@ describe('a file of a mutation', () => {
     },
   );
 
-  test('whose part says nothing of a type has that of its bytes', async () => {
+  test('without a media type in its part gets that of its bytes', async () => {
     const operations = JSON.stringify({ query: SET_COVER, variables: { id, file: null } });
     const part = (head: string, content: string | Buffer) => [
       `--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`,
@@ -78,7 +78,7 @@ describe('a file of a mutation', () => {
     });
   });
 
-  test('goes with others in one request, each for its own post, and the cover is removed again', async () => {
+  test('can be sent with others in one request, each for its own post, and the cover is removed again', async () => {
     const other = await world.post();
     const query =
       'mutation ($a: Upload!, $b: Upload!, $x: ID!, $y: ID!) { one: setPostCover(id: $x, file: $a) { cover } two: setPostCover(id: $y, file: $b) { cover } }';
@@ -118,7 +118,7 @@ describe('a file of a mutation', () => {
   });
 });
 
-describe('what is refused leaves nothing', () => {
+describe('a refusal leaves nothing behind', () => {
   const operations = (variables: object = { id, file: null }) =>
     ['operations', JSON.stringify({ query: SET_COVER, variables })] as const;
   const map = (value: unknown) => ['map', typeof value === 'string' ? value : JSON.stringify(value)] as const;
@@ -171,7 +171,7 @@ describe('what is refused leaves nothing', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('operations or a map that are too large', async () => {
+  test('too large operations or map', async () => {
     const large = JSON.stringify({
       query: SET_COVER,
       variables: { id, file: null, more: 'x'.repeat(1_100_000) },
@@ -238,7 +238,7 @@ describe('what is refused leaves nothing', () => {
     expect(await world.send(twice)).toMatchObject({ code: 'malformed_request' });
   });
 
-  test('who may not, before any of the file is read', async () => {
+  test('callers without the right, before any of the file is read', async () => {
     const content = file(5_000_000);
     expect(await world.send(cover(content), { token: null })).toMatchObject({
       code: 'unauthenticated',
@@ -268,7 +268,7 @@ describe('what is refused leaves nothing', () => {
     });
   });
 
-  test('an upload that is none', async () => {
+  test('an invalid upload', async () => {
     const { body } = await world.ask('POST', '/graphql', {
       token: world.author.token,
       headers: PREFLIGHT,
@@ -277,7 +277,7 @@ describe('what is refused leaves nothing', () => {
     expect(body).toMatchObject({ errors: [{ extensions: { code: 'invalid_variables' } }] });
   });
 
-  test('a client that goes away in the middle', async () => {
+  test('a client that disconnects in the middle', async () => {
     const boundary = 'b-0-u-n-d';
     const part = (head: string, content: string | Buffer) =>
       Buffer.concat([

@@ -6,7 +6,7 @@ import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import type { Article } from '../engines/representations.ts';
 
-/** What an auditor asks, by HTTP alone. The tests follow one upon the other. */
+/** The questions of an auditor, only by HTTP. The tests depend on each other. */
 let installation: Installation;
 let people: People;
 let read: RestSession['read'];
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-test('who changed what of an article is told, with the way to how it was', async () => {
+test('the changes of an article are shown with their authors, and with links to earlier versions', async () => {
   const { token } = ada;
   articleId = (
     await write('POST', '/articles', {
@@ -41,13 +41,13 @@ test('who changed what of an article is told, with the way to how it was', async
     [1, 'article.drafted'],
   ]);
   expect(body[0]).toMatchObject({ changes: [{ field: 'title', from: 'On engines', to: 'On looms' }] });
-  // How somebody else did it is not for everybody.
+  // The request of another user is not public.
   expect([body[0]?.request, body[1]?.request]).toEqual([undefined, expect.any(String)]);
   const was = await read<Article>(body[1]?._links.self?.href ?? '');
   expect([was.body.title, was.headers.get('as-of')]).toEqual(['On engines', body[1]?.cursor]);
 });
 
-test('what is deleted was there at a time, for administrators', async () => {
+test('a deleted item can be read at an earlier time, by administrators', async () => {
   const { body: before } = await read<HistoryEntry[]>(`/articles/${articleId}/history`, { token: ada.token });
   await write('DELETE', `/articles/${articleId}`, { token: ada.token });
   const path = `/articles/${articleId}?at=${before[0]?.at}`;
@@ -61,7 +61,7 @@ test('what is deleted was there at a time, for administrators', async () => {
   expect(listed.body.map(({ id }) => id)).toContain(articleId);
 });
 
-test('GraphQL tells the same', async () => {
+test('GraphQL shows the same', async () => {
   const query = `{ post(id: ${articleId}, at: "v3") { title author { name } history { nodes { version type actor } } } }`;
   const { body } = await restClientOf(installation)('POST', '/graphql', {
     token: people.administrator.token,
@@ -84,7 +84,7 @@ test('GraphQL tells the same', async () => {
   });
 });
 
-test('a history that is long is whole, page by page, and leads to how each event left the article', async () => {
+test('a long history is complete, page by page, with links to the article after each event', async () => {
   const edits = 600;
   const { token } = await people.signUp('Grace');
   const made = await write('POST', '/articles', {

@@ -8,14 +8,14 @@ import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** An operator at work, signed in at the console that every installation has. */
+/** An operator, signed in at the console that every installation has. */
 let installation: Installation;
 let people: People;
 let ask: RestClient;
 let operator: Person;
 let author: Person;
 beforeAll(async () => {
-  // Without TLS in a network of its own, where it is no program on the machine of its user.
+  // Without TLS in a network of its own, and not on the machine of its user.
   installation = await startInstallation({ settings: { PUBLIC_URL: 'http://annals.internal' } });
   people = await openPeople(installation);
   ask = restClientOf(installation);
@@ -53,7 +53,7 @@ const finished = (location: string) =>
     60_000,
   );
 
-/** An article that nobody can read any more, because of an event of a release to come. */
+/** An article that is unreadable, because of an event of a later release. */
 const parkArticle = async (): Promise<StreamName> => {
   const made = await ask('POST', '/articles', {
     token: author.token,
@@ -68,7 +68,7 @@ const parkArticle = async (): Promise<StreamName> => {
   return stream;
 };
 
-test('what stands still is seen, tried again, and left out; then everything is proven', async () => {
+test('a parked item is shown, retried, and skipped; then everything is proven', async () => {
   const stream = await parkArticle();
   const [parked] = await until(
     () => get<{ stream: string; version: number }[]>('/operations/parked'),
@@ -90,7 +90,7 @@ test('what stands still is seen, tried again, and left out; then everything is p
   const key = randomUUID();
   const released = await give(`/operations/parked/${stream}/release`, { version: 2 }, key);
   expect(await finished(released)).toMatchObject({ kind: 'release', stream, version: 2, state: 'done' });
-  // As somebody does whose connection has ended before the answer came.
+  // A retry after the connection ended before the answer.
   expect(await give(`/operations/parked/${stream}/release`, { version: 2 }, key)).toBe(released);
   expect(await get('/operations/parked')).toEqual([]);
   expect(
@@ -110,7 +110,7 @@ test('what stands still is seen, tried again, and left out; then everything is p
   ]);
 });
 
-test('how the installation does is told now, and was noted', async () => {
+test('the state of the installation is shown, and was recorded', async () => {
   const status = await get<{ followers: { name: string; isRunning: boolean }[] }>('/operations');
   const running = status.followers.filter(({ isRunning }) => isRunning).map(({ name }) => name);
   expect(running).toEqual(
@@ -128,7 +128,7 @@ test('how the installation does is told now, and was noted', async () => {
   });
 });
 
-test('the console goes on with its refresh token, and shows others nothing of operations', async () => {
+test('the console continues with its refresh token, and shows no operations to others', async () => {
   const form = new URLSearchParams({
     grant_type: 'refresh_token',
     client_id: 'console',
@@ -149,7 +149,7 @@ test('the console goes on with its refresh token, and shows others nothing of op
   expect((await ask('POST', '/audit/verifications', { token })).status).toBe(403);
 });
 
-test('nobody changes the console, or takes it away', async () => {
+test('nobody can change or delete the console', async () => {
   const token = operator.token;
   expect(await get('/clients/console')).toMatchObject({
     clientId: 'console',

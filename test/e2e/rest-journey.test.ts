@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import type { Article, Comment } from '../engines/representations.ts';
 
-/** What a newcomer writes in the first hour, by HTTP alone. The tests follow one upon the other. */
+/** The first writes of a newcomer, only by HTTP. The tests depend on each other. */
 let installation: Installation;
 let people: People;
 let ask: RestClient;
@@ -44,13 +44,13 @@ describe('writing', () => {
         })
       ).body,
     ).toMatchObject(body);
-    // Everybody else sees the name alone.
+    // Everybody else sees only the name.
     const seen = (await read<Readonly<Record<string, unknown>>>(`/users/${written.id}`)).body;
     expect(seen).toMatchObject({ id: written.id, name: 'Grace' });
     expect(seen).not.toHaveProperty('email');
   });
 
-  test('who has a token asks who they are', async () => {
+  test('the owner of a token can be read', async () => {
     const { body } = await until(
       () => read<Readonly<Record<string, unknown>>>('/me', { token: ada.token }),
       ({ status }) => status === 200,
@@ -58,7 +58,7 @@ describe('writing', () => {
     expect(body).toMatchObject({ id: ada.userId, name: 'Ada', email: ada.email, role: 'author' });
   });
 
-  test('an author writes a draft, which nobody else sees', async () => {
+  test('an author writes a draft that nobody else sees', async () => {
     const { status, headers, written } = await write('POST', '/articles', {
       token: ada.token,
       body: CONTENT,
@@ -89,7 +89,7 @@ describe('writing', () => {
     expect((await read(`/articles/${first.written.id}`, { token: ada.token })).status).toBe(404);
   });
 
-  test('a write that prefers the item is answered as its GET, also again by its key without the preference', async () => {
+  test('a write that prefers the item gets the answer of its GET, even in a repetition without the preference', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const preferring = { ...headers, prefer: 'return=representation' };
     const {
@@ -120,7 +120,7 @@ describe('writing', () => {
     ]);
   });
 
-  test('links lead on: publish, then comment, and a link is there only for whom it is', async () => {
+  test('links lead to the next actions: publish, then comment; each is shown only to callers with the right', async () => {
     const { body: draft } = await read<Article>(`/articles/${articleId}`, { token: ada.token });
     const { publish } = draft._links;
     expect(publish).toMatchObject({ method: 'POST' });
@@ -167,7 +167,7 @@ describe('deleting', () => {
     (await write('POST', `/articles/${id}/comments`, { token: rita.token, body: { text: 'Gone soon.' } }))
       .written.id;
 
-  test('an article takes its comments with it', async () => {
+  test('deleting an article deletes its comments', async () => {
     const made = await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, publish: true } });
     const commentId = await comment(made.written.id);
     expect((await read(`/comments/${commentId}`)).status).toBe(200);
@@ -179,7 +179,7 @@ describe('deleting', () => {
     );
   });
 
-  test('a user leaves what was published, without a name, and takes the drafts along', async () => {
+  test('a deleted user leaves published articles, without a name, and no drafts', async () => {
     const draft = (await write('POST', '/articles', { token: ada.token, body: CONTENT })).written.id;
     const commentId = await comment(articleId);
     expect((await write('DELETE', `/users/${ada.userId}`, { token: ada.token })).status).toBe(204);

@@ -5,7 +5,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import type { Article } from '../engines/representations.ts';
 
-/** What a newcomer reads in the first hour, by HTTP alone. */
+/** The first reads of a newcomer, only by HTTP. */
 let installation: Installation;
 let ask: RestClient;
 let read: RestSession['read'];
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-test('what is known already is not sent again', async () => {
+test('an unchanged answer is not sent again', async () => {
   const first = await read(`/articles/${articleId}`);
   const etag = first.headers.get('etag') ?? '';
   expect(etag).toMatch(/^(W\/)?"\d+-[\w-]+"$/);
@@ -40,7 +40,7 @@ test('what is known already is not sent again', async () => {
   expect([head.status, head.body, head.headers.get('etag')]).toEqual([200, '', etag]);
 });
 
-test('a list is walked by its links to the end, and everything comes once', async () => {
+test('the links of a list lead to the end, and every item comes once', async () => {
   const titles = ['One', 'Two', 'Three', 'Four', 'Five'];
   for (const title of titles)
     await write('POST', '/articles', {
@@ -74,7 +74,7 @@ test('lists are filtered by author, status, and words', async () => {
   expect(ofAda.map(({ id }) => id)).toContain(articleId);
 });
 
-test('the same is there under /api, and its links are the same', async () => {
+test('the same resources are under /api, with the same links', async () => {
   const [plain, prefixed] = await Promise.all([
     read(`/articles/${articleId}`),
     read(`/api/articles/${articleId}`),
@@ -82,7 +82,7 @@ test('the same is there under /api, and its links are the same', async () => {
   expect(prefixed).toMatchObject({ status: 200, body: plain.body as object });
 });
 
-test('a path says which methods it takes', async () => {
+test('a path reports its methods', async () => {
   const options = await ask('OPTIONS', `/articles/${articleId}`);
   expect(options.status).toBe(204);
   expect(options.headers.get('allow')?.split(', ').toSorted()).toEqual([
@@ -112,7 +112,7 @@ test('a path says which methods it takes', async () => {
   expect(await ask('GET', '/nowhere')).toMatchObject({ status: 404, body: { code: 'not_found' } });
 });
 
-test('a web page of another origin may ask, and see what matters', async () => {
+test('a web page of another origin may read, including the relevant headers', async () => {
   const asked = {
     origin: 'https://app.example',
     'access-control-request-method': 'PATCH',

@@ -8,16 +8,16 @@ import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 type Row = readonly [number, number, number, number, number, number, number];
 type Rights = { readonly scope: string; readonly rows: { readonly [situation in Situation]?: Row } };
 
-/** Another's is absent for all but administrators. */
+/** Another user's webhook is absent for all but administrators. */
 const ownWebhook = (status: number): Row => [401, 404, status, 404, status, status, 403];
 
-/** What is public needs no scope; what is not is absent, as it is without a token. */
+/** Public data needs no scope; other data is absent, as without a token. */
 const PUBLIC: Row = [200, 200, 200, 200, 200, 200, 200];
 const OWN_DRAFT: Row = [404, 404, 200, 404, 200, 200, 404];
 
 const ADMINISTRATORS: Row = [401, 403, 403, 403, 200, 403, 403];
 
-/** Who may do what over REST (DESIGN §3), and what others are told, written down by hand. */
+/** The rights over REST (DESIGN §3), and the answers to other callers, written manually. */
 const RIGHTS = {
   listUsers: { scope: 'read:users', rows: { '': PUBLIC } },
   createUser: { scope: 'write:users', rows: { '': [401, 403, 403, 403, 201, 403, 403] } },
@@ -31,7 +31,7 @@ const RIGHTS = {
       'role of a user': [401, 403, 403, 403, 200, 403, 403],
     },
   },
-  // The user is there, and there is nothing to report.
+  // The user exists, and there is nothing to report.
   getErasureOfUser: { scope: 'read:events', rows: { user: [401, 403, 403, 403, 404, 403, 403] } },
   listArticlesOfUser: { scope: 'read:articles', rows: { user: PUBLIC } },
 
@@ -41,7 +41,7 @@ const RIGHTS = {
     rows: {
       '': [401, 403, 201, 201, 201, 201, 403],
       'in the name of another': [401, 403, 403, 403, 201, 403, 403],
-      // This service has not the scope of publishing.
+      // This service lacks the scope of publishing.
       'published at once': [401, 403, 201, 201, 201, 403, 403],
     },
   },
@@ -80,7 +80,7 @@ const RIGHTS = {
     scope: 'write:comments',
     rows: {
       published: [401, 201, 201, 201, 201, 201, 403],
-      // Whoever may see it is told that it is not published.
+      // Callers who can see it learn that it is not published.
       draft: [401, 404, 409, 404, 409, 409, 403],
       'in the name of another': [401, 403, 403, 403, 201, 403, 403],
     },
@@ -103,7 +103,7 @@ const RIGHTS = {
   },
 
   listEvents: { scope: 'read:events', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
-  // Which events there are, their own tests try.
+  // Tests of their own cover the events.
   getRecordedEvent: { scope: 'read:events', rows: { 'no event': [401, 404, 404, 404, 404, 404, 403] } },
   traceRecordedEvent: { scope: 'read:events', rows: { 'no event': [401, 404, 404, 404, 404, 404, 403] } },
 
@@ -116,7 +116,7 @@ const RIGHTS = {
     scope: 'read:events',
     rows: { own: [401, 200, 200, 200, 200, 200, 403], 'on a draft': [401, 404, 200, 404, 200, 200, 403] },
   },
-  // The service has not the scope of webhooks, so that there are none for it.
+  // The service lacks the scope of webhooks, so there are none for it.
   listWebhookHistory: { scope: 'read:events', rows: { webhook: [401, 404, 200, 404, 200, 404, 403] } },
 
   listEventTypes: { scope: 'read:events', rows: { '': [200, 200, 200, 200, 200, 200, 200] } },
@@ -133,7 +133,7 @@ const RIGHTS = {
   listTimers: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   listOrders: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   getOrder: { scope: 'read:events', rows: { 'no order': [401, 403, 403, 403, 404, 403, 403] } },
-  // What is parked, other tests try.
+  // Other tests cover parked items.
   retryParkedItem: {
     scope: 'manage:operations',
     rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] },
@@ -193,7 +193,7 @@ const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>
 );
 
 describe.each(rows)('%s %s', (id, situation, statuses) => {
-  test('is for those of the table, and others are told why not', async () => {
+  test('is for the callers in the table, and others get the reason', async () => {
     const seen: Record<string, number> = {};
     for (const caller of CALLERS_IN_TURN) {
       const { status, headers, body } = await attempt(id, { situation, caller, scope: RIGHTS[id].scope });

@@ -12,10 +12,7 @@ import { MASS_ASSIGNMENTS } from '../security/mass-assignments.ts';
 import { PRIVATE_READS } from '../security/private-reads.ts';
 import { CANARY, makePrivateThings, type PrivateThings } from '../security/private-things.ts';
 
-/**
- * What is somebody's own comes to nobody else, by whichever path, and nobody takes what is not theirs to
- * give.
- */
+/** Private data reaches nobody else on any path, and nobody can set fields that are not theirs. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let things: PrivateThings;
@@ -41,18 +38,18 @@ const read = (
     headers: { ...sent.headers, 'consistency-token': things.end },
   });
 
-describe('what is private', () => {
+describe('private data', () => {
   test.each(PRIVATE_READS)('%s', async (_name, request) => {
     const own = await read(request(things), things.owner.token);
     expect(own.status).toBe(200);
-    // There is something to be seen there.
+    // The owner sees something there.
     expect(leaked(textOf(own.body))).not.toEqual([]);
     const etag = own.headers.get('etag');
     for (const token of [things.stranger.token, undefined]) {
       const { body } = await read(request(things), token);
       expect(leaked(textOf(body))).toEqual([]);
       if (etag === null) continue;
-      // Who is told that nothing has changed knows what is there.
+      // A 304 would reveal the content.
       const guessed = await read({ ...request(things), headers: { 'if-none-match': etag } }, token);
       expect(guessed.status).not.toBe(304);
     }
@@ -83,7 +80,7 @@ describe('what is private', () => {
     );
 });
 
-describe('what is not theirs to say', () => {
+describe('fields that the sender must not set', () => {
   const state = async () => {
     const { owner, draft, comment, webhook } = things;
     const paths = [
@@ -108,9 +105,9 @@ describe('what is not theirs to say', () => {
     expect(typeof refusal === 'number' ? status : codeOf(body)).toBe(refusal);
   });
 
-  test('and nothing has come of any of that', async () => expect(await state()).toEqual(before));
+  test('and none of it has an effect', async () => expect(await state()).toEqual(before));
 
-  test('is not heeded where all of an item is put back', async () => {
+  test('are ignored if a whole item is sent back', async () => {
     const { draft, owner, stranger } = things;
     const own = (await read({ path: `/articles/${draft}` }, owner.token)).body as object;
     const body = {
@@ -127,7 +124,7 @@ describe('what is not theirs to say', () => {
     expect(await state()).toEqual(before);
   });
 
-  test('is not heeded in the form that asks for a token', async () => {
+  test('are ignored in the form of a token request', async () => {
     const form = {
       grant_type: 'client_credentials',
       role: 'admin',
@@ -151,7 +148,7 @@ describe('what is not theirs to say', () => {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
     expect(claims).toMatchObject({ role: 'reader', client_id: service.clientId, aud: installation.url });
     expect(claims.sub).not.toBe('1');
-    // Who authenticates as one client is not another.
+    // A client cannot authenticate as another.
     expect(await tokenOf({})).not.toHaveProperty('access_token');
   });
 });
@@ -163,7 +160,7 @@ describe('an idempotency key', () => {
   const body = { title: CANARY, body: '', tags: [] };
   const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
-  test('of another is one’s own', async () => {
+  test('of another user is independent', async () => {
     const own = await ask('POST', '/articles', { token: things.owner.token, body, ...keyed('article') });
     const again = await ask('POST', '/articles', { token: things.owner.token, body, ...keyed('article') });
     expect(again.body).toMatchObject({ id: (own.body as { id: number }).id });
@@ -172,7 +169,7 @@ describe('an idempotency key', () => {
     expect(other.body).not.toMatchObject({ id: (own.body as { id: number }).id });
   });
 
-  test('does not show the secret of another’s webhook', async () => {
+  test('does not reveal the secret of another user’s webhook', async () => {
     const hook = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
     const query =
       'mutation ($input: WebhookInput!) { registerWebhook(input: $input) { secret webhook { id } } }';

@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one installation that is set up here.
+// Over 200 lines, because every case uses the one installation that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
@@ -13,8 +13,8 @@ import { PAGES, PERSONAL, READ_BY_PAGES, SCHEMA_QUESTIONS } from '../security/qu
 import { type Recorder, recordExchanges } from '../security/recorder.ts';
 
 /**
- * An installation as it is in production, behind what ends TLS: what it shows, what it hides, and what it
- * writes down.
+ * An installation as in production, behind a proxy that ends TLS: what it shows, what it hides, and what it
+ * logs.
  */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
@@ -56,7 +56,7 @@ const PRODUCTION = {
 };
 
 describe('a page', () => {
-  test.each(PAGES)('%s lets nothing run, and nobody show it as theirs', async (path) => {
+  test.each(PAGES)('%s allows no foreign script and no framing', async (path) => {
     const { headers, body } = await ask('GET', path, { headers: { accept: 'text/html' } });
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = Object.fromEntries(
@@ -75,7 +75,7 @@ describe('a page', () => {
   });
 });
 
-test('every cookie is for this host alone, by https alone, and for no script', () => {
+test('every cookie is only for this host, only by https, and hidden from scripts', () => {
   const cookies = recorder.exchanges.flatMap(({ headers }) => headers.getSetCookie());
   expect(new Set(cookies.map((cookie) => cookie.split(/[=.]/)[0])).size).toBeGreaterThan(2);
   for (const cookie of cookies) {
@@ -86,7 +86,7 @@ test('every cookie is for this host alone, by https alone, and for no script', (
   }
 });
 
-test('who knows the address of somebody’s sign-in, or even its id, is not in it', async () => {
+test('the address of a sign-in, or even its id, gives no access to it', async () => {
   const query = {
     client_id: 'journal-app',
     redirect_uri: 'https://app.example/callback',
@@ -104,8 +104,8 @@ test('who knows the address of somebody’s sign-in, or even its id, is not in i
   );
 });
 
-describe('what is somebody’s own', () => {
-  test.each(PERSONAL)('%s %s is kept by no cache that others read', async (method, path, body) => {
+describe('private data', () => {
+  test.each(PERSONAL)('%s %s is stored by no shared cache', async (method, path, body) => {
     const { status, headers } = await ask(method, path, { token: admin, ...(body && { body }) });
     expect(status).toBeLessThan(300);
     expect(headers.get('cache-control')).toMatch(/^(private|no-store)/);
@@ -114,7 +114,7 @@ describe('what is somebody’s own', () => {
 });
 
 describe('a page of another origin', () => {
-  test.each(READ_BY_PAGES)('may not %s %s', async (method, path) => {
+  test.each(READ_BY_PAGES)('cannot %s %s', async (method, path) => {
     const asked = {
       origin: 'https://evil.example',
       'access-control-request-method': 'POST',
@@ -130,7 +130,7 @@ describe('a page of another origin', () => {
   });
 });
 
-describe('the schema is not told to those who have no token for it', () => {
+describe('the schema is hidden from callers without the right', () => {
   test.each(SCHEMA_QUESTIONS)('%s', async (query, code) => {
     for (const [method, path, body] of [
       ['POST', '/graphql', { query }],
@@ -142,7 +142,7 @@ describe('the schema is not told to those who have no token for it', () => {
     }
   });
 
-  test('and there is no page to ask it with', async () => {
+  test('and there is no page to query it with', async () => {
     const { status, body } = await ask('GET', '/graphql', { headers: { accept: 'text/html' } });
     expect([status, String(body)]).toEqual([406, expect.not.stringContaining('<html')]);
   });
@@ -163,14 +163,14 @@ test.each([
     expect([404, 405]).toContain((await ask(method, path, { token: admin })).status);
 });
 
-describe('what is sent to do harm', () => {
+describe('an attack', () => {
   test.each(HOSTILE)('%s: %s %s', async (...[, method, path, sent, refusal]) => {
     const authorized = path === '/token' || path.startsWith('/sign') ? {} : { token: admin };
     const { status } = await ask(method, path, { ...authorized, ...sent });
     expect(status).toBe(refusal);
   });
 
-  test.each(SPLITTING)('no line of an answer begins with what was in %s', async (path) => {
+  test.each(SPLITTING)('no header line of an answer begins with the content of %s', async (path) => {
     const lines = [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${admin}`, 'Connection: close'];
     const [head = ''] = (await sendRaw(installation.origin, lines)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 [234]/);
@@ -215,7 +215,7 @@ describe('what is sent to do harm', () => {
   });
 });
 
-describe('when it is over', () => {
+describe('at the end', () => {
   beforeAll(async () => {
     await using pool = openPool({
       url: installation.settings.DATABASE_URL ?? '',
@@ -225,7 +225,7 @@ describe('when it is over', () => {
     await spendEventfulDay({ ask, token: ada.token, admin, sink, pool });
   });
 
-  test('what went wrong inside was told to nobody but the log', () => {
+  test('internal errors were reported only in the log', () => {
     const failures = recorder.exchanges.filter(({ status }) => status >= 500);
     expect(failures.length).toBeGreaterThan(1);
     for (const { body, headers } of failures)
@@ -233,7 +233,7 @@ describe('when it is over', () => {
     expect(installation.printed()).toMatch(/relation .*auth\.client.* does not exist/);
   });
 
-  test('no answer told of what it is made, and each told browsers what they may do with it', () => {
+  test('no answer named its software, and each had the security headers', () => {
     expect(recorder.exchanges.length).toBeGreaterThan(200);
     for (const { path, status, headers, body, hasToken } of recorder.exchanges) {
       const said = `${path} ${status} ${JSON.stringify([...headers])}`;
@@ -248,7 +248,7 @@ describe('when it is over', () => {
     }
   });
 
-  test('no secret and nothing personal is in the log', () => {
+  test('the log contains no secrets and no personal data', () => {
     const log = installation.printed();
     const { MASTER_KEY = '', CLIENT_CERT_SECRET = '', DATABASE_URL = '' } = installation.settings;
     const settings = [MASTER_KEY, CLIENT_CERT_SECRET, new URL(DATABASE_URL).password].filter(Boolean);
@@ -264,7 +264,7 @@ describe('when it is over', () => {
     const secrets = [...known, ...recorder.secrets()];
     expect(secrets.length).toBeGreaterThan(50);
     expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
-    // All of it is there.
+    // The log is complete.
     for (const said of ['"path":"/token"', '"path":"/sign-up"', '"path":"/webhooks"', 'Annals is ready.'])
       expect(log).toContain(said);
   });

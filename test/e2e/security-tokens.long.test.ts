@@ -9,11 +9,11 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 
-/** Every role refuses what is no access token of ours, whatever it looks like and whichever way it comes. */
+/** Every role refuses everything that is not an access token of ours, in any form and by any way. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let ada: Person;
-/** With which the authorization server signs: what is wrong with a token is then one thing alone. */
+/** The signing key of the authorization server, so that each forged token has a single fault. */
 let ours: JWK;
 let foreign: CryptoKey;
 let foreignJwk: JWK;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** One path of each role and of each way of its own to come to it, with what a good token gets there. */
+/** One path of each role and each kind of interface, with the answer to a valid token. */
 const SURFACES: Readonly<Record<string, readonly [method: string, path: string, ask: Ask, good: number]>> = {
   'an item': ['GET', '/me', {}, 200],
   'a write': ['POST', '/articles', { body: { title: 'On engines', body: '', tags: [] } }, 201],
@@ -80,7 +80,7 @@ const claims = (change: Change) => ({
 });
 const headerOf = (change: Change) => ({ alg: 'ES256', typ: 'at+jwt', kid: ours.kid, ...change });
 
-/** What the authorization server itself would sign. */
+/** Signed like the authorization server. */
 const signed = async (change: Change = {}, header: Change = {}): Promise<string> =>
   new SignJWT(JSON.parse(JSON.stringify(claims(change))))
     .setProtectedHeader(headerOf(header) as never)
@@ -90,7 +90,7 @@ const forged = (header: Change = {}): Promise<string> =>
   new SignJWT(claims({})).setProtectedHeader(headerOf(header) as never).sign(foreign);
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** By an algorithm that shares its key, with whatever of our public key a verifier could take for one. */
+/** With a symmetric algorithm, keyed by forms of our public key that a confused verifier might use. */
 const confused = (alg: 'HS256' | 'HS384' | 'HS512', secret: () => string | Buffer) => {
   const content = `${part(headerOf({ alg }))}.${part(claims({}))}`;
   return `${content}.${createHmac(alg.replace('HS', 'sha'), secret()).update(content).digest('base64url')}`;
@@ -103,7 +103,7 @@ const publicPem = (format: 'pem' | 'der') =>
   } as never) as string | Buffer;
 const unsigned = (alg: unknown) => `${part(headerOf({ alg }))}.${part(claims({}))}.`;
 
-test('what is signed as it should be is good at every role, so that what follows is refused for its one fault', async () => {
+test('a correctly signed token works at every role, so that each refusal below has one cause', async () => {
   const good = Object.fromEntries(Object.entries(SURFACES).map(([name, [, , , status]]) => [name, status]));
   const token = await signed({
     role: 'author',
@@ -168,13 +168,13 @@ describe('a token', () => {
   });
 });
 
-/** With no token at all: what is for everybody says that there is nobody. */
+/** Without a token: public interfaces answer as for anonymous callers. */
 const NOBODY = { ...everywhere(401), GraphQL: 200, 'GraphQL by GET': 200, 'a stream of GraphQL': 201 };
 
-describe('a good token', () => {
+describe('a valid token', () => {
   const withQuery = (path: string, more: string) => `${path}${path.includes('?') ? '&' : '?'}${more}`;
 
-  test('in the query is refused, and not in the log', async () => {
+  test('in the query is refused, and not logged', async () => {
     const replies = await askAll((path) => ({ path: withQuery(path, `access_token=${ada.token}`) }));
     expect(statuses(replies)).toEqual(everywhere(400));
     expect(installation.printed()).not.toContain(ada.token);

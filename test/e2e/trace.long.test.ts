@@ -9,10 +9,7 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../engines/otlp-receiver.ts';
 import { linesOf, newTrace, only, spansOf, untilHeardByKafka, untilTold } from '../engines/traces.ts';
 
-/**
- * One change, from the request that asks for it to the webhook that is told of it, as a collector of traces
- * sees it.
- */
+/** One change, from its request to the delivery to a webhook, as a collector of traces sees it. */
 const resources = new AsyncDisposableStack();
 let receiver: OtlpReceiver;
 let sink: WebhookSink;
@@ -77,13 +74,13 @@ type Sent = { readonly traceparent: string; readonly body?: object; readonly tok
 
 const article = { title: 'On hidden things', body: 'Nobody else is to read this.', tags: [], publish: true };
 
-/** What the processes are called: one has all roles. */
+/** The service name of the processes: one has all roles. */
 const serviceOf = (role: string): string => (installation.topology === 'one' ? 'annals' : `annals-${role}`);
 const isOverKafka = inject('kafkaBroker') !== undefined;
 
-/** Each process has a clock of its own between two looks at that of the machine. */
+/** Each process interpolates the machine's clock on its own. */
 const CLOCKS_DIFFER_MS = 5;
-/** What comes of a change in the end. */
+/** The final consequences of a change. */
 const ENDS = ['tell followers', 'plan webhooks', 'POST webhook'];
 const PUBLISHED = { 'annals.event.type': 'article.published' };
 
@@ -133,7 +130,7 @@ test('a change is one trace, from the request to the webhook', async () => {
       kind: 'producer',
       parentSpanId: command.spanId,
     });
-  // Who does not hear from Kafka in time hears from the log.
+  // Subscribers that do not get the change from Kafka in time get it from the log.
   const sources = [command.spanId, published.spanId];
   const told = only(spans, 'tell followers');
   expect(told).toMatchObject({ service: serviceOf('query'), parentSpanId: expect.toBeOneOf(sources) });
@@ -161,7 +158,7 @@ test('a change is one trace, from the request to the webhook', async () => {
     expect(startedAtMs).toBeGreaterThan((starts[place - 1] ?? 0) - CLOCKS_DIFFER_MS);
 });
 
-test('a mutation of GraphQL is a command in the trace of its request, by way of the gateway', async () => {
+test('a mutation of GraphQL is a command in the trace of its request, through the gateway', async () => {
   const { traceId, spanId, traceparent } = newTrace();
   const query = 'mutation Draft($input: PostInput!) { createPost(input: $input) { id } }';
   const input = { title: article.title, body: article.body };
@@ -188,7 +185,7 @@ test('a mutation of GraphQL is a command in the trace of its request, by way of 
   });
 });
 
-test('what follows from an event goes on with its trace', async () => {
+test('consequences of an event continue its trace', async () => {
   const { id } = await send('POST', '/articles', { ...newTrace(), body: article });
   await send('POST', `/articles/${id}/comments`, {
     ...newTrace(),
@@ -219,7 +216,7 @@ test('what follows from an event goes on with its trace', async () => {
   );
 });
 
-test('a refusal is an answer, and no failure', async () => {
+test('a refusal is an answer, not a failure', async () => {
   const { traceId, traceparent } = newTrace();
   const reply = await ask('POST', '/articles/1/publish', { token: ada.token, headers: { traceparent } });
   expect(reply.status).toBe(404);
@@ -234,7 +231,7 @@ test('a refusal is an answer, and no failure', async () => {
   expect(spans.some(({ isFailure }) => isFailure)).toBe(false);
 });
 
-test('a trace that its sender does not record is not recorded here, and the log names it all the same', async () => {
+test('a trace that its sender does not record is not recorded here, but the log names it', async () => {
   const { traceId, traceparent } = newTrace({ isSampled: false });
   const before = sink.received.length;
   await send('POST', '/articles', { traceparent, body: article });
@@ -243,7 +240,7 @@ test('a trace that its sender does not record is not recorded here, and the log 
     ({ length }) => length > 0,
   );
   expect(received?.headers).not.toHaveProperty('traceparent');
-  // What comes later has been told of.
+  // Later spans have been exported.
   const later = newTrace();
   await send('POST', '/articles', { traceparent: later.traceparent, body: article });
   await untilTold(receiver, later.traceId, ENDS);
@@ -253,7 +250,7 @@ test('a trace that its sender does not record is not recorded here, and the log 
   ]);
 });
 
-test('a request that brings no trace, or none that is valid, begins one', async () => {
+test('a request without a valid trace begins one', async () => {
   const requestId = 'without-a-trace';
   await ask('GET', '/articles?note=in-the-query', {
     token: ada.token,
@@ -267,7 +264,7 @@ test('a request that brings no trace, or none that is valid, begins one', async 
   expect(linesOf(installation.printed(), span?.traceId ?? '')).toMatchObject([{ requestId }]);
 });
 
-test('spans hold nothing that is personal or secret', () => {
+test('spans contain nothing personal or secret', () => {
   const printed = receiver.printed().replaceAll(`"x-key":"${COLLECTOR_KEY}"`, '');
   expect(printed).toContain('"command DraftArticle"');
   const { host } = new URL(sink.url);

@@ -9,7 +9,7 @@ import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** The receivers of docs/webhooks.md, and what is really sent to them. */
+/** The receivers of docs/webhooks.md, with real deliveries. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let session: RestSession;
@@ -32,7 +32,7 @@ const write = async (path: string, body?: object) => {
 };
 const draft = () => write('/articles', { title: 'On engines', body: '', tags: [], publish: false });
 
-/** The ids of what a webhook has delivered, the earliest first. */
+/** The ids of a webhook's deliveries, the earliest first. */
 const deliveredTo = async (webhookId: number): Promise<readonly string[]> => {
   const path = `/webhooks/${webhookId}/deliveries?state=delivered&limit=100`;
   return (await session.read<Delivery[]>(path, { token: ada.token })).body.map(({ id }) => id).toReversed();
@@ -62,7 +62,7 @@ const COMMANDS = [
 ];
 
 describe.each(COMMANDS)('%s', (command) => {
-  test('takes what is sent, also before it was there, and while the secret is rotated', async () => {
+  test('receives all deliveries, also those from before its start, and during a rotation of the secret', async () => {
     const port = await freePort();
     const start = (secret: string) => startExample(command, { WEBHOOK_SECRET: secret, PORT: String(port) });
     const webhook = await write('/webhooks', {
@@ -75,7 +75,7 @@ describe.each(COMMANDS)('%s', (command) => {
       await using receiver = start(secret);
       await change();
       printed.push(...(await untilPrinted(receiver, 1)).printed);
-      // Stopped before it has answered, it would be sent the same again.
+      // Stopped before its answer, it would get the same delivery again.
       await until(
         () => deliveredTo(webhook.id),
         (ids) => ids.length === printed.length,

@@ -15,7 +15,7 @@ import { openPeople, type Person, type TokenHolder } from '../../testing/people.
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 
-/** An operator looks for what did not arrive, and has it sent again. */
+/** An operator looks for failed deliveries, and redelivers them. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let sink: WebhookSink;
@@ -80,7 +80,7 @@ const seen = async (query: string, by?: TokenHolder) =>
   (await find(query, by)).map(({ webhookId, subject }) => [webhookId, subject] as const);
 const subject = (index: number) => `article-${articles[index]}`;
 
-test('deliveries of all webhooks are found, the latest event first, in pages either way', async () => {
+test('deliveries of all webhooks are found, the latest event first, in pages in both directions', async () => {
   const all = [2, 1, 0].flatMap((index) => [failing, well].map((id) => [id, subject(index)] as const));
   expect(await seen('')).toEqual(all);
   const first = await read<readonly FoundDelivery[]>('/deliveries?limit=4');
@@ -125,13 +125,13 @@ test.each<[string, () => string, () => readonly (readonly [number, string])[]]>(
   ['what was planned before', () => 'until=2026-01-01T00:00:00Z', () => []],
 ])('they are found by %s', async (_what, query, expected) => {
   expect(await seen(query())).toEqual(expected());
-  // Who manages the webhooks of everybody finds the same among them.
+  // A manager of all webhooks finds the same among them.
   const mine = (found: readonly (readonly [number, string])[]) =>
     found.filter(([id]) => id === well || id === failing);
   expect(mine(await seen(`${query()}&limit=100`, administrator))).toEqual(expected());
 });
 
-test('one is found by the id of its event, with what was sent and what came back', async () => {
+test('one is found by the id of its event, with request and answer', async () => {
   const [one] = await find(`state=failed&subject=${subject(0)}`);
   expect(await seen(`eventId=${one?.id}`)).toEqual([failing, well].map((id) => [id, subject(0)]));
   const self = one?._links.self?.href;
@@ -145,7 +145,7 @@ test('one is found by the id of its event, with what was sent and what came back
   });
 });
 
-test('nobody finds those of others', async () => {
+test('nobody finds deliveries of other users', async () => {
   expect(await find('', grace)).toEqual([]);
   expect(await find(`webhookId=${well}`, grace)).toEqual([]);
   expect(await find(`subject=${subject(0)}`, grace)).toEqual([]);
@@ -155,7 +155,7 @@ test('nobody finds those of others', async () => {
     expect((await session.read(path, { token: grace.token })).status).toBe(404);
 });
 
-test('its health says since when and why an endpoint fails, in figures and over time', async () => {
+test('its health shows since when and why an endpoint fails, in figures and over time', async () => {
   const { body: webhooks } = await read<readonly Webhook[]>('/webhooks');
   const health = webhooks.find(({ id }) => id === failing)?.health;
   expect(health).toMatchObject({
@@ -185,8 +185,8 @@ test('its health says since when and why an endpoint fails, in figures and over 
   });
 });
 
-test('what failed is counted, and that of a time is sent again', async () => {
-  // As if the first had been planned, and given up, the day before.
+test('failures are counted, and those of a period are redelivered', async () => {
+  // Simulates a first one that was planned, and became a dead letter, the day before.
   const [first] = await find(`state=failed&subject=${subject(0)}`);
   await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
     client.query(
@@ -219,6 +219,6 @@ test('what failed is counted, and that of a time is sent again', async () => {
   await redrive({ retrying: true });
   await delivered(3);
   expect(await failed('')).toEqual([]);
-  // As it was before there was a choice.
+  // As before the option existed.
   await redrive();
 });

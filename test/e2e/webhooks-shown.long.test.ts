@@ -11,7 +11,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 
-/** What is seen of webhooks, by REST and by GraphQL alike. */
+/** Webhooks as REST and GraphQL show them. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let sink: WebhookSink;
@@ -41,7 +41,7 @@ const register = async (headers?: Record<string, string>): Promise<Registered> =
   return (await graphql<{ registerWebhook: Registered }>(mutation, headers)).registerWebhook;
 };
 
-test('a secret is shown again to the same request with the same key, and to nobody else', async () => {
+test('a secret is returned again only to the same request with the same key', async () => {
   const key = { 'idempotency-key': 'register-1' };
   const first = await register(key);
   expect(await register(key)).toEqual(first);
@@ -68,7 +68,7 @@ test('a secret is shown again to the same request with the same key, and to nobo
   });
 });
 
-test('both interfaces tell the same of a webhook, its deliveries and their attempts', async () => {
+test('both interfaces show the same webhook, deliveries and attempts', async () => {
   const { webhook } = await register();
   const asking = `mutation { testWebhook(id: ${webhook.id}) { id cursor } }`;
   const { testWebhook } = await graphql<{ testWebhook: { id: string; cursor: string } }>(asking);
@@ -136,7 +136,7 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
   });
 });
 
-test('every link leads somewhere, and every action that is linked can be taken', async () => {
+test('every link can be followed, and every linked action can be taken', async () => {
   const { webhook } = await register();
   const self = `/webhooks/${webhook.id}`;
   await graphql(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
@@ -159,7 +159,7 @@ test('every link leads somewhere, and every action that is linked can be taken',
   };
   await follow(delivery?._links ?? {});
   await follow((await read<Webhook>(self))._links);
-  // What would end the others comes behind them.
+  // Actions that would end the others come last.
   await session.write('POST', `${self}/disable`, { token: ada.token });
   const disabled = await read<Webhook>(self);
   expect(Object.keys(disabled._links)).not.toEqual(
@@ -170,7 +170,7 @@ test('every link leads somewhere, and every action that is linked can be taken',
   expect(await read<Webhook>(self)).toMatchObject({ enabled: true });
 });
 
-test('a subscription tells what has happened to a webhook, with the webhook as it is', async () => {
+test('a subscription reports the changes of a webhook, with its current state', async () => {
   const { webhook } = await register();
   const query =
     'subscription { changes(types: ["webhook.disabled"]) { type subjectId webhook { id enabled disabledReason } } }';

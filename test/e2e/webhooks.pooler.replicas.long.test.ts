@@ -9,7 +9,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** A webhook from its registration to its end, by HTTP alone. The tests follow one upon the other. */
+/** A webhook from its registration to its end, only by HTTP. The tests depend on each other. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let sink: WebhookSink;
@@ -45,7 +45,7 @@ const read = async <Body>(path: string) => (await session.read<Body>(path, { tok
 const act = (path: string, body?: object) =>
   session.write('POST', path, { token: ada.token, ...(body && { body }) });
 
-/** As the Standard Webhooks say, written out. */
+/** According to Standard Webhooks, implemented independently. */
 const isSigned = ({ id, headers, body }: Received, secret: string): boolean => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signature = createHmac('sha256', key)
@@ -54,7 +54,7 @@ const isSigned = ({ id, headers, body }: Received, secret: string): boolean => {
   return String(headers['webhook-signature']).split(' ').includes(`v1,${signature}`);
 };
 
-test('what happens arrives, signed with the secret that the registration showed', async () => {
+test('events arrive, signed with the secret from the registration', async () => {
   const body = {
     url: `${sink.url}/hook`,
     eventTypes: ['article.*'],
@@ -81,7 +81,7 @@ test('what happens arrives, signed with the secret that the registration showed'
   });
 });
 
-test('the owner sees what was sent and what came back, and nobody else does', async () => {
+test('only the owner sees requests and answers', async () => {
   const path = `${webhook.path}/deliveries`;
   const [delivery] = await until(
     () => read<Delivery[]>(path),
@@ -105,7 +105,7 @@ test('the owner sees what was sent and what came back, and nobody else does', as
     expect((await session.read(hidden, { token: rita.token })).status).toBe(404);
 });
 
-test('a test is sent, a delivery is sent again, and so is what happened since a cursor', async () => {
+test('a test event, a delivery, and all events since a cursor can be sent again', async () => {
   const before = sink.received.length;
   const tested = await act(`${webhook.path}/test`);
   expect(tested.status).toBe(202);
@@ -126,7 +126,7 @@ test('a test is sent, a delivery is sent again, and so is what happened since a 
   const { cursor } = JSON.parse(first.body) as { cursor: string };
   await draft('On notes');
   await untilReceived(before + 3);
-  // What is still under way is not sent again.
+  // Active deliveries are not repeated.
   await until(
     () => read<Delivery>(`${webhook.path}/deliveries/${sink.received[before + 2]?.id}`),
     ({ state }) => state === 'delivered',
@@ -147,7 +147,7 @@ test('a test is sent, a delivery is sent again, and so is what happened since a 
   });
 });
 
-test('what is given up is listed, and sent again when that is asked for', async () => {
+test('dead letters are listed, and redriven on request', async () => {
   sink.behave((_received, response) => void response.writeHead(500).end('no'));
   await draft('On failure');
   const [dead] = await until(
@@ -165,7 +165,7 @@ test('what is given up is listed, and sent again when that is asked for', async 
   );
 });
 
-test('once it is deleted, nothing more is sent, and nothing of it is shown', async () => {
+test('after the deletion nothing is sent, and nothing of it is shown', async () => {
   const { status } = await session.write('DELETE', webhook.path, { token: ada.token });
   expect(status).toBe(204);
   const before = sink.received.length;

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are parts of sources.
 // Over 200 lines, because it is one list: faults of the kernel and of the roles that a suite must find.
 
-/** A text that stands once in a file, and what is to stand there instead. */
+/** A text that occurs once in a file, and its replacement. */
 export type Fault = {
   readonly name: string;
   /** The test domain whose suite must fail. */

@@ -7,9 +7,8 @@ import { FAULTS, type Fault } from './faults.ts';
 
 /**
  * Plants one fault after the other in copies of this checkout, and runs the suite that must find it: `npm run
- * test:planted`, with words of their names, or domains, for some of them; `--workers 2` for so many at a
- * time, `--first` for no more than the test that should find each. Prints a table, and ends with 1 if any is
- * not found.
+ * test:planted`. Arguments select faults by words of their names, or by domain; `--workers 2` runs two at a
+ * time, `--first` only the test that should find each. Prints a table, and exits with 1 if any is not found.
  */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const LEFT_OUT = /^(?:\..*|node_modules|coverage)$/;
@@ -35,7 +34,7 @@ const copyRoot = (): string => {
   return copy;
 };
 
-/** Nothing where the text does not stand there exactly once. */
+/** Undefined unless the text occurs exactly once. */
 const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
   const [before, after, ...others] = text.split(from);
   return before === undefined || after === undefined || others.length > 0
@@ -44,7 +43,7 @@ const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
 };
 
 const PROJECTS = ['--project', 'e2e', '--project', 'outside'];
-/** By which test it is found first: that which should, or any. */
+/** The test that finds it: the expected one, or any. */
 const runOn = async (copy: string, { domain, by }: Fault): Promise<string | undefined> =>
   (await testOf(copy, domain, ['-t', by])) ?? (isFirstOnly ? undefined : testOf(copy, domain, []));
 
