@@ -12,7 +12,8 @@ import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/event
 import { anEvent, aStream, readAll } from './event-log-engine.ts';
 
 /**
- * What a cluster of three did (eventstoredb/cluster.md), by nodes that find each other by gossip or do not.
+ * The behaviour of a cluster of three (eventstoredb/cluster.md), with nodes that find each other by gossip or
+ * do not.
  */
 
 let node: EventStoreStandIn;
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([node[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
 
-/** Three hosts, of which one is nobody's. A search for a node ends after a moment. */
+/** Three hosts, one of which does not exist. A search for a node ends after a moment. */
 const cluster = (suffix = '') =>
   `esdb://127.0.0.1:1,127.0.0.1:${other.port},127.0.0.1:${node.port}?tls=false&maxDiscoverAttempts=2&discoveryInterval=20${suffix}`;
 
@@ -52,7 +53,7 @@ describe('an address with several hosts', () => {
     expect(refusal).not.toThrow(/hunter2/);
   });
 
-  test('is told by its hosts alone where none of them answers', async () => {
+  test('is reported by its hosts only, if none of them answers', async () => {
     const eventLogUrl = 'esdb://annals:hunter2@127.0.0.1:1,127.0.0.1:2?maxDiscoverAttempts=1';
     const refused = openConfiguredEventLog({ eventLogUrl, databaseUrl: '' });
     await expect(refused).rejects.toThrow('No EventStoreDB answers at 127.0.0.1:1,127.0.0.1:2: start it,');
@@ -73,7 +74,7 @@ describe('an address with several hosts', () => {
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
-test('after a time without any node appends go on, and readiness tells of it until then', async () => {
+test('after a time without any node appends continue, and readiness fails until then', async () => {
   await other.stop();
   await using log = await openEventStoreEventLog({
     url: cluster(),
@@ -89,7 +90,7 @@ test('after a time without any node appends go on, and readiness tells of it unt
   await delay(400);
   await expect(log.check()).rejects.toThrow(LogUnavailable);
   await node.restart();
-  // Whoever is not ready is asked for nothing, so that this must be found without an append.
+  // A process that is not ready gets no requests, so readiness must recover without an append.
   await until(
     () => log.check().then(String, () => 'not ready'),
     (told) => told === 'undefined',
@@ -117,7 +118,7 @@ test('readiness fails once appends have failed for longer than their retry budge
   );
 });
 
-test('why the log does not answer is told once for each cause, and that it answers again', async () => {
+test('an outage of the log is logged once per cause, and its end too', async () => {
   const told: string[] = [];
   const cause = ({ err }: { err: Error }) => told.push(String(err.cause));
   await using opened = await openEventStoreEventLog({
@@ -161,7 +162,7 @@ describe('a client', () => {
     },
   );
 
-  test('is not taken from all because one append runs out of its time', async () => {
+  test('is not replaced for all because one append times out', async () => {
     const stream = aStream();
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 2 });
     let isOver = false;
@@ -176,7 +177,7 @@ describe('a client', () => {
     expect(node.appendCalls()).toBe(calls);
   });
 
-  test('that is replaced fails each append by the name of its own stream', async () => {
+  test('that is replaced fails each append with the name of its own stream', async () => {
     await using hasty = await openEventStoreEventLog({
       url: node.address,
       timing: { ...TIMING, answerWithinMs: 600, retryBudgetMs: 700 },
@@ -195,7 +196,7 @@ describe('a client', () => {
     node.faults.clear();
   });
 
-  test('that is silent to everybody is replaced, and no try is begun with hardly any time left', async () => {
+  test('that is silent is replaced, and no attempt starts with hardly any time left', async () => {
     await using impatient = await openEventStoreEventLog({
       url: node.address,
       timing: { ...TIMING, retryBudgetMs: 2_300 },
@@ -203,7 +204,8 @@ describe('a client', () => {
     const stream = aStream();
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
     await expect(impatient.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
-    // One whole try, after which the client is replaced, and one with what was left, after which it is not.
+    // One complete attempt, after which the client is replaced, and one with the remaining time, after which
+    // it is not.
     expect([node.faults.pending(), node.appendCalls() - calls]).toEqual([3, 2]);
     node.faults.clear();
     await using hasty = await openEventStoreEventLog({

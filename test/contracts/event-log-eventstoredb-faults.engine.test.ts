@@ -13,8 +13,8 @@ import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/event
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
 
 /**
- * Each trap of notes/event-log.md and of eventstoredb/README.md that appends and reads can step into;
- * followers have a file of their own.
+ * Each pitfall of notes/event-log.md and of eventstoredb/README.md for appends and reads; followers have a
+ * file of their own.
  */
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
@@ -75,7 +75,7 @@ describe('an append', () => {
     },
   );
 
-  test('at any version is found again behind what others have appended since', async () => {
+  test('at any version is found again behind later appends of others', async () => {
     const stream = aStream();
     const event = anEvent();
     standIn.faults.appends({ kind: 'delayed', delayMs: 500 }, { stream });
@@ -86,7 +86,7 @@ describe('an append', () => {
     expect(await idsIn(stream)).toHaveLength(2);
   });
 
-  test('at any version is not sent again when it is found: a server that was restarted would not know its ids', async () => {
+  test('at any version is not sent again once found: a restarted server would not know its ids', async () => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
     standIn.faults.appends({ kind: 'without-position' }, { stream });
@@ -95,7 +95,7 @@ describe('an append', () => {
     standIn.faults.clear();
   });
 
-  test('at any version that holds a known event and a new one is refused when its first answer was lost', async () => {
+  test('at any version with a known event and a new one is refused after its first answer was lost', async () => {
     const stream = aStream();
     const known = anEvent();
     await log.append(stream, NO_STREAM, [known]);
@@ -104,7 +104,7 @@ describe('an append', () => {
     expect(await idsIn(stream)).toEqual([known.id]);
   });
 
-  test('is not disturbed by the end of a client that was replaced', async () => {
+  test('is not disturbed by the end of a replaced client', async () => {
     await using other = await open('', { ...TIMING, answerWithinMs: 2_000 });
     const [silent, slow] = [aStream('silent'), aStream('slow')];
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: silent });
@@ -114,19 +114,19 @@ describe('an append', () => {
       log.append(silent, NO_STREAM, [anEvent()]),
       other.append(slow, NO_STREAM, [anEvent()]),
     ]);
-    // Sent once, so the second order struck nobody.
+    // Sent once, so the second fault hit nobody.
     expect(standIn.faults.pending()).toBe(1);
     standIn.faults.clear();
   });
 
-  test('that was refused keeps being refused when its first answer was lost', async () => {
+  test('that was refused stays refused after its first answer was lost', async () => {
     const stream = aStream();
     await log.append(stream, NO_STREAM, [anEvent()]);
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
     await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(StaleVersion);
   });
 
-  test('is answered though the failure of another log of this process rejects it', async () => {
+  test('succeeds although the failure of another log of this process rejects it', async () => {
     await using other = await open();
     const [breaking, waiting] = [aStream('breaking'), aStream('waiting')];
     standIn.faults.appends({ kind: 'delayed', delayMs: 100 }, { stream: waiting });
@@ -146,7 +146,7 @@ describe('an append', () => {
     expect(await idsIn(stream)).toHaveLength(4);
   });
 
-  test('that is answered without a position tells the one it was stored at', async () => {
+  test('that is answered without a position returns the stored one', async () => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'without-position' }, { stream, times: 2 });
     const events = [anEvent(), anEvent(), anEvent()];
@@ -155,7 +155,7 @@ describe('an append', () => {
     expect(await log.append(stream, NO_STREAM, events)).toEqual(appended);
   });
 
-  test('without access says so at once', async () => {
+  test('without access is refused at once', async () => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'access-denied' }, { stream });
     await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(
@@ -164,13 +164,13 @@ describe('an append', () => {
   });
 
   test.each([-1, -2, 0.5, Number.NaN])(
-    'that expects version %s, which may mean something to the server, is not sent',
+    'with the expected version %s, which may mean something to the server, is not sent',
     async (expected) => {
       await expect(log.append(aStream(), version(expected), [anEvent()])).rejects.toThrow(InvalidAppend);
     },
   );
 
-  test('at a wrong version says so with a message, and where the address asks the client not to throw', async () => {
+  test('at a wrong version is refused with a message, even if the address asks the client not to throw', async () => {
     await using quiet = await open('&throwOnAppendFailure=false');
     const stream = aStream();
     for (const each of [log, quiet]) {
@@ -180,7 +180,7 @@ describe('an append', () => {
     }
   });
 
-  test('answers in numbers that can be written as JSON', async () => {
+  test('returns numbers that JSON can represent', async () => {
     const stream = aStream();
     const appended = await log.append(stream, NO_STREAM, [anEvent()]);
     expect(
@@ -189,7 +189,7 @@ describe('an append', () => {
   });
 });
 
-describe('a stream that was deleted by hand', () => {
+describe('a stream that was deleted manually', () => {
   const deleted = async (how: 'deleteStream' | 'tombstoneStream') => {
     const { EventStoreDBClient } = await import('@eventstore/db-client');
     const client = EventStoreDBClient.connectionString(standIn.address);
@@ -200,7 +200,7 @@ describe('a stream that was deleted by hand', () => {
     return stream;
   };
 
-  test('for good takes nothing more and cannot be read', async () => {
+  test('for good accepts nothing and cannot be read', async () => {
     const stream = await deleted('tombstoneStream');
     await expect(log.append(stream, version(2), [anEvent()])).rejects.toThrow(
       `${stream} was deleted for good`,
@@ -208,7 +208,7 @@ describe('a stream that was deleted by hand', () => {
     await expect(readAll(log, stream)).rejects.toThrow(stream);
   });
 
-  test('softly is told where it would go on numbering, and never read from its middle', async () => {
+  test('softly is refused with its next version, and never read from its middle', async () => {
     const stream = await deleted('deleteStream');
     expect(await readAll(log, stream)).toEqual([]);
     await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(
@@ -231,14 +231,14 @@ describe('a read', () => {
     expect(await log.head()).toBeGreaterThan(START);
   });
 
-  test('without access says so at once', async () => {
+  test('without access is refused at once', async () => {
     standIn.faults.reads({ kind: 'access-denied' }, { stream: '$all' });
     await expect(log.head()).rejects.toThrow('EventStoreDB refused a read of its last event');
   });
 });
 
 describe('a server', () => {
-  test('that is stopped for a moment delays appends and reads, and loses and repeats nothing', async () => {
+  test('that is stopped for a moment delays appends and reads, without loss or repetition', async () => {
     const streams = Array.from({ length: 16 }, () => aStream());
     standIn.pause();
     const appends = streams.map((stream) => log.append(stream, NO_STREAM, [anEvent()]));
@@ -249,7 +249,7 @@ describe('a server', () => {
     for (const stream of streams) expect(await idsIn(stream)).toHaveLength(1);
   });
 
-  test('that is away is waited for', async () => {
+  test('that is unavailable is waited for', async () => {
     await standIn.stop();
     const stream = aStream();
     const appends = [NO_STREAM, version(1)].map((expected) =>
@@ -269,7 +269,7 @@ describe('a server', () => {
     await expect(readAll(impatient, aStream())).rejects.toThrow(LogUnavailable);
     await expect(open('', { ...TIMING, retryBudgetMs: 300 })).rejects.toThrow(LogUnavailable);
     await standIn.restart();
-    // On a busy machine it may be away for longer than that once more.
+    // On a busy machine it may be unavailable for longer once more.
     const [stream, event] = [aStream(), anEvent()];
     const append = () => impatient.append(stream, NO_STREAM, [event]).catch((error: unknown) => error);
     expect(await until(append, (outcome) => !(outcome instanceof LogUnavailable))).toMatchObject({
@@ -311,7 +311,7 @@ describe('an address', () => {
 });
 
 describe('a closed log', () => {
-  test('has finished what waited, and takes nothing more', async () => {
+  test('finishes pending appends, and accepts no more', async () => {
     const closing = await open();
     const stream = aStream();
     standIn.faults.appends({ kind: 'delayed', delayMs: 50 }, { stream });
@@ -339,7 +339,7 @@ describe('a closed log', () => {
   });
 });
 
-test('opened by many at once for the first time, a log has one identity', async () => {
+test('opened in parallel for the first time, a log has one identity', async () => {
   await using fresh = await startEventStoreStandIn();
   const logs = await Promise.all(
     Array.from({ length: 8 }, () => openEventStoreEventLog({ url: fresh.address, timing: TIMING })),

@@ -11,7 +11,7 @@ import { scaled } from '../../testing/load.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
-/** Each trap of notes/event-log.md and of eventstoredb/README.md that a follower can step into. */
+/** Each pitfall of notes/event-log.md and of eventstoredb/README.md for followers. */
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
 const ALL = { stream: '$all' };
@@ -87,7 +87,7 @@ describe('a follower', () => {
     await following.return?.();
   });
 
-  test('reads no pages for what its subscription delivers', async () => {
+  test('reads no pages for events that its subscription delivers', async () => {
     await using follower = startFollowing(log, await log.head());
     await untilLive();
     await appendOne();
@@ -98,12 +98,12 @@ describe('a follower', () => {
       await appendOne();
       await follower.until((seen) => seen.length === n);
     }
-    // Now and then it looks whether the log still has what it knows.
+    // It regularly checks that the log still has the known events.
     const unasked = Math.ceil((performance.now() - startedAtMs) / POLL_MS) + 1;
     expect(pages.mock.calls.length).toBeLessThanOrEqual(unasked);
   });
 
-  test('skips and repeats nothing where its subscription begins on a server that is late', async () => {
+  test('skips and repeats nothing if its subscription begins on a server that lags', async () => {
     await using follower = startFollowing(log, await log.head());
     const ids = await appendMany(5);
     await follower.until((seen) => seen.length === 5);
@@ -134,7 +134,7 @@ describe('a follower', () => {
   });
 
   test.each([998, 999, 1_000, 1_001, 2_000])(
-    'gets %s events whole, whatever the pages are cut to',
+    'gets %s events completely, however pages are cut',
     async (count) => {
       const before = await log.head();
       const ids = await appendMany(count);
@@ -158,7 +158,7 @@ describe('a follower', () => {
     expect(idsOf(await follower.until((seen) => seen.length >= 50))).toEqual(ids);
   });
 
-  test('takes up again behind any position it was told, and skips and repeats nothing', async () => {
+  test('resumes after any position, and skips and repeats nothing', async () => {
     const before = await log.head();
     const ids = await appendMany(20);
     await using whole = startFollowing(log, before);
@@ -183,7 +183,7 @@ describe('a follower', () => {
     expect(Math.max(...pages)).toBeLessThanOrEqual(18);
   });
 
-  test('passes over what the server writes for itself, without reading it again', async () => {
+  test('skips the server’s own records, without reading them again', async () => {
     const before = await log.head();
     for (let n = 0; n < 60; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
     await client.appendToStream('$noise', jsonEvent({ type: 'noise', data: {} }), {
@@ -191,7 +191,7 @@ describe('a follower', () => {
     });
     await using follower = startFollowing(log, before);
     await untilLive();
-    // From where it stands, a page of two records is enough; from where it began, it would not be.
+    // From its position, a page of two records is enough; from its start, it would not be.
     standIn.faults.reads({ kind: 'cut', afterEvents: 2 }, { ...ALL, times: 20 });
     const id = await appendOne();
     expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
@@ -199,26 +199,26 @@ describe('a follower', () => {
     standIn.faults.clear();
   });
 
-  test('never sees the event that names the log', async () => {
+  test('never delivers the event that names the log', async () => {
     const id = await appendOne();
     await using follower = startFollowing(log, START);
     expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
   });
 
-  test('says so when the log holds what Annals did not write', async () => {
+  test('fails if the log contains foreign records', async () => {
     await client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'listed', data: [1, 2] }), {
       expectedRevision: NO_STREAM_YET,
     });
     await expect(followToTheEnd(START)).rejects.toThrow('was not written by Annals');
   });
 
-  test('says so when its position is one of another log', async () => {
+  test('fails if its position belongs to another log', async () => {
     const first = await log.head();
     await appendMany(3);
     await expect(followToTheEnd((first + 1) as Position)).rejects.toThrow('is it one of another log?');
   });
 
-  test('without access says so', async () => {
+  test('fails without access', async () => {
     standIn.faults.reads({ kind: 'access-denied' }, ALL);
     await expect(followToTheEnd(START)).rejects.toThrow('EventStoreDB refused to read on from position 0');
   });
@@ -242,7 +242,7 @@ describe('a follower', () => {
     await patient[Symbol.asyncDispose]();
   });
 
-  test('waits for a server that is away as long as it takes, and then gets everything', async () => {
+  test('waits for an unavailable server as long as it takes, and then gets everything', async () => {
     await using follower = startFollowing(log, await log.head());
     const ids = [await appendOne()];
     await untilLive();
@@ -255,7 +255,7 @@ describe('a follower', () => {
     expect(idsOf(await follower.until((seen) => seen.length >= 4))).toEqual(ids);
   });
 
-  test('is told when the log is closed under it, and leaves no subscription behind', async () => {
+  test('ends when its log is closed, and leaves no subscription behind', async () => {
     const closing = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
     const following = Array.fromAsync(closing.follow(START, new AbortController().signal));
     const refused = expect(following).rejects.toThrow(LogUnavailable);

@@ -12,9 +12,7 @@ import { type EventStoreCluster, startEventStoreCluster } from '../engines/event
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, readAll, startFollowing, version } from './event-log-engine.ts';
 
-/**
- * What nodes other than the leader show (eventstoredb/cluster.md, 1 and 5), to whom the address leads there.
- */
+/** Answers of nodes other than the leader (eventstoredb/cluster.md, 1 and 5), if the address leads there. */
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
@@ -58,7 +56,7 @@ test('a change of leader is followed, and the former leader, which lags, is not 
   expect([one.appendCalls(), other.appendCalls()]).toEqual([1, 1]);
 });
 
-test('events that a node shows at its start and cuts off later reach nobody', async () => {
+test('events that a node shows at its start and truncates later reach nobody', async () => {
   await using log = await open(one.address, { ...TIMING, retryBudgetMs: 300 });
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   await using follower = startFollowing(log, START);
@@ -78,7 +76,7 @@ test('events that a node shows at its start and cuts off later reach nobody', as
   expect(follower.seen).toHaveLength(2);
 });
 
-/** As it is answered by a leader that does not know yet that it is deposed, until it was asked once. */
+/** Like a leader that does not know yet that it is deposed, until its first request. */
 const deposed = (log: EventLog): EventLog => {
   one.lag(1);
   const afterwards = <Answer>(answer: Answer): Answer => {
@@ -113,7 +111,7 @@ test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
   await demand(deposed(log), { log: log.identity, position, event: event.id });
 });
 
-test('a retry that is refused looks again for what it has stored, where that is not shown yet', async () => {
+test('a refused retry looks again for its stored events, if they are not visible yet', async () => {
   await using log = await open(one.address);
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   const stream = aStream();

@@ -8,7 +8,7 @@ import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstor
 import { type EventStoreProcess, startEventStoreProcess } from '../engines/eventstoredb/process.ts';
 import { anEvent, aStream, readAll, startFollowing } from './event-log-engine.ts';
 
-/** The faults table of eventstoredb/README.md, done to a process that keeps its log in a file. */
+/** The faults of eventstoredb/README.md, applied to a process that stores its log in a file. */
 
 const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 400, silenceMaxMs: 400 };
 const WRITERS = 64;
@@ -30,7 +30,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 );
 
 test.each([100, 1_000])(
-  'SIGSTOP for %s ms in the midst of appends: none fails, each is in the log exactly once',
+  'SIGSTOP for %s ms during appends: none fails, each is in the log exactly once',
   async (stoppedMs) => {
     await using server = await startServer();
     await using log = await openEventStoreEventLog({ url: server.address, timing: TIMING });
@@ -46,7 +46,7 @@ test.each([100, 1_000])(
   },
 );
 
-test('a server that hangs and then dies with megabytes on their way to it leaves the process alive', async () => {
+test('a server that hangs and dies with megabytes in flight leaves the process alive', async () => {
   await using server = await startServer();
   await using log = await openEventStoreEventLog({
     url: server.address,
@@ -78,7 +78,7 @@ test('a server that hangs for longer than the retry budget is reported, and the 
   expect(await readAll(log, stream)).toHaveLength(1);
 });
 
-/** Appends with many writers, and does something to the server when a third of it is done. */
+/** Appends with many writers, and disturbs the server after a third. */
 const appendWhile = async (log: EventLog, disturb: () => Promise<void>): Promise<readonly string[]> => {
   const ids: string[] = [];
   const third = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ const appendWhile = async (log: EventLog, disturb: () => Promise<void>): Promise
   return ids;
 };
 
-/** One server after the other on the same file and port. */
+/** Consecutive servers on the same file and port. */
 const startServer = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'annals-test-eventstore-'));
   const data = join(folder, 'log');

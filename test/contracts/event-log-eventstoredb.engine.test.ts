@@ -7,10 +7,10 @@ import { describeEventLog } from './event-log-contract.ts';
 import type { LogEngine } from './event-log-engine.ts';
 import { disturbancesOn, noiseOfTheSystem } from './event-log-eventstoredb-disturbances.ts';
 
-/** As in production, but a lost answer is not waited for as long. */
+/** As in production, but with a shorter wait for a lost answer. */
 const TIMING = { retryBudgetMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
 
-/** Forwards, as followers read. */
+/** Forward reads, as followers use. */
 const countLooks: LogEngine['countLooks'] = () => {
   const spy = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
   const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) =>

@@ -14,8 +14,8 @@ export const challenge = createHash('sha256').update(verifier).digest('base64url
 export const titleOf = ({ body }: Seen) => /<title>(.*) · Annals<\/title>/.exec(body)?.[1];
 
 /**
- * Of a client on the web, which cannot be mistaken for another program on the person's machine. Nobody is
- * there.
+ * For a client on the web, which cannot be mistaken for another program on the person's machine. Nothing
+ * listens there.
  */
 export const WEB_REDIRECT_URI = 'https://reader.example/callback';
 
@@ -28,16 +28,16 @@ export const from = (
 
 type More = Readonly<Record<string, string>>;
 
-/** The steps that a person takes who was sent here by a client. */
+/** The steps of a person whom a client has sent here. */
 export type AccountVisit = {
   readonly site: AccountsSite;
   authorizeUrl(more?: More): string;
-  /** As far as the first page. */
+  /** Up to the first page. */
   begin(browser: HandBrowser, more?: More): Promise<Seen>;
   signInWith(browser: HandBrowser, page: Seen, fields: More): Promise<Seen>;
-  /** As far as the page after sign-in. */
+  /** Up to the page after sign-in. */
   signIn(browser: HandBrowser, more?: More): Promise<Seen>;
-  /** What the log tells of somebody, of one type. */
+  /** The events about a user, of one type. */
   eventsOf(type: string, userId: number): Promise<readonly DecodedEvent[]>;
   /** The first of them. */
   eventOf(type: string, userId: number): Promise<DecodedEvent | undefined>;

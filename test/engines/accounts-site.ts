@@ -28,7 +28,7 @@ import type { SmtpReceiver } from './smtp-receiver.ts';
 
 export type AccountsSite = AsyncDisposable & {
   readonly url: string;
-  /** Another origin: where the client's redirect URI is. It answers everything with a page. */
+  /** Another origin, that of the client's redirect URI. It answers everything with a page. */
   readonly appUrl: string;
   readonly auth: AuthService;
   readonly pool: Pool;
@@ -49,9 +49,9 @@ type Options = {
   readonly signUp?: 'off' | 'reader' | 'author';
   readonly trustProxy?: number;
   readonly issuerUrl?: string;
-  /** Reached by a name, as passkeys need it, and not by a number. */
+  /** Reached by a host name, as passkeys need it, and not by an IP address. */
   readonly isNamed?: boolean;
-  /** Where its mail arrives; without it there is none. */
+  /** The receiver of its mail; without one there is no mail. */
   readonly smtp?: SmtpReceiver;
 };
 

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
-/** What is in the log has been there for so many minutes more. */
+/** Makes all events older by so many minutes. */
 export const ageLog = (pool: Pool, minutes: number): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query('alter table event_log.event disable trigger append_only');

@@ -5,14 +5,14 @@ import { redisMissing } from './redis.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The broker of a run whose installations stand on the engines for scale, if it can have them. */
+    /** The broker of a run whose installations use the engines for scale, if available. */
     readonly kafkaBroker?: string | undefined;
   }
 }
 
 /**
- * One Kafka for all installations of a run, each with a topic of its own; what else they need is quick to
- * start, and each has its own.
+ * One Kafka for all installations of a run, each with a topic of its own; their other engines start quickly,
+ * so each has its own.
  */
 export const setup = async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
   const missing = kafkaMissing ?? redisMissing;

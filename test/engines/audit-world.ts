@@ -28,10 +28,10 @@ export type AuditWorld = AsyncDisposable & {
   append(count: number): Promise<void>;
   startChain(): Promise<AsyncDisposable>;
   untilChained(): Promise<void>;
-  /** Follows the log to its end with the chain, and signs that. */
+  /** Chains the log to its end, and signs the head. */
   prove(): Promise<void>;
   events(): Promise<readonly RecordedEvent[]>;
-  /** Does what nobody may: changes what is append-only. */
+  /** Tampers: changes append-only data. */
   tamper(statement: string, values?: readonly unknown[]): Promise<void>;
 };
 

@@ -14,12 +14,12 @@ export type AuthProcess = AsyncDisposable & {
   readonly handler: RequestListener;
 };
 
-/** What the ingress shows beside a client's certificate. */
+/** The ingress's secret beside a client's certificate. */
 export const INGRESS_SECRET = 'ingress-secret-of-the-tests';
 
 const settings = { TRUST_PROXY: '1', CLIENT_CERT_SECRET: INGRESS_SECRET, REGISTRATION: 'on' };
 
-/** The auth role with its own check of tokens, as a process has it. */
+/** The auth role with its own verification of tokens, as in a process. */
 export const openAuthProcess = async (world: AuthWorld): Promise<AuthProcess> => {
   await using opening = new AsyncDisposableStack();
   const auth = opening.use(await world.open({ settings }));

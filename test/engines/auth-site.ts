@@ -4,11 +4,11 @@ import { ISSUER, type TestPerson } from './auth-world.ts';
 import { type Installation, shareInstallation } from './installation.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
-/** The authorization server of an installation, known as ISSUER, reached over HTTP alone. */
+/** The authorization server of an installation, known as ISSUER, reached only over HTTP. */
 export type AuthSite = AsyncDisposable & {
-  /** As `fetch`, for URLs that begin with the issuer. */
+  /** Like `fetch`, for URLs that begin with the issuer. */
   readonly fetch: typeof fetch;
-  /** The same, with a client certificate; only where it speaks TLS. */
+  /** The same, with a client certificate; only with TLS. */
   fetchAs(pair: Parameters<typeof fetchWithCertificate>[1]): typeof fetch;
   registerClient(settings: object): Promise<SiteClient>;
   registerPerson(): Promise<TestPerson>;
@@ -16,7 +16,7 @@ export type AuthSite = AsyncDisposable & {
 
 export type SiteClient = { readonly clientId: string; readonly secret: string };
 
-/** For suites that look only at what they have made themselves; it has what any of them wants. */
+/** For suites that look only at their own data; it has everything that any of them needs. */
 export const shareAuthSite = async (): Promise<AuthSite> =>
   siteOf(
     await shareInstallation({

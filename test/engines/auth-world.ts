@@ -25,14 +25,14 @@ import { createDatabase } from './database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
 
-/** Clients know the server by this name, wherever an instance of it listens. */
+/** The server's name for clients, wherever an instance of it listens. */
 export const ISSUER = 'https://annals.test';
 export const CALLBACK = 'https://app.test/callback';
 export const PASSWORD = 'correct horse battery staple';
 
-/** An authorization server as those see it who only send requests. */
+/** An authorization server as HTTP clients see it. */
 export type AuthByHttp = {
-  /** As `fetch`, for URLs that begin with the issuer. */
+  /** Like `fetch`, for URLs that begin with the issuer. */
   readonly fetch: typeof fetch;
 };
 
@@ -49,9 +49,7 @@ export type AuthInstance = AsyncDisposable &
 
 type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
 
-/**
- * A database of its own, on which any number of authorization servers can be opened, as many processes would.
- */
+/** A database of its own, on which any number of authorization servers can be opened, like processes. */
 export type AuthWorld = AsyncDisposable & {
   readonly masterKey: MasterKey;
   readonly databaseUrl: string;
@@ -129,7 +127,7 @@ const fetchAt =
 
 const by = () => ({ caller: system, requestId: randomUUID() });
 
-/** Registers a client; its secret is there where it has one. */
+/** Registers a client; returns its secret if it has one. */
 export const registerClient = async (
   { service }: AuthInstance,
   settings: Partial<Parameters<typeof ClientSettings.parse>[0] & object> & Record<string, unknown>,
@@ -165,7 +163,7 @@ export const serviceClient = {
 export type TestPerson = {
   readonly userId: UserId;
   readonly email: string;
-  /** Of who is asked for a code. */
+  /** For users with a second factor. */
   readonly recoveryCode?: string | undefined;
 };
 

@@ -1,9 +1,9 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** What a page hands to its script: the options, and the ticket beside them. */
+/** The input of a page's script: the options, and the ticket beside them. */
 export type Asked = { readonly challenge: string; readonly user?: { readonly id: string } };
 
-/** What may be other than it should. */
+/** Deviations from a correct answer. */
 type Twist = {
   readonly origin?: string;
   readonly rpId?: string;
@@ -17,8 +17,8 @@ type Twist = {
 };
 
 /**
- * An authenticator in software (WebAuthn, level 3), with one passkey: it does what it is told, also what no
- * real one would.
+ * An authenticator in software (WebAuthn, level 3), with one passkey: it does as told, also what no real one
+ * would.
  */
 export type Authenticator = {
   readonly credentialId: string;
@@ -127,7 +127,7 @@ const attestationOf = (data: Buffer): Buffer => {
   ]);
 };
 
-/** The form for passkeys that is in a page. */
+/** The form for passkeys in a page. */
 export const passkeyFormIn = (
   body: string,
 ): { readonly action: string; readonly options: Asked; readonly fields: Record<string, string> } => {

@@ -1,4 +1,4 @@
 import { demandNginx } from './nginx.ts';
 
-/** Before a run with two processes of each role: it needs nginx. */
+/** Setup of a run with two processes of each role: it needs nginx. */
 export const setup = (): void => demandNginx();

@@ -10,7 +10,7 @@ import { temporaryDataDir } from './data-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The page of docs/browser.md in a project in which the package is installed, served as the guide says. */
+/** The page of docs/browser.md in a project with the package installed, served as the guide says. */
 export type BrowserExample = AsyncDisposable & { readonly url: string };
 
 export const serveBrowserExample = async (
@@ -36,7 +36,7 @@ export const serveBrowserExample = async (
   return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** As the package has it: `test/package.engine.test.ts` looks at what is built. */
+/** As in the package; `test/package.engine.test.ts` tests the built one. */
 const installClient = async (folder: string): Promise<void> => {
   const exported = { './client': './package/client.js', './client/sign-in': './package/client-sign-in.js' };
   const modules = globSync(['client/**/*.ts', 'package/client*.ts'], {

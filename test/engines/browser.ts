@@ -1,12 +1,12 @@
 import { type AuthByHttp, ISSUER, PASSWORD, type TestPerson } from './auth-world.ts';
 
 /**
- * As much of a browser as signing in needs: it keeps cookies, follows redirects within the server, and fills
- * in forms.
+ * The features of a browser that signing in needs: it stores cookies, follows redirects within the server,
+ * and fills in forms.
  */
 export type Browser = {
   /**
-   * Goes to an address and on to where that leads; ends with a page, or with the address outside that it was
+   * Visits an address and follows its redirects; ends with a page, or with the outside address that it was
    * sent to.
    */
   visit(url: string): Promise<Visited>;
@@ -81,9 +81,7 @@ const hiddenFields = (body: string): Record<string, string> =>
     ]),
   );
 
-/**
- * Signs in and allows what is asked for, until the browser is sent to the application or has reached the end.
- */
+/** Signs in and allows the request, until the browser is sent to the application or has reached the end. */
 export const signInAndAllow = async (browser: Browser, url: string, person: TestPerson): Promise<Visited> =>
   continueSignIn(browser, await browser.visit(url), person);
 

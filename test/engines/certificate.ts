@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { exportJWK, importX509, type JWK } from 'jose';
 
-/** A certificate that vouches for itself, with its key. */
+/** A self-signed certificate with its key. */
 export type TestCertificate = {
   readonly certificate: string;
   readonly key: string;

@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, good for a hundred years: an authority, what it has signed, and a stranger who
- * signed for himself under the same name. Their keys protect nothing.
+ * Certificates for tests, valid for a hundred years: an authority, certificates that it has signed, and one
+ * self-signed under the same name. Their keys protect nothing.
  */
 type Pair = { readonly cert: string; readonly key: string };
 

@@ -15,7 +15,7 @@ import { context } from '../codec-setting.ts';
 import { createDatabase } from './database.ts';
 import { tables } from './tables.ts';
 
-/** A log to which events are written as they are, with no command before them, and readers of its changes. */
+/** A log to which events are written directly, without commands, and readers of its changes. */
 export type ChangeReading = AsyncDisposable & {
   readonly domain: Domain;
   readonly eventLog: EventLog;
@@ -33,7 +33,7 @@ export type ChangeReading = AsyncDisposable & {
 
 type ReaderOptions = {
   readonly stepsMax?: number;
-  /** On the way of what was read. */
+  /** Called during a read. */
   onTheWay?(): Promise<void>;
 };
 

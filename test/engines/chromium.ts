@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 /** Debian's package. Nothing is installed from here: `.ci/run` does that. */
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Why there is no browser to test with; on CI that is a failure and no reason. */
+/** Why there is no browser to test with; on CI that is a failure instead. */
 export const chromiumMissing = (): string | undefined => {
   if (existsSync(EXECUTABLE)) return undefined;
   const reason = `there is no Chromium at ${EXECUTABLE}: apt-get install chromium, or set CHROMIUM to one`;
@@ -15,7 +15,7 @@ export const chromiumMissing = (): string | undefined => {
   return reason;
 };
 
-/** Root, as whom containers run, cannot use Chromium's sandbox. */
+/** Root, the user in containers, cannot use Chromium's sandbox. */
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,
@@ -23,7 +23,7 @@ export const launchChromium = (): Promise<Browser> =>
     handleSIGINT: false,
   });
 
-/** On what our pages are looked at: each in one size and one scheme of colours. */
+/** The devices for our pages, each with one size and one colour scheme. */
 export const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
   [
@@ -38,7 +38,7 @@ export const SIZES = [
   ],
 ] as const;
 
-/** Keeps a picture where SCREENSHOTS names a folder, for somebody to look at. */
+/** Saves a picture for people, if SCREENSHOTS names a folder. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.SCREENSHOTS;
   if (folder !== undefined && folder !== '')
@@ -53,15 +53,15 @@ type Violation = {
 
 type Judged = { readonly violations: readonly Violation[]; readonly passes: number };
 
-/** Of what is well only how much: it is most of what axe-core says. */
+/** Only the number of passes: their details are most of the output of axe-core. */
 const JUDGE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({ violations, passes: passes.length }))`;
 
-/** Fewer would mean that it has not seen the page. */
+/** Fewer mean that it has not seen the page. */
 const PASSES_MIN = 5;
 
 /**
- * What axe-core finds: nothing. It needs scripts, so of a page that runs none it is given a copy in a browser
- * that does.
+ * Expects no violations of axe-core. It needs scripts, so it gets a copy of a page without scripts in a
+ * browser that runs them.
  */
 export const expectAccessible = async (page: Page, scripted?: Page): Promise<void> => {
   await scripted?.setContent(await page.content());
@@ -75,7 +75,7 @@ export const expectAccessible = async (page: Page, scripted?: Page): Promise<voi
   expect(found, await page.title()).toEqual([]);
 };
 
-/** Nothing sticks out to the right, where nobody would look for it. */
+/** Nothing overflows to the right, where nobody would look for it. */
 export const expectFitting = async (page: Page): Promise<void> => {
   const sticksOut = await page.evaluate(
     'document.documentElement.scrollWidth > document.documentElement.clientWidth',
@@ -83,7 +83,7 @@ export const expectFitting = async (page: Page): Promise<void> => {
   expect(sticksOut, await page.title()).toBe(false);
 };
 
-/** Takes note of what moves without anybody having done anything. */
+/** Records layout shifts without user input. */
 export const watchShifts = (page: Page): Promise<unknown> =>
   page.addInitScript(`
     window.shifts = [];
@@ -92,7 +92,7 @@ export const watchShifts = (page: Page): Promise<unknown> =>
     }).observe({ type: 'layout-shift', buffered: true });
   `);
 
-/** `most` is a sum of shares of the window; a tenth of it is what people call still. */
+/** `most` is a sum of shares of the window; up to a tenth counts as stable. */
 export const expectStill = async (page: Page, most = 0): Promise<void> => {
   const shifts = await page.evaluate<number[]>('window.shifts');
   expect(

@@ -3,17 +3,17 @@ import { stripTypeScriptTypes } from 'node:module';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** What a browser may load of the package: the client, and nothing of the server. */
+/** The files of the package that a browser may load: the client, and nothing of the server. */
 export const CLIENT_MODULE = /^(?:client|package)\/(?:[\w-]+\/)*[\w-]+\.js$/;
 
-/** A module of `annals/client` as the package has it: JavaScript, with relative imports of JavaScript. */
+/** A module of `annals/client` as in the package: JavaScript, with relative imports of JavaScript. */
 export const clientModule = (path: string): string =>
   stripTypeScriptTypes(readFileSync(new URL(path.replace(/\.js$/, '.ts'), ROOT), 'utf8')).replaceAll(
     /(from '\.[^']+)\.ts'/g,
     "$1.js'",
   );
 
-/** By which pages import it, where it is served below `/annals/`. */
+/** The import map of pages, if it is served below `/annals/`. */
 export const IMPORT_MAP = JSON.stringify({
   imports: {
     'annals/client': '/annals/package/client.js',

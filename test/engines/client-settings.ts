@@ -1,5 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 
-/** What an administrator decides about a client, by the scopes of publishing. */
+/** The settings of a client, with the scopes of publishing. */
 export const { ClientSettings } = clientSettingsOf(publishing);

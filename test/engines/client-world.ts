@@ -27,7 +27,7 @@ export type ClientWorld = AsyncDisposable & {
   readonly mint: TokenMint;
 };
 
-/** The routes as the auth role has them, behind the real check of tokens, on a real command side. */
+/** The routes of the auth role, behind the real verification of tokens, on a real command side. */
 export const createClientWorld = async (): Promise<ClientWorld> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());

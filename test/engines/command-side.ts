@@ -31,7 +31,7 @@ import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
 import { POLICY, SCOPES } from './policy.ts';
 
-/** The command side as one process has it. */
+/** The command side of one process. */
 export type CommandSide = AsyncDisposable &
   CommandGateway & {
     readonly metrics: Registry;
@@ -46,7 +46,7 @@ export type CommandSide = AsyncDisposable &
     readonly pool: Pool;
     readonly databaseUrl: string;
     readonly blobs: Blobs;
-    /** The folder that they lie in. */
+    /** Their folder. */
     readonly uploads: string;
   };
 
@@ -57,11 +57,11 @@ export type CommandWorld = AsyncDisposable & {
     domain?: Domain,
     more?: { clock?: Clock; log?: Log },
   ): Promise<CommandSide>;
-  /** With which a process joins it. */
+  /** The settings with which a process joins it. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
-/** A database of its own, on which any number of command sides can be opened, as many processes would. */
+/** A database of its own, on which any number of command sides can be opened, like processes. */
 export const createCommandWorld = async (
   startLog: StartLog = inTheDatabase,
   masterKeyText = randomBytes(32).toString('base64'),
@@ -151,7 +151,7 @@ export const draftArticle = async (side: CommandGateway, author: UserId, publish
 export const addComment = async (side: CommandGateway, author: UserId, articleId: ArticleId) =>
   (await side.send({ type: 'AddComment', articleId, text: 'Well said.' }, by(as(author)))).id as CommentId;
 
-/** A log on which a process dies: `dies` says whether it does so before or after an append, or not. */
+/** A log on which a process dies: `dies` says whether before or after an append, or not at all. */
 export const mortal =
   (dies: (stream: StreamName) => 'before' | 'after' | undefined) =>
   (log: EventLog): EventLog => ({
@@ -165,7 +165,7 @@ export const mortal =
     },
   });
 
-/** Stands for the end of a process: nothing of it goes on. */
+/** Simulates the end of a process: none of it continues. */
 export class Died extends Error {}
 
 /** The whole log so far, decoded. */

@@ -10,7 +10,7 @@ export const signInOn = async (page: Page, { email }: Pick<Person, 'email'>): Pr
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
 
-/** A person with an account who is made an administrator. */
+/** A person with an account who becomes an administrator. */
 export const signUpOperator = async (installation: Installation, people: People): Promise<Person> => {
   const ask: RestClient = restClientOf(installation);
   const somebody = await people.signUp('Grace');

@@ -16,18 +16,18 @@ import {
   type Written,
 } from './write-world.ts';
 
-/** An article that pictures are sent to, and the folder that they come to lie in. */
+/** An article for uploads, and the folder that stores them. */
 export type CoverWorld = WriteWorld & {
-  /** Its path, anew for each test. */
+  /** The article's path, a new one for each test. */
   article: string;
   /** With an empty folder and a new article. */
   renew(): Promise<void>;
   put(body: Uint8Array, type: string, more?: Written): Promise<WriteAnswer>;
-  /** Begins a request by hand, to send it in pieces as no ordinary client does. */
+  /** Starts a raw request, to send it in pieces, unlike ordinary clients. */
   begin(headers: Readonly<Record<string, string>>): Promise<Socket>;
-  /** Everything in the folder, what is still coming in among it. */
+  /** Everything in the folder, including unfinished uploads. */
   stored(): Promise<readonly string[]>;
-  /** What the log says that the cover of the article is. */
+  /** The cover of the article according to the log. */
   coverOf(): Promise<unknown>;
   nothingHappened(): Promise<void>;
 };
@@ -86,6 +86,6 @@ export const createCoverWorld = async (
   return world;
 };
 
-/** One piece of a body whose length is not said (RFC 9112, section 7.1). */
+/** One chunk of a body of unknown length (RFC 9112, section 7.1). */
 export const chunk = (bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);

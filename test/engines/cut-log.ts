@@ -2,7 +2,7 @@ import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
-/** Takes the end of the log away, as the failover to a standby that had not received it does. */
+/** Removes the end of the log, like a failover to a standby that had not received it. */
 export const cutLog = (pool: Pool, keptUpTo: Position): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query('alter table event_log.event disable trigger append_only');

@@ -1,32 +1,29 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that can be cut, as a network is. */
+/** A network path to a server that can be cut. */
 export type Cuttable = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
-  /** Breaks all connections, and takes no others until it is mended. */
+  /** Breaks all connections, and refuses others until it is mended. */
   cut(): void;
   /**
-   * The same, but in the next message of a stream of events that has this text: all of it passes, but for its
-   * empty line.
+   * The same, but in the next message of an event stream with this text: everything passes except its empty
+   * line.
    */
   cutWithin(text: string): void;
   isCut(): boolean;
   /**
-   * Keeps all connections, takes others, and lets nothing pass until it is mended, when what was held back
-   * goes on.
+   * Keeps all connections and accepts others, but lets nothing pass until it is mended; then the held-back
+   * data continues.
    */
   stall(): void;
-  /**
-   * As `stall`, but what passes on the connections of before never goes on, as if the machine behind them
-   * were gone.
-   */
+  /** Like `stall`, but existing connections never continue, as if the machine behind them were gone. */
   strand(): void;
   mend(): void;
 };
 
-/** The origin is asked for at each connection where it is not known yet. */
+/** A function of an origin is called at each connection, if the origin is not known yet. */
 export const openCuttable = async (origin: string | (() => string)): Promise<Cuttable> => {
   const sockets = new Set<Socket>();
   const stranded = new WeakSet<Socket>();
@@ -41,7 +38,7 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
   const forward = (client: Socket, chunk: Buffer): void => {
     const end = within === undefined ? undefined : endOfMessage(chunk, within);
     if (end === undefined) return void client.write(chunk);
-    // A reset might take with it what is still on its way.
+    // A reset might drop data in flight.
     sockets.delete(client);
     client.end(chunk.subarray(0, end));
     cut();
@@ -94,7 +91,7 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
   };
 };
 
-/** What is read from sockets, while it flows. */
+/** Data read from sockets, while it flows. */
 const createFlow = (mayGoOn: (socket: Socket) => boolean) => {
   const reading = new Set<Socket>();
   let isStopped = false;
@@ -115,7 +112,7 @@ const createFlow = (mayGoOn: (socket: Socket) => boolean) => {
   };
 };
 
-/** Where the empty line begins after the text. */
+/** The start of the empty line after the text. */
 const endOfMessage = (chunk: Buffer, text: string): number | undefined => {
   const from = chunk.indexOf(text);
   const end = from === -1 ? -1 : chunk.indexOf('\n\n', from);

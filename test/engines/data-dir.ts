@@ -4,34 +4,32 @@ import { dirname, join } from 'node:path';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
 import { stopPostmaster } from '#shared/database/embedded/postmaster.ts';
 
-/** Names the run in the environment of its workers, so that all its folders can be found from its name. */
+/** Names the run in the environment of its workers, so that all its folders can be found by its name. */
 export const RUN = 'ANNALS_TEST_RUN';
 
-/**
- * Files in memory, where Linux has them: making a database there takes a tenth of what it takes on a disk.
- */
+/** Files in memory, if Linux has them: making a database there takes a tenth of the time on a disk. */
 const IN_MEMORY = '/dev/shm';
 const FREE_BYTES_MIN = 1_000_000_000;
 
 const prefixOf = (run: string): string => `annals-test-${run}-`;
 
-/** A data folder of its own, removed at the end with the server that was left running on it. */
+/** A data folder of its own, removed at the end with any server still running on it. */
 export const temporaryDataDir = async (): Promise<AsyncDisposable & { readonly path: string }> => {
   const path = await mkdtemp(join(await roomiest(), prefixOf(process.env[RUN] ?? String(process.pid))));
-  // The server's user must be able to enter when the tests run as root.
+  // The server's user must be able to enter if the tests run as root.
   await chmod(path, 0o755);
   return { path, [Symbol.asyncDispose]: () => removeDataDir(path) };
 };
 
-/** Containers often have too little memory for files; then they lie where all temporary files do. */
+/** Containers often have too little memory for files; then the folder for temporary files is used. */
 const roomiest = async (): Promise<string> => {
   const memory = await statfs(IN_MEMORY).catch(() => undefined);
   return memory !== undefined && memory.bavail * memory.bsize >= FREE_BYTES_MIN ? IN_MEMORY : tmpdir();
 };
 
 /**
- * Ends the roles of a run that was killed: they would work on for ever. They are known by their environment,
- * which names a folder of the run, where the system shows it (Linux).
+ * Ends the roles of a killed run, which would run for ever. Their environment names a folder of the run, if
+ * the system shows it (Linux).
  */
 export const killRolesOf = async (run: string): Promise<void> => {
   const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -50,7 +48,7 @@ const kill = (pid: number): void => {
   }
 };
 
-/** Removes all data folders of a run; answers whether there were any. */
+/** Removes all data folders of a run; returns whether there were any. */
 export const removeDataDirsOf = async (run: string): Promise<boolean> => {
   const paths = (await Promise.all([tmpdir(), IN_MEMORY].map((folder) => dataDirsIn(folder, run)))).flat();
   await Promise.allSettled(paths.map(removeDataDir));
@@ -62,7 +60,7 @@ const dataDirsIn = async (folder: string, run: string): Promise<readonly string[
   return names.filter((name) => name.startsWith(prefixOf(run))).map((name) => join(folder, name));
 };
 
-/** Stops what runs on a data folder and removes it, wherever its cluster lies. */
+/** Stops the processes on a data folder and removes it, wherever its cluster is. */
 export const removeDataDir = async (path: string): Promise<void> => {
   const cluster = await readCluster(path).catch(() => undefined);
   if (cluster !== undefined) {
@@ -72,5 +70,5 @@ export const removeDataDir = async (path: string): Promise<void> => {
   await rm(path, { recursive: true, force: true, maxRetries: RETRIES_MAX });
 };
 
-/** A server that is being stopped still writes into its folder for a moment. */
+/** A stopping server still writes into its folder for a moment. */
 const RETRIES_MAX = 5;

@@ -8,13 +8,11 @@ export type TestDatabase = AsyncDisposable & { readonly url: string; readonly na
 type Made = {
   readonly template?: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** More of `create database`. */
+  /** More options of `create database`. */
   readonly options?: string;
 };
 
-/**
- * What a server is set to must not matter, so that hardly a test runs on what PostgreSQL is set to by itself.
- */
+/** Server settings must not matter, so hardly any test runs with PostgreSQL's defaults. */
 const ODD_SETTINGS = {
   search_path: 'elsewhere',
   datestyle: "'German, DMY'",
@@ -32,8 +30,8 @@ const CONNECTIONS_MAX = 2;
 const IDLE_MAX_MS = 60_000;
 
 /**
- * A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is
- * still connected to it.
+ * A database of the caller's own in the server of this run, empty or a copy, dropped at the end even with
+ * open connections.
  */
 export const createDatabase = async ({
   template = 'template0',
@@ -42,7 +40,8 @@ export const createDatabase = async ({
 }: Made = {}): Promise<TestDatabase> => {
   const server = serverOf(inject('postgresUrl'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  // Nobody can connect to the template of the server's own: copying another fails while someone is.
+  // Nobody can connect to the server's own template; copying another database fails while a client is
+  // connected.
   await server.query(`create database ${name} template ${template} strategy file_copy ${options}`);
   await server.query(
     Object.entries(settings)
@@ -59,7 +58,7 @@ export const createDatabase = async ({
   };
 };
 
-/** Connecting costs more than what is asked here, so this process keeps its connections. */
+/** Connecting costs more than these statements, so this process keeps its connections. */
 const serverOf = (url: string): pg.Pool => {
   if (kept?.url !== url) kept = { url, pool: openServer(url) };
   return kept.pool;
@@ -80,10 +79,7 @@ const openServer = (url: string): pg.Pool => {
   return pool;
 };
 
-/**
- * A role that may connect, with what more is granted; it goes at the end, with what it has made in this
- * database.
- */
+/** A role that may connect, with further grants; dropped at the end, with its objects in this database. */
 export const createRole = async (
   url: string,
   ...grants: readonly string[]

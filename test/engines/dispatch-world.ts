@@ -25,19 +25,19 @@ import {
 type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;
 
-/** Commands, their projection, a receiver, and as many dispatchers as are started. */
+/** Commands, their projection, a receiver, and any number of dispatchers. */
 export type DispatchWorld = AsyncDisposable & {
   readonly side: CommandSide;
   readonly sink: WebhookSink;
   readonly author: UserId;
-  /** What a dispatcher is started with: each has connections of its own, as a process has. */
+  /** The dependencies of a dispatcher: each has connections of its own, like a process. */
   dependencies(settings?: Settings): Promise<Dependencies>;
   start(settings?: Settings): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>>;
-  /** To the receiver, unless another address is given. */
+  /** With the receiver's address by default. */
   register(
     webhook?: Partial<Omit<Extract<Command, { type: 'RegisterWebhook' }>, 'type'>>,
   ): Promise<WebhookId>;
-  /** In the name of the author. */
+  /** As the author. */
   send(command: Command): Promise<unknown>;
   /** Drafts as many articles, one event each. */
   publish(count: number): Promise<void>;
@@ -46,7 +46,7 @@ export type DispatchWorld = AsyncDisposable & {
   untilDeliveries(webhookId: WebhookId, state: string, count: number): Promise<void>;
 };
 
-/** Failures are tried again soon, and a hundred times. */
+/** Short retries, up to a hundred. */
 const QUICK = {
   NODE_ENV: 'test',
   WEBHOOK_RETRY_SCHEDULE: Array(100).fill('0.05').join(','),

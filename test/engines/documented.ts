@@ -32,8 +32,7 @@ type Answered = {
 };
 
 /**
- * Sees to it that what an operation answered stands in the document of the interface; all suites over HTTP
- * pass by here.
+ * Checks that the answer of an operation is described in the OpenAPI document; all suites over HTTP use it.
  */
 export const demandDocumented = ({ method, path, status, body }: Answered): void => {
   const asked = method === 'HEAD' ? 'GET' : method;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server that answers every request with what it has seen of it. */
+/** A server that answers every request with a description of it. */
 export type EchoRole = AsyncDisposable & { readonly address: string; readonly requests: () => number };
 
 export type Echo = {
@@ -13,7 +13,7 @@ export type Echo = {
   readonly bytes: number;
 };
 
-/** `answer` takes the place of the echo where it answers true. */
+/** `answer` replaces the echo if it returns true. */
 export const startEchoRole = async (
   role: string,
   answer?: (...args: Parameters<RequestListener>) => boolean,

@@ -3,18 +3,18 @@ import { inject } from 'vitest';
 import { startEventStoreStandIn } from './eventstoredb/server.ts';
 import { startRedis } from './redis.ts';
 
-/** What an installation stands on beside its database, empty and its own. */
+/** The engines of an installation beside its database, empty and its own. */
 type Engines = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
 
 /**
- * Everything in PostgreSQL, or the log in EventStoreDB, changes by Kafka, and both the queue of webhooks and
+ * Everything in PostgreSQL; or the log in EventStoreDB, changes through Kafka, and the queue of webhooks and
  * rate limits in Redis.
  */
 type EngineSet = 'embedded' | 'at-scale';
 
 /**
- * The projects of `npm run test:engines` name one, and run each role in copies behind the ingress; the others
- * run all roles in one process.
+ * The projects of `npm run test:engines` name one, and run each role in replicas behind the ingress; the
+ * others run all roles in one process.
  */
 export const engineSetOfRun = (): EngineSet | undefined => {
   const named = process.env.ANNALS_ENGINES;
@@ -25,9 +25,9 @@ export const engineSetOfRun = (): EngineSet | undefined => {
 export const startEngines = async (): Promise<Engines> => {
   const engineSet = engineSetOfRun();
   const broker = inject('kafkaBroker');
-  // Where there is no broker, nothing is tried at scale (demand-engines.ts).
+  // Without a broker, nothing is tested at scale (demand-engines.ts).
   if (engineSet === 'at-scale' && broker !== undefined) return startAtScale(broker);
-  // In memory each copy would count for itself.
+  // In memory each replica would count separately.
   return {
     settings: engineSet === undefined ? {} : { RATE_LIMIT_URL: 'postgres:' },
     [Symbol.asyncDispose]: async () => {},

@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** One of `docs/examples`, running, which prints a line for each change. */
+/** A running program of `docs/examples`, which prints a line for each change. */
 export type Example = AsyncDisposable & {
   /** The first word of each line. */
   cursors(): readonly string[];
-  /** What it complains of. */
+  /** Its error output. */
   complaints(): string;
   kill(signal?: NodeJS.Signals): Promise<void>;
 };
 
-/** As the page says to start it, in the project's folder. */
+/** Started as the page says, in the project's folder. */
 export const startExample = (command: string, environment: Readonly<Record<string, string>>): Example => {
   // It may start processes of its own, which a terminal would end with it.
   const child = spawn('bash', ['-c', `exec ${command}`], {

@@ -18,17 +18,17 @@ import { createCommandWorld } from './command-side.ts';
 import { POLICY, SCOPES } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
 
-/** A log that is projected, and feeds of what is written to it. */
+/** A log with a projection, and feeds of its changes. */
 export type FeedWorld = AsyncDisposable & {
   open(options?: Partial<Parameters<typeof openFeed>[0]>): Promise<Feed>;
-  /** A draft of somebody's; which one, says its id. */
+  /** A draft of a user; the id says which one. */
   write(authorId: number): Promise<number>;
   writeAt(authorId: number): Promise<{ readonly id: number; readonly position: Position }>;
-  /** What the next draft is called. */
+  /** The id of the next draft. */
   nextId(): number;
   head(): Promise<Position>;
   untilProjected(): Promise<unknown>;
-  /** Until the feed has heard of all that is written. */
+  /** Waits until the feed has read everything written. */
   untilHeard(feed: Feed): Promise<void>;
 };
 
@@ -94,7 +94,7 @@ export const user = (userId: number): Caller => ({
 
 export const wordOf = ({ data }: Change) => Number(data.articleId);
 
-/** Renders the ids of articles; to their authors with a sign that they are theirs. */
+/** Renders the ids of articles; for their authors with a marker. */
 export const cohort = (key: string, render?: Cohort['render']): Cohort => ({
   key,
   topics: ['all'],
@@ -121,11 +121,11 @@ export type TestReader = {
   place(): Position | undefined;
   failure(): unknown;
   leave(): void;
-  /** Until it has heard so much. */
+  /** Waits until it has received so much. */
   hears(count: number): Promise<unknown>;
 };
 
-/** A reader that writes down what it is told, and takes its time where it is asked to. */
+/** A reader that records its messages, and is slow on request. */
 export const createReader = (
   feed: Feed,
   { after, by = user(1), of = cohort('all'), slow = false, takesSeveral = false }: ReaderOptions,

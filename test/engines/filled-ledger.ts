@@ -1,10 +1,10 @@
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 
-/** Of the event with a number. */
+/** The id of the event with a number. */
 export const idOf = (number: number) => `0199a1b2-7c3d-7e4f-8a5b-${String(number).padStart(12, '0')}`;
 const DELIVERIES = 5;
-/** Of the answers to the attempts at the first delivery. */
+/** The answers to the attempts of the first delivery. */
 const BODIES = [
   Buffer.from('Too busy.'),
   Buffer.from([0xff, 0xfe]),
@@ -15,7 +15,7 @@ const BODIES = [
 export const makeLedger = (pool: Pool): Promise<void> =>
   migrate(pool, 'webhook_ledger', new URL('../../webhook-dispatcher/ledger/', import.meta.url));
 
-/** As the dispatcher would have it. */
+/** As the dispatcher would write it. */
 export const fillLedger = async (pool: Pool, webhookId: string): Promise<void> => {
   await makeLedger(pool);
   for (let number = 1; number <= DELIVERIES; number += 1)

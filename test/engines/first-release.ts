@@ -13,11 +13,11 @@ export type StoredEvent = Omit<RecordedEvent, 'recordedAt'>;
 
 type Keys = {
   readonly masterKey: string;
-  /** Which log it was. */
+  /** The identity of the log. */
   readonly log: LogIdentity;
-  /** The known value under the master key. */
+  /** The known value encrypted with the master key. */
   readonly check: string;
-  /** Wrapped, or null where it was destroyed. */
+  /** Wrapped, or null if destroyed. */
   readonly persons: readonly { readonly subject: number; readonly wrapped: string | null }[];
 };
 
@@ -33,7 +33,7 @@ export const readFirstAnswers = async <Answer>(): Promise<Answer> =>
   JSON.parse(await read('answers.json')) as Answer;
 
 /**
- * A fresh system with some of the log that the first release has written, with the keys of its persons, and
+ * A fresh system with a part of the log that the first release has written, with the keys of its persons, and
  * nothing else.
  */
 export const loadFirstRelease = async (
@@ -44,7 +44,7 @@ export const loadFirstRelease = async (
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld(startLog, keys.masterKey));
   await putKeys(world, keys);
-  // It is the very log, so that its places are what they were.
+  // It is the same log, so positions keep their meaning.
   await using pool = openPool({
     url: world.settings.DATABASE_URL ?? '',
     applicationName: 'test',
@@ -76,7 +76,7 @@ const putKeys = async ({ settings }: CommandWorld, { masterKey, check, persons }
   );
 };
 
-/** One after the other, as they are. */
+/** One after the other, unchanged. */
 export const appendStored = async (
   { settings }: Pick<CommandWorld, 'settings'>,
   events: readonly StoredEvent[],

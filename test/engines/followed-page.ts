@@ -9,17 +9,17 @@ import { openTutorialTerminal, type TutorialTerminal } from './tutorial-terminal
 /** The clone that the tests run in. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A page that is followed as a newcomer does, in the folder of a clone and in two terminals. */
+/** A page of instructions, followed as a newcomer does, in the folder of a clone and in two terminals. */
 export type FollowedPage = AsyncDisposable & {
   readonly shell: TutorialTerminal;
-  /** With the ports of this run, and what else differs from the page. */
+  /** With the ports of this run, and other differences from the page. */
   here(text: string): string;
   /**
-   * Does what a block says, and returns what is then to be seen, which fits what the page shows unless the
-   * time was up; `beside` acts meanwhile.
+   * Runs a block, and returns the output, which matches the page unless the time was up; `beside` acts
+   * meanwhile.
    */
   follow(step: Step, beside?: () => Promise<void>): Promise<string>;
-  /** What the server has printed since it was started last. */
+  /** The output of the server since its last start. */
   banner(): string;
   /** Ctrl+C in the terminal of the server. */
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ export const openFollowedPage = async (place: {
   const start = async ({ text, shown }: Step): Promise<string> => {
     await server?.interrupt();
     server = openTutorialTerminal(folder, ofServer);
-    // It goes on, so that nobody waits for its end.
+    // It runs on, so nobody waits for its end.
     server.type(here(text)).catch(() => {});
     banner = await until(server.printed, fits(shown), STARTS_MS);
     return banner;

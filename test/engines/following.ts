@@ -11,18 +11,18 @@ import { type Installation, shareInstallation } from './installation.ts';
 import { openPublishing, type Publishing } from './publishing.ts';
 
 /**
- * An installation behind a network that can be cut, and a client of it, made as docs/changes.md says, which
- * follows what is published.
+ * An installation behind a network that can be cut, and a subscriber to published articles, written according
+ * to docs/changes.md.
  */
 export type Following = AsyncDisposable & {
   readonly publishing: Publishing;
   readonly network: Cuttable;
-  /** What the examples find in their environment. */
+  /** The environment of the examples. */
   readonly environment: Readonly<Record<'ANNALS_URL' | 'CLIENT_ID' | 'CLIENT_SECRET', string>>;
   tokenOfFollower(): Promise<string>;
-  /** Ends all tokens that the follower has. */
+  /** Revokes all tokens of the subscriber. */
   endTokens(): Promise<void>;
-  /** The cursors of what was published after one, as the pages of `/events` tell it. */
+  /** The cursors of published articles after one, from the pages of `/events`. */
   publishedAfter(cursor: string): Promise<readonly string[]>;
 };
 
@@ -72,7 +72,7 @@ export const openFollowing = async (): Promise<Following> => {
 
 type Client = Installation['admin'];
 
-/** By the command of the page, though in this process. */
+/** By the command of the page, but in this process. */
 const createClient = async (installation: Installation): Promise<Client> => {
   const words = commandOf('npm run annals -- client create').match(/'[^']*'|\S+/g) ?? [];
   const printed: string[] = [];
@@ -103,7 +103,7 @@ const tokenOf = async (
       authorization: `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`,
     },
   };
-  // The authorization server follows the log, and may not have heard of the client yet.
+  // The authorization server follows the log, and may not know the client yet.
   const { body } = await until(
     () => restClientOf(installation)('POST', '/token', options),
     ({ status }) => status === 200,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SignedManifest, signManifest } from '#shared/audit/export/manifest.ts';
 import { type AuditKey, endorsementText, type PublicKey, thumbprint } from '#shared/audit/signing-keys.ts';
 
-/** A key of somebody who has nothing to do with the log. */
+/** A key without any relation to the log. */
 export type TestKey = { readonly id: string; readonly publicKey: PublicKey; sign(text: string): string };
 
 export const aKey = (): TestKey => {
@@ -23,7 +23,7 @@ export const endorsed = ({ id, publicKey }: TestKey, by?: TestKey): AuditKey => 
   return { ...key, endorsement: by?.sign(endorsementText(key)) ?? null };
 };
 
-/** Signs an export as whoever has these keys could, without the heads that others have signed. */
+/** Signs an export like an owner of these keys, without the heads that others have signed. */
 export const signAnew = async (folder: string, keys: readonly AuditKey[], signer: TestKey): Promise<void> => {
   const file = join(folder, 'manifest.json');
   const {

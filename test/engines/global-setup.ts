@@ -7,9 +7,9 @@ import { startSystemPostgres } from './system-postgres.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The server of this run; `createDatabase` makes each caller a database of its own in it. */
+    /** The server of this run; `createDatabase` makes databases in it. */
     readonly postgresUrl: string;
-    /** Where the databases that tests make are reached: the server itself, or PgBouncer before it. */
+    /** The address of the databases of tests: the server itself, or PgBouncer before it. */
     readonly databasesUrl: string;
   }
 }
@@ -21,9 +21,9 @@ const UNSAFE_BUT_FAST = {
   full_page_writes: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  // What it writes may lie in memory.
+  // Its files may be in memory.
   max_wal_size: '256MB',
-  // Each of three installations at once has ten processes.
+  // Three installations at once have ten processes each.
   max_connections: '400',
 };
 
@@ -44,8 +44,8 @@ const startServer = async (opening: AsyncDisposableStack): Promise<{ readonly ur
 };
 
 /**
- * TEST_PGBOUNCER names the mode in which a PgBouncer is before it, for all that the tests do in databases of
- * their own.
+ * TEST_PGBOUNCER names the mode of a PgBouncer before it, for everything that tests do in databases of their
+ * own.
  */
 const poolBefore = async (url: string, opening: AsyncDisposableStack): Promise<string> => {
   const mode = process.env.TEST_PGBOUNCER;
@@ -55,9 +55,9 @@ const poolBefore = async (url: string, opening: AsyncDisposableStack): Promise<s
   return opening.use(await startPgBouncer(url, mode)).through(url);
 };
 
-/** Starts one PostgreSQL for the whole run and hands back how to stop it. */
+/** Starts one PostgreSQL for the whole run and returns its stop function. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  // Vitest leaves without any teardown when it is told to stop by a signal.
+  // Vitest exits without any teardown on a signal.
   startReaper();
   await using opening = new AsyncDisposableStack();
   const server = await startServer(opening);

@@ -4,7 +4,7 @@ import { PIXEL } from '../../testing/pixel.ts';
 import type { Installation } from './installation.ts';
 import { type Asked, openScenes } from './scenes.ts';
 
-/** Tries a root field as somebody, on something that is there for this one attempt. */
+/** Tries a root field as a caller, on an item made for this one attempt. */
 export type Attempt = (
   field: Field,
   asked: Asked,
@@ -37,7 +37,7 @@ export const openGraphqlAttempts = async (installation: Installation): Promise<A
   };
 };
 
-/** What REST calls differently. */
+/** Fields that REST names differently. */
 const inGraphql = ({
   authorId,
   ownerId,

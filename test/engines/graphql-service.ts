@@ -4,8 +4,8 @@ import { json } from 'node:stream/consumers';
 import { buildSchema, execute, parse, validate } from 'graphql';
 
 /**
- * A small GraphQL service of somebody else, run as a process of its own: PORT is where, TYPE_NAME what its
- * product is called.
+ * A small third-party GraphQL service, run as a process of its own: PORT is its port, TYPE_NAME the name of
+ * its product type.
  */
 
 const { PORT = '0', TYPE_NAME = 'Product' } = process.env;

@@ -15,13 +15,13 @@ const cache = (name: string): string =>
 
 const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
 
-/** Why the chart cannot be rendered here, for tests that are then left out. */
+/** Why the chart cannot be rendered here; such tests are skipped. */
 export const helmMissing: string | undefined =
   has('helm', 'version') || has('go', 'version')
     ? undefined
     : 'there is neither helm nor Go (apt-get install golang) to build it with';
 
-/** Builds it once, into a cache folder of the user's, unless there is one: minutes of a processor. */
+/** Builds it once into the user's cache folder, unless it is there: takes minutes of CPU time. */
 export const installHelm = async (): Promise<string> => {
   if (has('helm', 'version')) return 'helm';
   const folder = cache(`helm-${VERSION}`);
@@ -44,16 +44,16 @@ export const callHelm = async (program: string, ...args: readonly string[]): Pro
     )
   ).stdout;
 
-/** Why manifests are not held against what Kubernetes takes: its schemas come in a Python package. */
+/** Why manifests are not checked against Kubernetes' schemas: these come in a Python package. */
 export const schemasMissing: string | undefined = has('python3', '-m', 'pip', '--version')
   ? undefined
   : 'there is no python3 with pip';
 
 const REQUIREMENTS = join(import.meta.dirname, 'kubernetes-schemas.txt');
-/** The oldest that the chart is for, which is in the package. */
+/** The oldest version that the chart supports, which is in the package. */
 const OLDEST = 'v1.30.0';
 
-/** The schemas of Kubernetes' own kinds, in which an unknown field is a mistake. */
+/** The schemas of Kubernetes' own kinds, in which an unknown field is an error. */
 export const readSchemas = async (): Promise<
   (kind: string, apiVersion: string) => Promise<ValidateFunction>
 > => {
@@ -95,5 +95,5 @@ export const readSchemas = async (): Promise<
   };
 };
 
-// CI builds it beside what leaves it a processor.
+// CI builds it in parallel with work that leaves it a core.
 if (import.meta.main) await installHelm();

@@ -16,16 +16,16 @@ import { fetchWithCertificate } from './tls-fetch.ts';
 
 export type Installation = Running & Installed & { readonly topology: Topology };
 
-/** All roles in one process, or each in copies of its own behind the ingress. */
+/** All roles in one process, or each in replicas behind the ingress. */
 type Topology = 'one' | 'copies';
 
 type Options = {
   readonly settings?: Settings;
-  /** Speaks TLS, and asks clients for certificates. */
+  /** Uses TLS, and asks clients for certificates. */
   readonly tls?: boolean;
-  /** That is there already, in the database that the settings name. */
+  /** An existing one, in the database that the settings name. */
   readonly admin?: Installation['admin'];
-  /** Another than the one that ships. */
+  /** Another domain than the one that ships. */
   readonly of?: Served;
 };
 
@@ -34,8 +34,8 @@ type Served = { readonly domain: Domain; readonly main: string };
 const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
 
 /**
- * For suites that look only at what they have made themselves, as clients of any installation do: one for
- * those that come one after the other and want the same.
+ * For suites that look only at their own data, like clients of any installation: consecutive suites with the
+ * same options share one.
  */
 export const shareInstallation = async (options: Options = {}): Promise<Installation> => {
   const kind = JSON.stringify([engineSetOfRun(), options]);
@@ -44,13 +44,13 @@ export const shareInstallation = async (options: Options = {}): Promise<Installa
   return { ...(await shared.installation), [Symbol.asyncDispose]: async () => {} };
 };
 
-/** A suite's own. That of others would only take the processor's time from it. */
+/** A suite's own installation. Ends the shared one first, which would only use CPU time. */
 export const startInstallation = async (options: Options = {}): Promise<Installation> => {
   await endShared();
   return start(options);
 };
 
-/** Where no suite of its own comes after, it ends with this process (role-process.ts). */
+/** If no suite with an installation of its own follows, it ends with this process (role-process.ts). */
 let shared: { readonly kind: string; readonly installation: Promise<Installation> } | undefined;
 
 /** The next suite tries again. */
@@ -84,10 +84,10 @@ const start = async ({
     ...engines.settings,
     ...settings,
   };
-  // Which production does not make by itself.
+  // Production does not make it by itself.
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
   const starting = topology === 'one' ? startInOne(given, tls, of.main) : startInCopies(given, tls);
-  // Its first client is made meanwhile.
+  // Its first client is made in parallel.
   const [running, admin] = await Promise.all([
     starting.then((started) => opening.use(started)),
     known ?? createAdmin(given, of.domain),

@@ -8,12 +8,12 @@ import { fetchKafka, type Ports, settingsOf } from './kafka-server.ts';
 
 /** Brokers of the caller's own, each also a controller. Numbers begin with 1. */
 export type KafkaCluster = AsyncDisposable & {
-  /** As CHANGE_STREAM_URL has it, with all brokers. */
+  /** The CHANGE_STREAM_URL with all brokers. */
   url(topic: string): string;
   /** Ends a broker at once, without notice. */
   kill(node: number): Promise<void>;
   /**
-   * Starts a broker with an empty disk in the place of a killed one, and waits until it has copies of all
+   * Starts a broker with an empty disk in the place of a killed one, and waits until it has replicas of all
    * topics again.
    */
   replace(node: number, address: 'same address' | 'other address'): Promise<void>;

@@ -6,14 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
-/**
- * Kafka's own server out of Maven Central, and the settings with which one process is both controller and
- * broker.
- */
+/** Kafka's own server from Maven Central, with settings that make one process both controller and broker. */
 
 const isInstalled = ['java', 'mvn'].every((program) => spawnSync(program, ['-version']).status === 0);
 
-/** Why there can be no Kafka here, for tests that are then left out. CI has no excuse: there they fail. */
+/** Why there is no Kafka here; such tests are skipped. On CI they fail instead. */
 export const kafkaMissing: string | undefined =
   isInstalled || process.env.CI === 'true'
     ? undefined
@@ -23,7 +20,7 @@ const VERSION = '4.1.0';
 /** Outside the checkout, so that it is fetched once for all of them. */
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'annals-engines');
 
-/** With something that prints its log, which Kafka’s library has none of. */
+/** With a logger, because Kafka’s library has none. */
 const PROJECT = `<project>
   <modelVersion>4.0.0</modelVersion><groupId>annals</groupId><artifactId>kafka</artifactId><version>1</version>
   <dependencies>
@@ -33,8 +30,7 @@ const PROJECT = `<project>
 </project>`;
 
 /**
- * The folder of its jars. Others may fetch them at the same time: they move to their place once they are all
- * there.
+ * The folder of its jars. Others may fetch them at the same time: they are moved into place once complete.
  */
 export const fetchKafka = async (): Promise<string> => {
   if (!isInstalled) throw new Error('java and mvn are not installed, and with CI=true they must be');
@@ -72,21 +68,18 @@ export type Ports = {
   readonly secure: number;
   readonly controller: number;
   readonly detour: number;
-  /** Where clients of the detour are sent, by a port that leads there; nobody is where there is none. */
+  /** The port to which the detour listener sends clients, and which leads to it; unused without one. */
   readonly detourBy?: number | undefined;
 };
 
-/**
- * The number of a node, and the controllers' ports of all nodes, this one included, by their numbers from 1
- * on.
- */
+/** The number of a node, and the controllers' ports of all nodes, including this one, by number from 1 on. */
 export type Cluster = { readonly node: number; readonly controllers: readonly number[] };
 
 export const USER = { name: 'annals', password: 'a secret/with+more:than@letters' };
 
 /**
- * One listener for everybody, one with TLS where users sign in by PLAIN, and one whose clients come by
- * another port.
+ * One listener for everybody, one with TLS and sign-in by PLAIN, and one whose clients come through another
+ * port.
  */
 export const settingsOf = (
   ports: Ports,

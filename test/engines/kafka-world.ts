@@ -23,7 +23,7 @@ import {
 } from './command-side.ts';
 import { startProjecting, untilProjected } from './projection.ts';
 
-/** A command side and a projector, whose changes are published to a topic and heard from there. */
+/** A command side and a projector, whose changes are published to a topic and read from there. */
 export type KafkaWorld = AsyncDisposable & {
   readonly side: CommandSide;
   readonly settings: Readonly<Record<string, string>>;
@@ -32,15 +32,15 @@ export type KafkaWorld = AsyncDisposable & {
   openStream(): Promise<HeardStream>;
   /** Writes so many articles, each with a comment. */
   write(articles?: number): Promise<void>;
-  /** What the log says has changed so far. */
+  /** The changes so far, according to the log. */
   changes(after?: Position): Promise<readonly Change[]>;
 };
 
-/** A change stream whose way by the log can be closed, which shows that something comes by way of Kafka. */
+/** A change stream whose access to the log can be closed, which shows that a change arrives through Kafka. */
 export type HeardStream = ChangeStream & {
   closeLog(): void;
   openLog(): void;
-  /** How many follow the log now. */
+  /** The current number of followers of the log. */
   followers(): number;
 };
 
@@ -111,7 +111,7 @@ const openStream = async (
   };
 };
 
-/** A busy machine must not send anybody back to the log. */
+/** A busy machine must not make anybody fall back to the log. */
 const PATIENCE_MS = 120_000;
 
 const write = async (side: CommandSide, author: UserId, articles: number): Promise<void> => {
@@ -136,7 +136,7 @@ const changesIn = async (
   return changes;
 };
 
-/** Somebody who follows the changes. */
+/** A subscriber to changes. */
 export type Listener = AsyncDisposable & { readonly heard: readonly Change[]; readonly last: () => Position };
 
 export const listen = (stream: ChangeStream, after: Position = START): Listener => {
@@ -157,13 +157,13 @@ export const listen = (stream: ChangeStream, after: Position = START): Listener 
 
 const DEADLINE_MS = 60_000;
 
-/** Waits until the last of the changes has been heard. */
+/** Waits until the last of the changes has been received. */
 export const untilHeard = async (listener: Listener, changes: readonly Change[]): Promise<void> => {
   const end = changes.at(-1)?.position ?? START;
   await until(listener.last, (last) => last >= end, DEADLINE_MS);
 };
 
-/** Writes until a listener, the only one, hears from Kafka; from then on the log is closed to the stream. */
+/** Writes until a listener, the only one, receives from Kafka; from then on the stream cannot use the log. */
 export const closeLogInStep = async (
   world: KafkaWorld,
   stream: HeardStream,
@@ -179,12 +179,13 @@ export const closeLogInStep = async (
     DEADLINE_MS,
   );
   stream.closeLog();
-  // What the log told before may not have come by Kafka yet; this can only come by Kafka, and after it.
+  // Earlier changes from the log may not have come through Kafka yet; this one can only come through Kafka,
+  // and after them.
   await world.write(1);
   await untilHeard(listener, await world.changes(listener.last()));
 };
 
-/** Waits until everything is in the topic, as the publisher's checkpoint says. */
+/** Waits until everything is in the topic, according to the publisher's checkpoint. */
 export const untilPublished = async ({ side: { eventLog, pool } }: KafkaWorld): Promise<void> => {
   const head = await eventLog.head();
   const published = async () =>

@@ -13,18 +13,21 @@ import { fetchKafka, type Ports, settingsOf, USER } from './kafka-server.ts';
 /** A Kafka of the caller's own: one process, in KRaft mode. */
 export type TestKafka = AsyncDisposable & {
   readonly broker: string;
-  /** Where its clients come in who are sent to `detourBy`. */
+  /** The entrance of clients that are sent to `detourBy`. */
   readonly detour: string;
-  /** As CHANGE_STREAM_URL has it, of a topic. */
+  /** The CHANGE_STREAM_URL with a topic. */
   url(topic: string, parameters?: Readonly<Record<string, string>>): string;
-  /** The same by the listener with TLS, whose certificate is of the tests' authority, where users sign in. */
+  /**
+   * The same with the TLS listener, whose certificate is from the tests' authority, and which requires a
+   * sign-in.
+   */
   secureUrl(topic: string, changes: { ca?: string; password?: string }): string;
   admin<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result>;
-  /** Ends the server at once, without notice; what it was told stays. */
+  /** Ends the server at once, without notice; its data stays. */
   kill(): Promise<void>;
-  /** Starts it again where it was. */
+  /** Starts it again on the same data. */
   start(): Promise<void>;
-  /** The server keeps its connections and answers nothing. */
+  /** The server keeps its connections, but does not answer. */
   pause(): void;
   resume(): void;
 };
@@ -82,7 +85,7 @@ export const withAdmin = async <Result>(
 
 export type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
 
-/** Another program may take a port between the question and the start. */
+/** Another program may take a port between the choice and the start. */
 const startSomewhere = async (
   jars: string,
   folder: string,
@@ -135,7 +138,7 @@ export const format = async (jars: string, folder: string): Promise<void> => {
   ]);
 };
 
-/** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
+/** The shell reads from this process until that ends, however it ends, and then ends the server. */
 const KEEPER =
   'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
 

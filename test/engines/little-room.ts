@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Calls a function of a module in a process whose files may not grow beyond a few blocks, so that the system
- * writes a part of what is longer, as on a disk that becomes full. Answers the code of the error, or
- * `written`.
+ * Calls a function of a module in a process whose files may not exceed a few blocks, so that the system
+ * writes only a part of longer data, as on a full disk. Returns the code of the error, or `written`.
  */
 export const callWithLittleRoom = async (module: URL, call: string): Promise<string> => {
   const script = `const call = ${call};

@@ -2,7 +2,7 @@ import { startEventStoreStandIn } from './eventstoredb/server.ts';
 
 /** An empty event log beside a database, or in it. */
 type StartedLog = AsyncDisposable & {
-  /** What EVENT_LOG_URL is set to; nothing where the log is in the database. */
+  /** The EVENT_LOG_URL; undefined if the log is in the database. */
   readonly url: string | undefined;
 };
 

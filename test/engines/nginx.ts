@@ -9,15 +9,15 @@ import { temporaryDataDir } from './data-dir.ts';
 /** Debian's nginx with our own configuration, on a port and in a folder of its own. */
 export type Nginx = AsyncDisposable & {
   readonly url: string;
-  /** Where it ends TLS, if it does. */
+  /** Its TLS address, if it ends TLS. */
   readonly tlsUrl: string | undefined;
-  /** New requests go to these from now on; what was begun before is finished where it was. */
+  /** New requests go to these from now on; requests in progress finish where they are. */
   lead(to: Upstreams): Promise<void>;
-  /** The requests so far as it logs them. */
+  /** The log of requests so far. */
   logged(): Promise<string>;
 };
 
-/** The addresses of the copies of each role, such as `127.0.0.1:4000`. */
+/** The addresses of the replicas of each role, such as `127.0.0.1:4000`. */
 type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>> & {
   readonly dispatcher?: readonly string[];
 };
@@ -30,7 +30,7 @@ type Options = {
 
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = process.env.NGINX ?? 'nginx';
-/** Debian keeps it where only root's PATH leads. */
+/** Debian installs it where only root's PATH leads. */
 const ENVIRONMENT = { PATH: `${process.env.PATH}:/usr/sbin` };
 
 const asked = spawnSync(PROGRAM, ['-v'], { env: ENVIRONMENT, encoding: 'utf8' });
@@ -42,7 +42,7 @@ const hasHttp2Directive =
   }) >= 0;
 const ABSENT = `there is no ${PROGRAM} here (Debian: apt-get install nginx-light; or set NGINX to one)`;
 
-/** Why there can be no nginx here, for tests that are then left out. CI has no excuse: there they fail. */
+/** Why there is no nginx here; such tests are skipped. On CI they fail instead. */
 export const nginxMissing: string | undefined = isInstalled || process.env.CI === 'true' ? undefined : ABSENT;
 
 export const demandNginx = (): void => {
@@ -50,20 +50,18 @@ export const demandNginx = (): void => {
 };
 
 const STARTS_MAX = 5;
-/** Nobody listens there. */
+/** Nothing listens there. */
 const NOBODY = ['127.0.0.1:1'];
 const NOWHERE: Upstreams = { command: NOBODY, query: NOBODY, auth: NOBODY };
 
-/**
- * It serves at once, and leads nowhere until it is told to: its address must be known before the roles start.
- */
+/** It serves at once, without roles behind it: its address must be known before the roles start. */
 export const startNginx = async (options: Options): Promise<Nginx> => {
   demandNginx();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnFreePorts(options);
     } catch (error) {
-      // Another program may take the port between the question and the start.
+      // Another program may take the port between the choice and the start.
       if (attempt === STARTS_MAX || !String(error).includes('Address already in use')) throw error;
     }
   }
@@ -127,7 +125,7 @@ const writeConfiguration = async (
 const serversOf = (addresses: readonly string[]): string =>
   addresses.map((address) => `server ${address};`).join(' ');
 
-/** As envsubst does, told of these names alone: `$host` and the like are nginx's own. */
+/** Like envsubst, for these names only: `$host` and the like are nginx's own. */
 const fillIn = async (name: string, settings: Readonly<Record<string, string>>): Promise<string> => {
   const template = await readFile(join(ROOT, 'deploy', name), 'utf8');
   return template.replaceAll(/\$\{(\w+)\}/g, (found, setting: string) => settings[setting] ?? found);
@@ -135,7 +133,7 @@ const fillIn = async (name: string, settings: Readonly<Record<string, string>>):
 
 type Server = AsyncDisposable & { reload(): Promise<void> };
 
-/** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
+/** The shell reads from this process until that ends, however it ends, and then ends the server. */
 const KEEPER =
   '"$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -TERM "$server"; wait "$server"';
 

@@ -1,4 +1,4 @@
 import type { Blobs } from '#shared/blobs/blobs.ts';
 
-/** For who has no pictures. */
+/** For tests without pictures. */
 export const NO_BLOBS: Pick<Blobs, 'remove'> = { remove: async () => {} };

@@ -11,7 +11,7 @@ export const newVerifier = (): { verifier: string; challenge: string } => {
 export const authorizeUrl = (parameters: Readonly<Record<string, string>>): string =>
   `${ISSUER}/authorize?${new URLSearchParams(parameters)}`;
 
-/** A code that a person has just given to a client, with what belongs to it. */
+/** A code that a person has just given to a client, with its verifier. */
 export const obtainCode = async (
   instance: AuthByHttp,
   person: TestPerson,
@@ -31,7 +31,7 @@ export type Answer = {
   readonly body: Record<string, unknown>;
 };
 
-/** Posts a form as a client does. */
+/** Posts a form like a client. */
 export const post = async (
   instance: AuthByHttp,
   path: string,
@@ -61,7 +61,7 @@ export const basic = ({
   authorization: `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`,
 });
 
-/** A key of a client, and proofs of having it (RFC 9449). */
+/** A key of a client, and proofs of its possession (RFC 9449). */
 export const newDpopKey = async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const jwk = await exportJWK(publicKey);
@@ -92,7 +92,7 @@ export const startDevice = async (instance: AuthByHttp, clientId: string): Promi
   return body as DeviceCodes;
 };
 
-/** Enters a user code as a person does; ends with the page that the browser then shows. */
+/** Enters a user code like a person; ends with the resulting page. */
 export const enterUserCode = async (
   instance: AuthByHttp,
   person: TestPerson,
@@ -105,7 +105,7 @@ export const enterUserCode = async (
   return continueSignIn(browser, page, person);
 };
 
-/** Sends the same request to instance after instance at once. */
+/** Sends the same request to each instance in turn, all in parallel. */
 export const allAtOnce = <Instance extends AuthByHttp, Result>(
   instances: readonly Instance[],
   count: number,

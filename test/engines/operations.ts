@@ -2,10 +2,10 @@ import { publishing } from '#domain/publishing.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { operationsOf } from '#shared/rest/operations.ts';
 
-/** All that the interface of publishing describes, by operation id. */
+/** All described operations of publishing, by operation id. */
 export const DESCRIBED: Readonly<Record<string, RestOperation>> = operationsOf(publishing);
 
-/** Those to what is in the log. */
+/** The operations on data in the log. */
 export const OPERATIONS: Readonly<Record<string, RestOperation>> = Object.fromEntries(
   Object.entries(DESCRIBED).filter(([, operation]) => isOfLog(operation)),
 );

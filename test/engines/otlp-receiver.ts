@@ -4,17 +4,17 @@ import { listen } from '#shared/http/listen.ts';
 import type { EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
 import type { SpanKind } from '#shared/tracing/tracing.ts';
 
-/** A span as a collector is told of it. */
+/** A span as a collector receives it. */
 export type ReceivedSpan = EndedSpan & { readonly service: string };
 
-/** A collector of traces that takes OTLP over HTTP in JSON, and keeps what comes. */
+/** A collector of traces that accepts OTLP over HTTP in JSON, and stores it. */
 export type OtlpReceiver = AsyncDisposable & {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** All that has come, as it came, with the headers. */
+  /** All requests, with their headers. */
   readonly printed: () => string;
-  /** From now on; 200 unless told otherwise. */
+  /** From now on; 200 by default. */
   answer(how: (response: ServerResponse) => void): void;
 };
 
@@ -49,7 +49,7 @@ export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
   let answer = (response: ServerResponse): void =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   const server = createServer(async (request, response) => {
-    // A process that stops cuts off what it is still sending.
+    // A process that stops cuts off unfinished requests.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     came.push(JSON.stringify(request.headers), body);

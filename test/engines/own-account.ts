@@ -9,17 +9,17 @@ type Person = { readonly email: string; readonly password: string };
 export type Somebody = Person & { readonly userId: UserId };
 type Fields = Readonly<Record<string, string>>;
 
-/** Somebody at the pages of their own account. */
+/** A person on the pages of their own account. */
 export type OwnAccount = {
   readonly browser: HandBrowser;
   get(path: string): Promise<Seen>;
-  /** Fills in the first form of a page; ends where that leads. */
+  /** Fills in the first form of a page, and returns the result. */
   fill(path: string, fields: Fields): Promise<Seen>;
-  /** Sends a form that was got before. */
+  /** Sends a form that was fetched before. */
   send(page: Seen, fields: Fields, headers?: Fields): Promise<Seen>;
 };
 
-/** A browser that looks at an account, as far as the sign-in page. */
+/** A browser that visits an account page, up to the sign-in page. */
 export const openOwnAccount = (
   { url }: Pick<AccountsSite, 'url'>,
   browser: HandBrowser = openHandBrowser(),
@@ -35,7 +35,7 @@ export const openOwnAccount = (
   };
 };
 
-/** Signs in at the account itself. */
+/** Signs in on the account page itself. */
 export const signInToAccount = async (
   site: Pick<AccountsSite, 'url'>,
   person: Person,
@@ -53,12 +53,12 @@ export const signInToAccount = async (
   return account;
 };
 
-/** A site for the tests of one file, and people at it. */
+/** A site for the tests of one file, and its people. */
 export type AccountWorld = {
   readonly visit: AccountVisit;
   readonly site: AccountsSite;
   aPerson(role?: Role): Promise<Somebody>;
-  /** Somebody new, signed in at their account. */
+  /** A new person, signed in on their account page. */
   signedIn(options?: {
     readonly agent?: string;
     readonly role?: Role;
@@ -92,7 +92,7 @@ export const openAccountWorld = (options?: { readonly isNamed?: boolean }): Acco
   };
 };
 
-/** Somebody new, who can sign in. */
+/** A new person, who can sign in. */
 export const somebodyAt = async (
   site: Pick<AccountsSite, 'addPerson'>,
   role: Role = 'author',
@@ -101,10 +101,10 @@ export const somebodyAt = async (
   return { email, password, userId: await site.addPerson({ email, password, role }) };
 };
 
-/** What they type. */
+/** Their credentials. */
 export const credentialsOf = (person: Person): Fields => ({ email: person.email, password: person.password });
 
-/** As if so much time had passed, until it is disposed. */
+/** Moves the clock forward, until it is disposed. */
 export const minutesLater = (minutes: number): Disposable => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 });
   return { [Symbol.dispose]: () => void vi.useRealTimers() };

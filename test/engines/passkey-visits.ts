@@ -6,16 +6,16 @@ import { type AccountWorld, type OwnAccount, openOwnAccount, type Somebody } fro
 
 export type Twist = Parameters<Authenticator['get']>[1];
 
-/** What people do with passkeys at a site, and what attackers would. */
+/** Actions of people with passkeys at a site, and of attackers. */
 export type PasskeyVisits = {
-  /** Sends the answer of an authenticator as the script does. */
+  /** Sends the answer of an authenticator like the script. */
   send(account: OwnAccount, page: Seen, credential: string, more?: Record<string, string>): Promise<Seen>;
   register(account: OwnAccount, key: Authenticator, twist?: Twist): Promise<Seen>;
-  /** Somebody new, signed in, who has one. */
+  /** A new person, signed in, with a passkey. */
   withPasskey(
     options?: Parameters<typeof openAuthenticator>[1],
   ): Promise<{ person: Somebody; account: OwnAccount; key: Authenticator }>;
-  /** As far as the answer to the signature. */
+  /** Up to the answer to the signature. */
   signInBy(key: Authenticator, twist?: Twist): Promise<{ account: OwnAccount; answer: Seen }>;
 };
 

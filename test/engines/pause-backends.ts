@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * Pauses the server's processes for the connections of that name, as a stalled disk or network would; they go
- * on at the end.
+ * Pauses the server's processes for the connections with that name, like a stalled disk or network; they
+ * resume at the end.
  */
 export const pauseBackends = async (
   url: string,
@@ -22,7 +22,7 @@ export const pauseBackends = async (
   }
 };
 
-/** Answers whether the process was still there. */
+/** Returns whether the process still existed. */
 const signal = (pid: number, name: NodeJS.Signals): boolean => {
   try {
     return process.kill(pid, name);

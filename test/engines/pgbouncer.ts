@@ -9,27 +9,25 @@ import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
 /**
- * A PgBouncer of the caller's own before a PostgreSQL, with the settings that it is delivered with and, in
- * session mode, connections for all.
+ * A PgBouncer of the caller's own before a PostgreSQL, with default settings and, in session mode,
+ * connections for all.
  */
 export type PgBouncer = AsyncDisposable & {
   /** The same database through it. */
   through(url: string): string;
 };
 
-/** What a connection of the pool is lent for. */
+/** How long a pool's connection is assigned to a client. */
 export type PoolMode = 'session' | 'transaction' | 'statement';
 
-/** Debian keeps it where only root's PATH leads. */
+/** Debian installs it where only root's PATH leads. */
 const ENVIRONMENT = { PATH: `${process.env.PATH}:/usr/sbin` };
 const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 
 const isInstalled = spawnSync(PROGRAM, ['--version'], { env: ENVIRONMENT }).status === 0;
 const ABSENT = `there is no ${PROGRAM} here (Debian: apt-get install pgbouncer; or set PGBOUNCER to one)`;
 
-/**
- * Why there can be no PgBouncer here, for tests that are then left out. CI has no excuse: there they fail.
- */
+/** Why there is no PgBouncer here; such tests are skipped. On CI they fail instead. */
 export const pgBouncerMissing: string | undefined =
   isInstalled || process.env.CI === 'true' ? undefined : ABSENT;
 
@@ -41,7 +39,7 @@ export const startPgBouncer = async (server: string, mode: PoolMode): Promise<Pg
     try {
       return await startOn(await freePort(), server, mode);
     } catch (error) {
-      // Another program may take the port between the question and the start.
+      // Another program may take the port between the choice and the start.
       if (attempt === STARTS_MAX || !String(error).includes('in use')) throw error;
     }
   }
@@ -80,7 +78,7 @@ max_client_conn = 400
 ${mode === 'session' ? 'default_pool_size = 100' : ''}
 `;
 
-/** The shell reads from this process until that ends, however it ends, and then takes PgBouncer with it. */
+/** The shell reads from this process until that ends, however it ends, and then ends PgBouncer. */
 const KEEPER = '"$@" < /dev/null & server=$!; read -r _; kill -KILL "$server"; wait "$server"';
 
 /** It refuses to run as root. */

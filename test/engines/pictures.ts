@@ -13,7 +13,7 @@ const HEADS = {
 export type PictureType = keyof typeof HEADS;
 export const PICTURE_TYPES = Object.keys(HEADS) as readonly PictureType[];
 
-/** What begins as a picture of the type does, and goes on with anything. */
+/** Bytes that begin like a picture of the type. */
 export const picture = (type: PictureType, bytes = 1_000): Buffer => {
   const head = HEADS[type];
   return Buffer.concat([head, randomBytes(Math.max(0, bytes - head.length))]);

@@ -26,7 +26,7 @@ export const startProjecting = (
     log: pino({ level: 'silent' }),
   });
 
-/** Waits until everything that is in the log now is in the read model. */
+/** Waits until the read model has everything that is in the log now. */
 export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs?: number): Promise<void> => {
   const head = await eventLog.head();
   const position = async () => {
@@ -38,7 +38,7 @@ export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs
   await until(position, (reached) => reached >= head, deadlineMs);
 };
 
-/** What the whole log comes to in a fresh read model, in batches of a size. */
+/** The result of replaying the whole log into a fresh read model, in batches of a size. */
 export const replayed = async (
   { pool, eventLog, codec, tables }: CommandSide,
   batch = 1_000,
@@ -58,7 +58,7 @@ export const replayed = async (
   return digestOf(pool, schema);
 };
 
-/** Appends what no command would: an event as it is given, after a version. */
+/** Appends an arbitrary event, which no command would, after a version. */
 export const appendRaw = async (
   { eventLog }: CommandSide,
   stream: string,

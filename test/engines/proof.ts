@@ -13,7 +13,7 @@ import { tables } from './tables.ts';
 type Running = { readonly world: CommandWorld; readonly side: CommandSide };
 
 /**
- * Nothing is written any more: log, chain, heads in both places, and read model agree. Answers how much heads
+ * At rest, the log, the chain, the heads in both places, and the read model agree. Returns how much the heads
  * outside cover.
  */
 export const expectProven = async ({ world, side: { pool, eventLog } }: Running): Promise<ChainReport> => {

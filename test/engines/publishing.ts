@@ -4,13 +4,13 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
 
-/** What is heard of by those who follow `articlePublished`, and an author who makes it happen. */
+/** Subscriptions to `articlePublished`, and an author who publishes. */
 export type Publishing = {
   readonly author: Person;
   publish(title: string): Promise<string>;
-  /** Publishes until the first is heard: clients do not say when they are connected. */
+  /** Publishes until the first event arrives: clients do not report when they are connected. */
   untilHeard(titles: readonly string[], prefix: string): Promise<void>;
-  /** Where the log is now. */
+  /** The current cursor of the log. */
   cursor(): Promise<string>;
 };
 

@@ -5,7 +5,7 @@ import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import type { Asker, Backend } from './backend.ts';
 import { by, system } from './command-side.ts';
 
-/** What was made so far, also where it is deleted by now. */
+/** Everything made so far, including deleted items. */
 export type Made = {
   readonly people: readonly Asker[];
   readonly articles: ArticleId[];
@@ -15,7 +15,7 @@ export type Made = {
 
 export type Random = (below: number) => number;
 
-/** Small numbers that look random, the same for the same seed (mulberry32). */
+/** Small pseudo-random numbers, the same for the same seed (mulberry32). */
 export const randomFrom = (seed: number): Random => {
   let state = seed;
   return (below) => {
@@ -36,7 +36,7 @@ const WEBHOOK = {
   enabled: true,
 } as const;
 
-/** Does something that might be done; what is refused has done nothing. */
+/** Takes a random action; a refused one has no effect. */
 export const takeRandomStep = async (world: Backend, random: Random, made: Made): Promise<void> => {
   const command = randomCommand(random, made);
   const caller = command.type === 'RegisterWebhook' ? { ...by(system) } : by(system);

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** A server that answers to requests by hand, and so also wrongly, late, or never. */
+/** A server with raw answers, which can be wrong, late, or missing. */
 export type RawServer = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
-  /** As they came. */
+  /** Unchanged. */
   readonly requests: readonly string[];
-  /** How many connections there were at all. */
+  /** The number of connections so far. */
   connections(): number;
-  /** How many there are. */
+  /** The number of open connections. */
   open(): number;
 };
 

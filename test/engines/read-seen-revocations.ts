@@ -3,7 +3,7 @@ import { createReadSubject } from '../../auth/provider/read-subject.ts';
 import type { Pool } from '../../shared/database/pool.ts';
 import type { Revocable, SeenRevocations } from '../../shared/http/authenticate/revocations.ts';
 
-/** What the authorization server would write into a token that it issues now. */
+/** The revocations that the authorization server would write into a token now. */
 export const readSeenRevocations = async (
   pool: Pool,
   { userId, clientId }: Pick<Revocable, 'userId' | 'clientId'>,

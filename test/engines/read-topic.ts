@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Kafka, logLevel } from 'kafkajs';
 import { until } from '../../testing/until.ts';
 
-/** All that a topic of Kafka holds, keys and headers among it; nothing where the changes come by no Kafka. */
+/** The whole content of a Kafka topic, including keys and headers; empty without Kafka. */
 export const readTopic = async (url: string | undefined): Promise<string> => {
   if (!url?.startsWith('kafka:')) return '';
   const { host, pathname } = new URL(url);

@@ -17,16 +17,16 @@ import {
 import type { StartLog } from './log-engines.ts';
 import { replayed, startProjecting, untilProjected } from './projection.ts';
 
-/** A command side whose read model is kept up with it, and has something in it. */
+/** A command side with a read model that is up to date and not empty. */
 export type RebuildWorld = AsyncDisposable & {
   readonly side: CommandSide;
   readonly authors: readonly UserId[];
-  /** What a rebuild is given. */
+  /** The input of a rebuild. */
   work(more?: Partial<Work>): Work;
-  /** Everything that can be done to an article and its comments, short of its end. */
+  /** Every possible change of an article and its comments, except deletion. */
   writeSome(author: UserId): Promise<ArticleId>;
   expectReplayed(): Promise<void>;
-  /** Another owner takes over the projecting. */
+  /** Another projector takes over. */
   takeOver(): Promise<void>;
 };
 

@@ -8,14 +8,14 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
-/** A Redis of the caller's own, in memory alone. */
+/** A Redis of the caller's own, in memory only. */
 export type TestRedis = AsyncDisposable & {
   readonly url: string;
   /** Ends the server at once, without notice. */
   kill(): Promise<void>;
-  /** Starts it again where it was, empty. */
+  /** Starts it again on the same port, empty. */
   start(): Promise<void>;
-  /** The server keeps its connections and answers nothing. */
+  /** The server keeps its connections, but does not answer. */
   pause(): void;
   resume(): void;
   /** Becomes a replica of the other server. Its connections stay. */
@@ -24,7 +24,7 @@ export type TestRedis = AsyncDisposable & {
 
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
-/** Why there can be no Redis here, for tests that are then left out. CI has no excuse: there they fail. */
+/** Why there is no Redis here; such tests are skipped. On CI they fail instead. */
 export const redisMissing: string | undefined =
   isInstalled || process.env.CI === 'true'
     ? undefined
@@ -72,7 +72,7 @@ const replicate = async (port: number, { url }: TestRedis): Promise<void> => {
 
 type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
 
-/** Another program may take the port between the question and the start. */
+/** Another program may take the port between the choice and the start. */
 const startSomewhere = async (
   folder: string,
   password: string | undefined,
@@ -87,7 +87,7 @@ const startSomewhere = async (
   }
 };
 
-/** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
+/** The shell reads from this process until that ends, however it ends, and then ends the server. */
 const KEEPER =
   'redis-server "$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
 
@@ -130,7 +130,7 @@ const end = async (keeper: ChildProcess): Promise<void> => {
   await exited;
 };
 
-/** Which server is there, in case another one was faster. */
+/** The server that answers, in case another one was faster. */
 const answeringPid = async (port: number, password: string | undefined): Promise<number | undefined> => {
   const socket = createConnection({ port, host: '127.0.0.1' });
   try {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server on which the answers can be withheld. */
+/** A path to a server on which answers can be withheld. */
 export type Relay = AsyncDisposable & {
   readonly url: string;
-  /** From now on what is asked goes through, and no answer comes back until it is released. */
+  /** From now on requests pass, but no answer does until it is released. */
   withhold(): { release(): void };
-  /** What was asked since then. */
+  /** The requests since then. */
   asked(): string;
 };
 

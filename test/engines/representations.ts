@@ -1,6 +1,6 @@
 type Links = Readonly<Record<string, { readonly href: string; readonly method?: string }>>;
 
-/** What tests read of publishing over REST. */
+/** The representations of publishing that tests read over REST. */
 export type Article = {
   readonly id: number;
   readonly title: string;

@@ -9,10 +9,10 @@ import { serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
 import { createDatabase } from './database.ts';
 
-/** A process that checks tokens, on connections of its own. */
+/** A process that verifies tokens, on connections of its own. */
 export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly pool: Pool };
 
-/** `/me` tells who asks; `/signed-in` and `/scoped` refuse everybody. */
+/** `/me` returns the caller; `/signed-in` and `/scoped` refuse everybody. */
 export const openResourceProcess = async (
   databaseUrl: string,
   loadKeys: () => Promise<unknown>,
@@ -60,7 +60,7 @@ export type ResourceWorld = AsyncDisposable & {
   get(headers: Readonly<Record<string, string>>, path?: string, base?: string): Promise<ResourceAnswer>;
 };
 
-/** A database of its own with one process on it, and who signs the tokens that it takes. */
+/** A database of its own with one process on it, and the signer of its tokens. */
 export const createResourceWorld = async (): Promise<ResourceWorld> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());

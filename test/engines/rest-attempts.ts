@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 import { operation } from './operations.ts';
 import { type Asked, openScenes } from './scenes.ts';
 
-/** Tries an operation as somebody, on something that is there for this one attempt. */
+/** Tries an operation as a caller, on an item made for this one attempt. */
 export type Attempt = (id: string, asked: Asked) => Promise<Reply>;
 
 export const openRestAttempts = async (installation: Installation): Promise<Attempt> => {
@@ -31,7 +31,7 @@ export const openRestAttempts = async (installation: Installation): Promise<Atte
   };
 };
 
-/** To nowhere. */
+/** Nothing listens there. */
 const WEBHOOK = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
 
 const BODIES: Readonly<Record<string, (author: TokenHolder | undefined) => object>> = {

@@ -13,22 +13,22 @@ export type RoleProcess = AsyncDisposable & {
   readonly pid: number | undefined;
   /** How it ended, once it has. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
-  /** Waits for a line of its log with this message, and answers with the line's fields. */
+  /** Waits for a log line with this message, and returns the line's fields. */
   logged(message: string): Promise<Readonly<Record<string, unknown>>>;
   /** Ends it, and waits for that. */
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
-  /** Pauses it, lets it go on, or has it replace its workers. */
+  /** Pauses it, resumes it, or makes it replace its workers. */
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGHUP'): void;
-  /** Everything that it has printed. */
+  /** Its output so far. */
   readonly printed: () => string;
 };
 
-/** All that this process has started and that have not ended. */
+/** All running processes that this process has started. */
 const living = new Set<ChildProcess>();
 
 /**
- * A worker of the tests is told to go once nothing more is to be done in it; what outlives a suite, such as
- * what suites share, goes with it.
+ * A worker of the tests is told to exit when it has no more tests; processes that outlive a suite, such as
+ * shared ones, end with it.
  */
 const takeThemAlong = (): void => {
   for (const child of living) child.kill('SIGKILL');
@@ -45,8 +45,8 @@ const keepTrackOf = (child: ChildProcess): void => {
 };
 
 /**
- * A file, or a file and the role that it starts. Settings that are not named are not inherited from whoever
- * runs the tests; ports are free ones.
+ * A file, or a file and the role that it starts. Settings are not inherited from the environment of the
+ * tests; ports are free ones.
  */
 export const startRole = (
   started: string,

@@ -16,7 +16,7 @@ type Wraps = {
 
 const RUNS_MAX = 256;
 
-/** What a process of the dispatcher has to run webhooks, without a queue that makes it. */
+/** The dependencies of a dispatcher process to run webhooks, without a queue. */
 export const openRunProcess = (
   given: DispatcherDependencies,
   { ledger = (same) => same, sender = (same) => same }: Wraps,

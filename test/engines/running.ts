@@ -9,13 +9,13 @@ import { type RoleProcess, startRole } from './role-process.ts';
 
 /** The processes of an installation. */
 export type Running = AsyncDisposable & {
-  /** Where it listens. */
+  /** Its address. */
   readonly origin: string;
-  /** What they were started with, for more of them. */
+  /** Their settings, to start more of them. */
   readonly settings: Settings;
-  /** Those that answer reads and stream changes. */
+  /** The processes that answer reads and stream changes. */
   readonly query: readonly RoleProcess[];
-  /** What they have printed. */
+  /** Their output. */
   printed(): string;
 };
 
@@ -23,8 +23,7 @@ const READY = 'Annals is ready.';
 const STARTS_MAX = 3;
 
 /**
- * Its address stands in tokens, so the port is chosen before the start; another program may take it in
- * between.
+ * Tokens contain its address, so the port is chosen before the start; another program may take it in between.
  */
 export const startInOne = async (given: Settings, tls: boolean, file: string): Promise<Running> => {
   const files = tls ? await writeCertificates(given.DATA_DIR ?? '') : {};
@@ -64,12 +63,12 @@ const writeCertificates = async (folder: string): Promise<Settings> => {
   return settings;
 };
 
-/** Of each role. */
+/** The replicas of each role. */
 const COPIES = 2;
 
 const copiesOf = <Copy>(start: () => Copy): Copy[] => Array.from({ length: COPIES }, start);
 
-/** Each role in copies of its own behind the ingress. */
+/** Each role in replicas behind the ingress. */
 export const startInCopies = async (given: Settings, tls: boolean): Promise<Running> => {
   await using opening = new AsyncDisposableStack();
   const secret = randomUUID();
@@ -96,7 +95,7 @@ export const startInCopies = async (given: Settings, tls: boolean): Promise<Runn
   };
   const addressesOf = (role: keyof typeof roles) =>
     Promise.all(roles[role].map(async (copy) => new URL(String((await copy.logged(READY)).url)).host));
-  // To projectors leads nothing, but what they have made others read.
+  // No requests go to projectors; others read the result of their work.
   const names = ['command', 'query', 'auth', 'dispatcher', 'projector'] as const;
   const [toCommand = [], toQuery = [], toAuth = [], dispatchers = []] = await Promise.all(
     names.map(addressesOf),

@@ -14,13 +14,12 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
-/** S3Proxy, a server of the S3 protocol, with an empty bucket and the signatures checked. */
+/** S3Proxy, a server of the S3 protocol, with an empty bucket, which verifies signatures. */
 export type TestS3 = AsyncDisposable & {
-  /** As BLOB_URL has it, with other credentials or another bucket where a test wants what is wrong. */
+  /** The BLOB_URL, with other credentials or another bucket for tests of errors. */
   url(changes?: { bucket?: string; secret?: string; prefix?: string }): string;
   /**
-   * The keys of all objects in the bucket and of all uploads in parts that were begun and not ended, as the
-   * server tells them.
+   * The keys of all objects in the bucket and of all unfinished multipart uploads, according to the server.
    */
   keys(): Promise<readonly string[]>;
   kill(): Promise<void>;
@@ -34,7 +33,7 @@ const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'ann
 
 const isInstalled = ['java', 'mvn'].every((program) => spawnSync(program, ['-version']).status === 0);
 
-/** Why there can be no S3 here, for tests that are then left out. CI has no excuse: there they fail. */
+/** Why there is no S3 here; such tests are skipped. On CI they fail instead. */
 export const s3Missing: string | undefined =
   isInstalled || process.env.CI === 'true'
     ? undefined
@@ -42,7 +41,7 @@ export const s3Missing: string | undefined =
 
 const BUCKET = 'uploads';
 const KEY = 'test-key';
-/** With what must be written in another way in a URL. */
+/** With characters that a URL must encode. */
 const SECRET = 'a/secret+with=more:than@letters';
 const STARTS_MAX = 5;
 const START_MS = 60_000;
@@ -87,7 +86,7 @@ const keysIn = async (client: S3Client): Promise<readonly string[]> => {
   return [...Contents.map(({ Key = '' }) => Key), ...Uploads.map(({ Key = '' }) => `${Key} in parts`)];
 };
 
-/** Others may fetch it at the same time: it moves to its place once it is whole. */
+/** Others may fetch it at the same time: it is moved into place once complete. */
 const fetchJar = async (): Promise<string> => {
   const jar = join(CACHE, FILE);
   if (await isThere(jar)) return jar;
@@ -118,7 +117,7 @@ const isThere = (file: string): Promise<boolean> =>
 
 type Server = { kill(): Promise<void> };
 
-/** Another program may take the port between the question and the start. */
+/** Another program may take the port between the choice and the start. */
 const startSomewhere = async (jar: string, folder: string): Promise<{ port: number; server: Server }> => {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
@@ -130,7 +129,7 @@ const startSomewhere = async (jar: string, folder: string): Promise<{ port: numb
   }
 };
 
-/** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
+/** The shell reads from this process until that ends, however it ends, and then ends the server. */
 const KEEPER =
   'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; read -r _; kill -KILL "$server"; wait "$server"';
 const QUICK_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m'];
@@ -144,7 +143,7 @@ const startOn = async (port: number, jar: string, folder: string): Promise<Serve
   });
   const server = { kill: () => end(keeper) };
   try {
-    // Its own log says so, and not somebody else's answer on the port.
+    // Its own log says so; an answer on the port might be another server's.
     await until(
       () => readFile(log, 'utf8').catch(() => ''),
       (text) => /Started Server@/.test(text),
@@ -165,8 +164,7 @@ const settingsOf = (port: number): string =>
     's3proxy.authorization=aws-v4',
     `s3proxy.identity=${KEY}`,
     `s3proxy.credential=${SECRET}`,
-    // Its other stores leave files of their own behind where an upload breaks off, and cannot list the bucket
-    // then.
+    // Its other stores leave temporary files after an interrupted upload, and cannot list the bucket then.
     'jclouds.provider=transient',
   ].join('\n');
 

@@ -3,12 +3,12 @@ import { scaled } from '../../testing/load.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** How long a test and a hook may take on a quiet machine. */
+    /** The time limits of a test and a hook on a quiet machine. */
     readonly limitsMs: { readonly test: number; readonly hook: number };
   }
 }
 
-/** Before each file, vitest's own limits are made as long as the load demands. */
+/** Before each file, scales vitest's own limits by the load. */
 const limitsMs = inject('limitsMs');
 vi.setConfig({
   testTimeout: scaled(limitsMs.test),

@@ -6,12 +6,12 @@ import type { Installation } from './installation.ts';
 import { SCOPES } from './policy.ts';
 
 /**
- * Who asks. Things are the author's, or the service's where a service asks. `service` has the scope of the
- * operation, and those of reading; `bare` is the same service with every scope but that one.
+ * The callers. Items are the author's, or the service's if a service is the caller. `service` has the scope
+ * of the operation, and those of reading; `bare` is the same service with every scope but that one.
  */
 export const CALLERS = ['anonymous', 'reader', 'author', 'other', 'admin', 'service', 'bare'] as const;
 type CallerName = (typeof CALLERS)[number];
-/** The same service without the scope first: what it may do with it can end its tokens. */
+/** The service without the scope comes first: with the scope it may end its own tokens. */
 export const CALLERS_IN_TURN: readonly CallerName[] = [
   'bare',
   ...CALLERS.filter((caller) => caller !== 'bare'),
@@ -31,17 +31,17 @@ type Ids = {
   readonly stream?: string;
 };
 
-/** Who asks, and for what, which is there for this one attempt. */
+/** The caller, and the item of this one attempt. */
 type Scene = {
   readonly holder: TokenHolder | undefined;
   readonly ids: Ids;
-  /** What the situation adds to what is sent. */
+  /** Additions of the situation to the request. */
   readonly more: object | undefined;
-  /** For reads, which must have come as far as what was made. */
+  /** For reads, which must wait for the item. */
   readonly visible: Readonly<Record<string, string>>;
 };
 
-/** Sets scenes in which operations are tried. */
+/** Sets up scenes in which operations are tried. */
 export const openScenes = async (installation: Installation): Promise<(asked: Asked) => Promise<Scene>> => {
   const people = await openPeople(installation);
   const workshop = openWorkshop(restClientOf(installation), people.administrator);
@@ -93,16 +93,16 @@ const openCallers = async (people: People, { write }: Workshop): Promise<Callers
   };
 };
 
-/** Where the administrator makes what is tried upon. */
+/** Where the administrator makes the items of attempts. */
 type Workshop = {
-  /** Answers with the id. */
+  /** Returns the id. */
   write(method: string, path: string, body?: object): Promise<number>;
   articleBy(authorId: number, publish: boolean): Promise<number>;
   commentBy(authorId: number, articleId: number): Promise<number>;
   webhookOf(ownerId: number, enabled?: boolean): Promise<number>;
-  /** The id of what a list holds, once there is something in it. */
+  /** The id of the first item of a list, once there is one. */
   firstOf(path: string): Promise<string>;
-  /** For reads, which must have come as far as what was made. */
+  /** For reads, which must wait for the item. */
   visible(): Readonly<Record<string, string>>;
 };
 
@@ -121,7 +121,7 @@ const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
       write('POST', '/articles', { authorId, title: 'On engines', body: '', tags: ['engines'], publish }),
     commentBy: (authorId, articleId) =>
       write('POST', `/articles/${articleId}/comments`, { authorId, text: 'A comment.' }),
-    // To nowhere, and of nothing that happens here.
+    // To an address where nothing listens, for events that do not happen here.
     webhookOf: (ownerId, enabled = true) =>
       write('POST', '/webhooks', {
         ownerId,
@@ -148,7 +148,7 @@ type Place = {
 type Target = Ids & { readonly body?: object };
 type Prepare = (workshop: Workshop, place: Place) => Promise<Target>;
 
-/** The administrator changes and deletes somebody new; the others, the author or themselves. */
+/** The administrator changes and deletes a new user; the others, the author or themselves. */
 const userFor = async ({ write }: Workshop, { caller, ownerId }: Place): Promise<number> =>
   caller === 'admin' ? write('POST', '/users', { name: 'Nora' }) : ownerId;
 

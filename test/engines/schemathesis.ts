@@ -10,7 +10,7 @@ import { temporaryDataDir } from './data-dir.ts';
 const run = promisify(execFile);
 const REQUIREMENTS = join(import.meta.dirname, '../conformance/requirements.txt');
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
-/** Beyond its own budget it finishes what it is at. */
+/** Beyond its budget it finishes its current work. */
 const OVERTIME_MS = 60_000;
 
 /** Why it cannot run here. It is a Python program, and Annals does not need Python. */
@@ -19,7 +19,7 @@ export const pythonMissing: string | undefined =
     ? undefined
     : 'there is no python3 with venv';
 
-/** Installs it once, into a cache folder of the user's. */
+/** Installs it once, into the user's cache folder. */
 export const installSchemathesis = async (): Promise<string> => {
   const [name = ''] = (await readFile(REQUIREMENTS, 'utf8')).split('\n');
   const folder = join(
@@ -45,7 +45,7 @@ type Options = {
   readonly url: string;
   /** Without one, anonymous. */
   readonly token: string | undefined;
-  /** What there is, by the names of path parameters. */
+  /** Existing ids, by the names of path parameters. */
   readonly ids: Readonly<Record<string, readonly (number | string)[]>>;
   readonly seconds: number;
   readonly seed: number;
@@ -53,7 +53,7 @@ type Options = {
 
 export type Verdict = { readonly passed: boolean; readonly report: string };
 
-/** Sends what /openapi.json allows, and what it does not, and holds the answers to it. */
+/** Sends valid and invalid requests according to /openapi.json, and checks the answers. */
 export const runSchemathesis = async (
   program: string,
   { url, token, ids, seconds, seed }: Options,
@@ -88,7 +88,7 @@ export const runSchemathesis = async (
   }
 };
 
-/** Those that judge answers; what must be refused, and what must not, our own tests say more exactly. */
+/** The checks of answers; our own tests are more precise about what must be refused. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
@@ -99,7 +99,7 @@ const CHECKS = [
   'ignored_auth',
 ];
 
-/** Most of the ids that it uses are of things that there are. */
+/** Most of its ids exist. */
 const configOf = (ids: Options['ids']): string => {
   const bindings = Object.keys(ids).map(
     (name) => `"path.${name}" = { dictionary = "${name}", probability = 0.8 }`,

@@ -6,27 +6,27 @@ import { decodeJwt, SignJWT } from 'jose';
 import { clientModule, IMPORT_MAP } from './client-modules.ts';
 
 /**
- * A site with pages that sign in, and a server of our own making behind it that rotates refresh tokens and
- * can go wrong in every way.
+ * A site with pages that sign in, and a scripted server behind it that rotates refresh tokens and can fail in
+ * every way.
  */
 export type ScriptedSignIn = AsyncDisposable & {
   readonly url: string;
-  /** The forms that came to `/token`, and what was revoked. */
+  /** The forms sent to `/token`, and revoked tokens. */
   readonly forms: URLSearchParams[];
   readonly revoked: string[];
-  /** The authorizations that came with requests, and their proofs. */
+  /** The authorizations of requests, and their proofs. */
   readonly sent: (string | undefined)[];
   readonly proofs: Record<string, unknown>[];
   readonly isReused: () => boolean;
-  /** Refuses the access tokens that there are. */
+  /** Refuses all current access tokens. */
   endAccess(): void;
-  /** Refuses all refresh tokens that there are. */
+  /** Refuses all current refresh tokens. */
   endRefresh(): void;
-  /** Each is what happens to the next request for tokens instead. */
+  /** Each replaces the next token request with an error. */
   readonly troubles: (number | 'cut' | 'lost' | 'nonce')[];
   /** Answers of `/token` wait for it. */
   gate: Promise<void>;
-  /** What the sign-in page answers with, instead of a code. */
+  /** The answer of the sign-in page, instead of a code. */
   answer: Record<string, string> | undefined;
   /** By how much its clock is ahead. */
   aheadS: number;
@@ -117,7 +117,7 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     if (trouble === 'nonce') return send(400, { error: 'use_dpop_nonce' }, { 'DPoP-Nonce': 'of-token' });
     if (typeof trouble === 'number') return send(trouble, { error: 'temporarily_unavailable' });
     const isGranted = grantOf(form);
-    // It is done, and nobody hears of it.
+    // It is done, but the answer is lost.
     if (trouble === 'lost') return void response.destroy();
     if (!isGranted)
       return send(400, { error: 'invalid_grant', error_description: 'it is of no use any more' });

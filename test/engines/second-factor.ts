@@ -8,9 +8,9 @@ import {
   type Somebody,
 } from './own-account.ts';
 
-/** An app that shows codes, and the paper with the codes beside it. */
+/** An app that shows codes, and the recovery codes on paper. */
 export type CodeApp = {
-  /** One that was not shown before, as far as there is one. */
+  /** A code that was not used before, if possible. */
   next(): string;
   readonly recoveryCodes: readonly string[];
 };
@@ -22,13 +22,13 @@ const decode = (text: string): Buffer => {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 };
 
-/** Reads the secret from the page as an app reads it from the picture. */
+/** Reads the secret from the page as an app does from the QR code. */
 export const openCodeApp = (body: string): { next(): string } => {
   const secret = decode(/secret=([A-Z2-7]+)/.exec(body)?.[1] ?? '');
   let last = 0;
   return {
     next() {
-      // One step ahead is good as well, so that no test waits for the clock.
+      // One step ahead is valid as well, so no test waits for the clock.
       last = Math.max(stepAt(Date.now()) - 1, last + 1);
       return codeOf(secret, last);
     },
@@ -38,7 +38,7 @@ export const openCodeApp = (body: string): { next(): string } => {
 export const recoveryCodesIn = (body: string): readonly string[] =>
   [...body.matchAll(/<li>([0-9a-z]{4}(?:-[0-9a-z]{4}){3})<\/li>/g)].map(([, code = '']) => code);
 
-/** Turns codes on for who is signed in. */
+/** Turns codes on for the signed-in person. */
 export const setUpCodes = async (account: OwnAccount): Promise<CodeApp> => {
   const page = await account.get('/account/second-factor');
   const app = openCodeApp(page.body);
@@ -46,7 +46,7 @@ export const setUpCodes = async (account: OwnAccount): Promise<CodeApp> => {
   return { ...app, recoveryCodes: recoveryCodesIn(done.body) };
 };
 
-/** Somebody new who is asked for codes, signed in. */
+/** A new person with a second factor, signed in. */
 export const somebodyWithCodes = async (
   world: AccountWorld,
 ): Promise<{ person: Somebody; account: OwnAccount; app: CodeApp }> => {
@@ -54,7 +54,7 @@ export const somebodyWithCodes = async (
   return { person, account, app: await setUpCodes(account) };
 };
 
-/** As far as the question for a code. */
+/** Up to the prompt for a code. */
 export const givePassword = async (
   { site }: AccountWorld,
   person: Pick<Somebody, 'email' | 'password'>,

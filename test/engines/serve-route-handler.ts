@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
-// Serves the route handlers of the file that is named, such as `POST(request)`, as frameworks do that know
-// `Request` and `Response`.
+// Serves the route handlers of the given file, such as `POST(request)`, like frameworks based on `Request`
+// and `Response`.
 
 type Handler = (request: Request) => Promise<Response>;
 

@@ -1,8 +1,8 @@
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
 /**
- * A log that is read in small pages, each of which is empty once more is asked for: whoever keeps pages has
- * kept nothing.
+ * A log read in small pages, each emptied once the next is requested: a reader that keeps pages keeps
+ * nothing.
  */
 export const smallPages = (eventLog: Pick<EventLog, 'read'>, size: number): Pick<EventLog, 'read'> => ({
   async *read(stream, from, to) {

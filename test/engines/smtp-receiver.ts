@@ -5,7 +5,7 @@ import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { until } from '../../testing/until.ts';
 
-/** A message as a program for mail reads it; `raw` is what came over the line. */
+/** A message as a mail program reads it; `raw` is the transmitted text. */
 export type ReceivedMail = {
   readonly to: readonly string[];
   readonly from: string;
@@ -17,7 +17,7 @@ export type ReceivedMail = {
 export type SmtpReceiver = AsyncDisposable & {
   readonly url: string;
   readonly messages: readonly ReceivedMail[];
-  /** Who has shown a password, right or wrong. */
+  /** The senders of passwords, right or wrong. */
   readonly logins: readonly string[];
   /** The first message to an address after so many. */
   mailTo(address: string, after?: number): Promise<ReceivedMail>;
@@ -28,7 +28,7 @@ type Options = {
   readonly refuse?: (address: string) => boolean;
 };
 
-/** A mail server that keeps what it gets, on a port of its own. */
+/** A mail server that stores its messages, on a port of its own. */
 export const startSmtpReceiver = async ({
   login,
   refuse = () => false,
@@ -92,7 +92,7 @@ export const startSmtpReceiver = async ({
   };
 };
 
-/** The link that a message is about. */
+/** The link in a message. */
 export const linkIn = ({ text }: Pick<ReceivedMail, 'text'>): string => {
   const link = /https?:\/\/\S+/.exec(text)?.[0];
   if (link === undefined) throw new Error(`there is no link in ${text}`);

@@ -2,9 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { RUN } from './data-dir.ts';
 
-/**
- * Names the run, and has what it leaves removed, also where it is ended by a signal and without any teardown.
- */
+/** Names the run, and has its remains removed, even after a signal without any teardown. */
 export const startReaper = (): void => {
   if (process.env[RUN] !== undefined) return;
   const run = String(process.pid);

@@ -9,23 +9,20 @@ import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
-/**
- * A PostgreSQL of the system's packages, with the tools that operators make backups with; the embedded one
- * has none.
- */
+/** A PostgreSQL of the system's packages, with the tools for backups; the embedded one has none. */
 export type SystemPostgres = AsyncDisposable & {
   readonly url: string;
-  /** Where its files are. */
+  /** The folder of its files. */
   readonly pgdata: string;
   /** Makes the files of a new one. */
   initialize(): Promise<void>;
   start(): Promise<void>;
-  /** Makes of it a standby of another, from which it receives what is committed there, and starts it. */
+  /** Makes it a standby of another, whose commits it receives, and starts it. */
   followPrimary(url: string): Promise<void>;
   createDatabase(): Promise<void>;
-  /** The machine is gone, with its disk. */
+  /** Destroys it with its disk. */
   destroy(): Promise<void>;
-  /** Makes the files in `pgdata` those of the server's user. */
+  /** Gives the files in `pgdata` to the server's user. */
   handOver(): Promise<void>;
 };
 
@@ -54,7 +51,7 @@ const findTools = async (): Promise<string | undefined> => {
 /** The folder of its programs. */
 export const systemPostgresBin = await findTools();
 
-/** Why there can be none here, for tests that are then left out. CI has no excuse: there they fail. */
+/** Why there is none here; such tests are skipped. On CI they fail instead. */
 export const systemPostgresMissing: string | undefined =
   systemPostgresBin !== undefined || process.env.CI === 'true'
     ? undefined
@@ -150,7 +147,7 @@ export const startSystemPostgres = async ({
   };
 };
 
-/** As soon as it takes writes: a restored one first takes in what it is to be brought up to. */
+/** True once it accepts writes: a restored one first replays its log. */
 const answers = (url: string): Promise<boolean> =>
   inDatabase(url, async (client) => {
     const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering');

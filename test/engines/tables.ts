@@ -1,5 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 
-/** Of the domain that tests try the kernel with. */
+/** The tables of the domain with which tests try the kernel. */
 export const tables = tablesOf(publishing);

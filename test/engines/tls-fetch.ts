@@ -9,7 +9,7 @@ import { startHttpServer } from '#shared/http/server.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
-/** Serves by TLS as production does, asking clients for certificates. */
+/** Serves TLS as in production, asking clients for certificates. */
 export const serveTls = async (
   handler: RequestListener,
 ): Promise<AsyncDisposable & { readonly url: string }> => {
@@ -40,7 +40,7 @@ export const serveTls = async (
   return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** `fetch` with a client certificate, which the one of Node has no option for. */
+/** `fetch` with a client certificate, for which Node's has no option. */
 export const fetchWithCertificate =
   (origin: string, pair: { readonly cert: string; readonly key: string } | undefined): typeof fetch =>
   async (input, init) => {
@@ -65,7 +65,7 @@ export const fetchWithCertificate =
     });
   };
 
-/** Several of one name stay several, such as cookies. */
+/** Repeated headers stay separate, such as cookies. */
 const headersOf = ({ headersDistinct }: IncomingMessage): [string, string][] =>
   Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),

@@ -4,14 +4,14 @@ import type { EventId, StreamName } from '#shared/brands.ts';
 import { until } from '../../testing/until.ts';
 import { type Asker, type Backend, openBackend } from './backend.ts';
 
-/** A system with a little of everything, and what every kind of caller is told of it. */
+/** A system with a little of everything, and the answers to every kind of caller. */
 export type Story = {
   readonly callers: readonly (Asker | null)[];
   readonly paths: readonly string[];
   readonly queries: readonly string[];
 };
 
-/** Users, one of them erased, articles in all states, comments, a webhook, and an article that is parked. */
+/** Users, one of them erased, articles in all states, comments, a webhook, and a parked article. */
 export const tellStory = async (world: Backend): Promise<Story> => {
   const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
     const reply = await world.ask(path, { by, method, ...(body && { body }) });
@@ -79,7 +79,7 @@ export const tellStory = async (world: Backend): Promise<Story> => {
   };
 };
 
-/** The process manager may still be at what a deletion brings with it. */
+/** The process manager may still process consequences of a deletion. */
 const untilSettled = async ({ side }: Backend): Promise<void> => {
   const followers = () =>
     side.pool
@@ -98,7 +98,7 @@ const untilSettled = async ({ side }: Backend): Promise<void> => {
   );
 };
 
-/** All that everybody is told. Cursors are of one log, and are left out. */
+/** All answers to everybody. Omits cursors, which depend on the log. */
 export const answersOf = async (
   story: Story,
   on: Parameters<typeof openBackend>[1] & object,

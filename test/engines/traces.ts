@@ -5,7 +5,7 @@ import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.ts';
 
 let traces = 0;
 
-/** A place in a trace of its own, as a client begins one. */
+/** A span context in a trace of its own, as a client starts one. */
 export const newTrace = ({ isSampled = true } = {}): TracePlace & { readonly traceparent: string } => {
   traces += 1;
   const place = { traceId: `${traces}`.padStart(32, 'a'), spanId: `${traces}`.padStart(16, 'b'), isSampled };
@@ -31,10 +31,7 @@ export const untilTold = (
 
 const BY_KAFKA_WITHIN_MS = 60_000;
 
-/**
- * Those who follow hear from the log what Kafka does not have in time; what they do because of Kafka follows
- * from the publishing.
- */
+/** Subscribers get late changes from the log; spans caused by Kafka are children of the publishing. */
 export const untilHeardByKafka = (
   receiver: OtlpReceiver,
   change: (traceparent: string) => Promise<unknown>,
@@ -55,7 +52,7 @@ export const untilHeardByKafka = (
 
 const HEARING = ['tell followers', 'plan webhooks'];
 
-/** The one of this name, and with these attributes. */
+/** The one with this name and these attributes. */
 export const only = (
   spans: readonly ReceivedSpan[],
   name: string,
@@ -71,7 +68,7 @@ export const only = (
   return found[0] as ReceivedSpan;
 };
 
-/** The lines of a log that belong to a trace. */
+/** The log lines of a trace. */
 export const linesOf = (printed: string, traceId: string): readonly object[] =>
   printed
     .split('\n')

@@ -1,25 +1,19 @@
-/**
- * A block of a page: what is typed, with what the page says that one then sees, or a file that is written or
- * changed.
- */
+/** A block of a page: the commands with their expected output, or a file to write or change. */
 export type Step = {
   /** The heading above it. */
   readonly section: string;
-  /** `server` for what runs on in a terminal of its own. */
+  /** `server` for a process that runs on in a terminal of its own. */
   readonly where: 'server' | 'shell' | 'written file' | 'changed file';
-  /** Of a file: its path. */
+  /** The path of a file. */
   readonly path: string;
-  /** The commands, the whole file, or the difference. */
+  /** The commands, the whole file, or the diff. */
   readonly text: string;
   readonly shown: string | undefined;
 };
 
 const PART = /^## (?<heading>[^\n]+)$|^```(?<language>\S+)(?: (?<after>\S+))?\n(?<text>.*?)^```$/gms;
 
-/**
- * The steps in their order, by their sections. Nothing is left out: a block in any other language than these
- * is an error.
- */
+/** The steps in order, by section. Nothing is skipped: a block in any other language is an error. */
 export const sectionsOf = (page: string): readonly (readonly [section: string, steps: readonly Step[]])[] => {
   const steps: Step[] = [];
   let section = '';
@@ -43,11 +37,11 @@ export const sectionsOf = (page: string): readonly (readonly [section: string, s
   return [...Map.groupBy(steps, (step) => step.section)];
 };
 
-/** What is shown, as a pattern of what must come: `…` stands for anything. */
+/** The expected output as a pattern: `…` matches anything. */
 export const patternOf = (shown: string): RegExp =>
   new RegExp(`^\\s*${shown.trim().split('…').map(RegExp.escape).join('[^]*?')}\\s*$`);
 
-/** A file after the differences of a block, whose parts are told apart by `…`: each must fit one place. */
+/** A file after the diffs of a block, separated by `…`: each must match in one place. */
 export const changed = (file: string, differences: string): string =>
   differences.split(/^…\n/m).reduce((before, difference) => {
     const side = (sign: string) =>

@@ -6,19 +6,19 @@ import type { Readable, Writable } from 'node:stream';
 import { until } from '../../testing/until.ts';
 
 const DEADLINE_MS = 100_000;
-/** What goes on behind a command that has ended is seen soon after. */
+/** The output of a background process appears soon after. */
 const SHOWS_MS = 20_000;
 
-/** A shell in which somebody types. */
+/** A shell with typed commands. */
 export type TutorialTerminal = AsyncDisposable & {
   /**
-   * Runs what was typed, and answers when it is over with what came since: the rest of an earlier command
-   * that runs on, too.
+   * Runs the typed commands, and returns their output once they have ended, with further output of earlier
+   * background commands.
    */
   type(commands: string, shows?: (printed: string) => boolean): Promise<string>;
-  /** What there is to see since something was typed last. */
+  /** The output since the last command. */
   printed(): string;
-  /** Ctrl+C, once; answers when all has ended. */
+  /** Ctrl+C, once; resolves when everything has ended. */
   interrupt(): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ export const openTutorialTerminal = (
     ...environment,
     PATH: path,
   };
-  // A group of its own, as a terminal makes one, so that what it has started ends with it.
+  // A process group of its own, like in a terminal, so that its children end with it.
   const bash = spawn('bash', ['--norc', '-c', 'exec bash --norc -s 2>&1'], {
     cwd: folder,
     env,

@@ -14,20 +14,20 @@ type Answer = {
   readonly data: Readonly<Record<string, unknown>> | null;
 };
 
-/** An installation, somebody with posts, and the folder that pictures come to lie in. */
+/** An installation, a user with posts, and the folder of uploads. */
 export type UploadsWorld = {
   readonly author: TokenHolder;
   readonly reader: TokenHolder;
   readonly ask: RestClient;
-  /** Makes a draft of the author's; answers with its id. */
+  /** Makes a draft of the author; returns its id. */
   post(): Promise<string>;
   send(
     form: Form,
     options?: { readonly headers?: Readonly<Record<string, string>>; readonly token?: string | null },
   ): Promise<Answer>;
-  /** Begins a request by hand, to break it off in the middle. */
+  /** Starts a raw request, to break it off in the middle. */
   begin(boundary: string): Promise<Socket>;
-  /** Everything in the folder, what is still coming in among it. */
+  /** Everything in the folder, including unfinished uploads. */
   stored(): Promise<readonly string[]>;
   nothingStored(): Promise<void>;
 };
@@ -102,7 +102,7 @@ export const createUploadsWorld = async (installation: Installation): Promise<Up
   };
 };
 
-/** As Apollo's upload client sends it: nulls in the operations, the map, and the files by number. */
+/** In the form of Apollo's upload client: nulls in the operations, the map, and the files by number. */
 export const formOf = (query: string, variables: object, files: Readonly<Record<string, Blob>>): Form => [
   ['operations', JSON.stringify({ query, variables })],
   [

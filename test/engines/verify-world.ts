@@ -15,14 +15,14 @@ import type { StartLog } from './log-engines.ts';
 import { untilProjected } from './projection.ts';
 import { createRebuildWorld, type RebuildWorld } from './rebuild-world.ts';
 
-/** A read model in which there is something of everything, and what verifies it. */
+/** A read model with something of everything, and its verification. */
 export type VerifyWorld = RebuildWorld & {
   readonly article: ArticleId;
   readonly webhook: WebhookId;
   verify(more?: Partial<Verification>): Promise<Report>;
-  /** Does what nobody may do to a table, verifies, and undoes it. */
+  /** Tampers with a table, verifies, and undoes it. */
   verifyTampered(statement: string, undo: string): Promise<Report>;
-  /** Has all that is in the log chained and signed. */
+  /** Chains and signs the whole log. */
   sign(): Promise<void>;
 };
 
@@ -107,7 +107,7 @@ const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> =>
   return id as WebhookId;
 };
 
-/** Through all that can happen to one; a second stays as it was. */
+/** One webhook through all its states; a second stays unchanged. */
 const writeWebhooks = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
   const webhookId = await register(side, owner);
   await register(side, owner);
@@ -124,7 +124,7 @@ const writeWebhooks = async (side: CommandSide, owner: UserId): Promise<WebhookI
   return webhookId;
 };
 
-/** Somebody was here, wrote, and is gone. */
+/** A user who wrote something and was deleted. */
 const writeDeparture = async (side: CommandSide, article: ArticleId): Promise<void> => {
   const gone = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
   await draftArticle(side, gone);
@@ -132,7 +132,7 @@ const writeDeparture = async (side: CommandSide, article: ArticleId): Promise<vo
   await register(side, gone);
   await side.send({ type: 'UpdateUser', userId: gone, name: 'Going' }, by(as(gone)));
   await side.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
-  // What can be read of them is otherwise one thing now, and another in a moment.
+  // Otherwise the readable data would change in a moment.
   await until(
     () => side.keys.find([gone]),
     (found) => found.get(gone) === 'destroyed',

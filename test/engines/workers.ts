@@ -11,7 +11,7 @@ import { type RoleProcess, startRole } from './role-process.ts';
 export type Workers = AsyncDisposable &
   Pick<Installation, 'url' | 'admin' | 'fetch' | 'settings'> & {
     readonly primary: RoleProcess;
-    /** Its workers that run now, by their names. */
+    /** Its running workers, by name. */
     pids(): Promise<ReadonlyMap<string, number>>;
     metrics(): Promise<string>;
   };

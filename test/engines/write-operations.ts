@@ -2,7 +2,7 @@ import type { RestOperation } from '#shared/rest/operation.ts';
 import { OPERATIONS, operation as operationOf } from './operations.ts';
 import { ARTICLE, make, type WriteWorld } from './write-world.ts';
 
-/** A request that every check lets through, so that a test spoils one thing of it. */
+/** A valid request, so that a test invalidates one thing of it. */
 export type GoodWrite = {
   readonly name: string;
   readonly operation: RestOperation;
@@ -46,7 +46,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>> | undefi
   disableWebhook: undefined,
 };
 
-/** Every write that is no upload, and those of JSON merge patches under their own media type. */
+/** Every write without uploads; JSON merge patches also with their own media type. */
 export const GOOD_WRITES: readonly GoodWrite[] = Object.entries(BODIES).flatMap(([id, body]) => {
   const operation = operationOf(id);
   const types = Object.keys(operation.body ?? { '': undefined }).filter(
@@ -76,7 +76,7 @@ export const makeItems = async (world: WriteWorld): Promise<Items> => {
   const userId = await make(world, '/users', { name: 'Grace' }, world.admin);
   const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
   const commentId = await make(world, `/articles/${articleId}/comments`, { text: 'One' });
-  // Changed, so that the first version is an old one.
+  // Changed, so that the first version is outdated.
   await world.send('PATCH', `/users/${userId}`, { body: { name: 'Hopper' }, by: world.admin });
   await world.send('PATCH', `/comments/${commentId}`, { body: { text: 'Two' } });
   const webhookId = await make(world, '/webhooks', WEBHOOK);

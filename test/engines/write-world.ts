@@ -27,21 +27,21 @@ export type Written = {
   /** Sent as JSON, unless it is text or bytes. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Who sends it; `null` is nobody. */
+  /** The sender; `null` is anonymous. */
   readonly by?: { readonly id: UserId; readonly role: string; readonly scope?: string } | null;
 };
 
 /** The command role as clients reach it, with an author, a reader and an administrator. */
 export type WriteWorld = AsyncDisposable & {
   readonly side: CommandSide;
-  /** The folder that uploads are kept in. */
+  /** The folder of uploads. */
   readonly uploads: string;
   readonly url: string;
   readonly author: Person;
   readonly reader: Person;
   readonly admin: Person;
   token(by: Person): Promise<string>;
-  /** By the author, unless somebody else is named. */
+  /** By the author by default. */
   send(method: string, path: string, written?: Written): Promise<WriteAnswer>;
 };
 type Person = { readonly id: UserId; readonly role: 'reader' | 'author' | 'admin'; readonly scope?: string };
@@ -51,7 +51,7 @@ type Options = {
   readonly bodyBytesMax?: number;
   readonly limits?: Partial<HttpLimits>;
   readonly wrap?: (log: EventLog) => EventLog;
-  /** What stands before the routes, in place of the check of tokens alone. */
+  /** Middleware before the routes, instead of the verification of tokens only. */
   readonly admit?: (authentication: Authentication) => RequestHandler;
 };
 
@@ -121,7 +121,7 @@ export const createWriteWorld = async ({
   };
 };
 
-/** Posts and answers with the id. */
+/** Posts and returns the id. */
 export const make = async (
   world: WriteWorld,
   path: string,

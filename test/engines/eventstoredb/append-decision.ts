@@ -11,8 +11,8 @@ const APPEND: AppendDecision = { decision: 'append' };
 const NO_STREAM_REVISION = -1n;
 
 /**
- * The real server's rule, told by the recorded facts: an id is known only within its stream, content is never
- * compared.
+ * The real server's rule, derived from the recorded facts: an id is known only within its stream, and content
+ * is never compared.
  */
 export const decideAppend = (
   stream: Stream,
@@ -49,7 +49,7 @@ const decideUnconditional = (stream: Stream, ids: readonly string[]): AppendDeci
   return { decision: 'repeat', revision };
 };
 
-/** An expected revision that lies behind is a repeat if exactly these ids stand after it. */
+/** An append at an outdated revision is a repeat if exactly these ids come after it. */
 const decideBehind = (stream: Stream, wanted: bigint, ids: readonly string[]): AppendDecision => {
   const start = Number(wanted) + 1;
   const standing = ids.findIndex((id, index) => stream.records[start + index]?.id !== id);

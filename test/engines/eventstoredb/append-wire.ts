@@ -16,7 +16,7 @@ import type { AppendOutcome } from './log.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
 import { streamIdentifier } from './wire.ts';
 
-/** The largest sum of data bytes in one append. */
+/** The maximum of data bytes in one append. */
 export const APPEND_BYTES_MAX = 1_048_576;
 
 type Expectation = { hasNoStream(): boolean; hasAny(): boolean; hasStreamExists(): boolean };
@@ -44,7 +44,7 @@ export const newEventIn = (
 
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What the server finds wrong before it looks at the log, in its own words. */
+/** The server's error for an invalid append, before it reads the log, in its own words. */
 export const malformationOf = (stream: string, events: readonly NewEvent[]): string | undefined => {
   if (stream === '') return "Value cannot be null. (Parameter 'value')";
   if (events.some((event) => !UUID_FORM.test(event.id))) return 'Unrecognized Guid format.';
@@ -55,7 +55,7 @@ export const malformationOf = (stream: string, events: readonly NewEvent[]): str
 export const dataBytesIn = (events: readonly NewEvent[]): number =>
   events.reduce((sum, event) => sum + event.data.length, 0);
 
-/** What BatchAppend answers, before it is addressed to its request. */
+/** The answer of BatchAppend, before it is addressed to its request. */
 export type BatchAnswer = (answer: BatchAppendResp) => BatchAppendResp;
 
 export const batchAnswerOf = (
@@ -103,7 +103,7 @@ export const badRequestAnswer = (message: string): BatchAnswer =>
     'BadRequest',
     new shared.BadRequest().setMessage(message).serializeBinary(),
   );
-/** A structured error whose details say nothing. */
+/** A structured error with empty details. */
 export const notNowAnswer =
   (says: NotNow): BatchAnswer =>
   (answer) => {
@@ -124,8 +124,7 @@ const refusal =
     answer.setError(statusOf(code, name, details));
 
 /**
- * A Status with empty details, as bytes: the class of the details belongs to a package that is not ours to
- * import.
+ * A Status with empty details, as bytes: the class of the details belongs to a package that we do not import.
  */
 const STATUS_WITH_DETAILS = Uint8Array.of(0x1a, 0x00);
 
@@ -151,8 +150,8 @@ export const addressed = (correlationId: UUID, stream: string): BatchAppendResp 
   new streams.BatchAppendResp().setCorrelationId(correlationId).setStreamIdentifier(streamIdentifier(stream));
 
 /**
- * The same id in the other form that the protocol knows: two signed halves. The second answer to a malformed
- * append uses it.
+ * The other form of an id in the protocol: two signed halves. The second answer to a malformed append uses
+ * it.
  */
 export const structured = (id: UUID): UUID => {
   const digits = id.getString().replaceAll('-', '');

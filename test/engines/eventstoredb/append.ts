@@ -32,7 +32,7 @@ type Append = {
 };
 type Answer = AppendResp | 'none';
 
-/** The older way in, one call an append, which the client takes when credentials are given. */
+/** The older method, one call per append, which the client uses with credentials. */
 export const append =
   (engine: Engine) =>
   (call: ServerReadableStream<AppendReq, AppendResp>, respond: sendUnaryData<AppendResp>) => {

@@ -36,10 +36,10 @@ type Append = {
   readonly events: NewEvent[];
 };
 
-/** After this long the real server gives up on an append that it had already refused, and answers again. */
+/** After this time the real server times out an append that it had already refused, and answers again. */
 const SECOND_ANSWER_MS = 2_000;
 
-/** One call carries every append of a client; requests and answers find each other by correlation id. */
+/** One call carries all appends of a client; correlation ids match answers to requests. */
 export const batchAppend = (engine: Engine) => (call: Call) => {
   const unfinished = new Map<string, Append>();
   engine.appendCalls.count += 1;
@@ -52,14 +52,14 @@ export const batchAppend = (engine: Engine) => (call: Call) => {
   call.on('end', () => call.end());
 };
 
-/** A large append comes in parts, of which only the first has options. */
+/** A large append comes in parts; only the first has options. */
 const gather = (unfinished: Map<string, Append>, request: BatchAppendReq): Append | undefined => {
   const correlationId = request.getCorrelationId();
   if (!correlationId) return undefined;
   const options = request.getOptions();
   const append = options ? begun(correlationId, options) : unfinished.get(correlationId.getString());
   if (!append) return undefined;
-  // Past the limit an append is refused whatever else comes, so the rest is not kept.
+  // Beyond the limit an append is refused in any case, so the rest is not kept.
   if (dataBytesIn(append.events) <= APPEND_BYTES_MAX)
     append.events.push(...request.getProposedMessagesList().map(newEventIn));
   if (!request.getIsFinal()) {
@@ -93,11 +93,11 @@ const handle = async (engine: Engine, call: Call, append: Append): Promise<void>
     return;
   }
   if (dataBytesIn(events) > APPEND_BYTES_MAX) return answer(tooLargeAnswer());
-  // A request that waited in a stopped server is past its deadline when the server wakes: refused, not
+  // A request that waited in a stopped server is past its deadline when the server resumes: refused, not
   // stored.
   if (append.deadlineMs < Date.now()) return answer(timeoutAnswer());
   const refusal = refusalByOthers(engine, call.metadata);
-  // Who leads is told by the end of the call; whatever else keeps it from taking the append, in an answer.
+  // The end of the call names the leader; any other refusal is an answer.
   if (refusal?.code === status.NOT_FOUND) return void call.emit('error', refusal);
   if (refusal?.code === status.UNKNOWN) return answer(notNowAnswer('No leader info available in response'));
   if (!takesAppends(engine)) return answer(notNowAnswer('Server Is Not Ready'));

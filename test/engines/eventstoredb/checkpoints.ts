@@ -2,13 +2,13 @@ import type { Filter } from './read-request.ts';
 import type { LogRecord } from './records.ts';
 import { checkpointBytes } from './wire.ts';
 
-/** Told each record a filtered subscription considers, says when a checkpoint is due. */
+/** Called with each record that a filtered subscription considers; returns a checkpoint when one is due. */
 export type Checkpoints = (considered: LogRecord) => Buffer | undefined;
 
 export const checkpointsWhileLive = (filter: Filter | undefined): Checkpoints => everyInterval(filter, 0);
 
 /**
- * As recorded: from the start a checkpoint names where its page began, with a prepare position of 0;
+ * As recorded: at the start, a checkpoint names the beginning of its page, with a prepare position of 0;
  * otherwise the record itself.
  */
 export const checkpointsFrom = (
@@ -17,7 +17,7 @@ export const checkpointsFrom = (
 ): Checkpoints => (before === 'start' ? byPage(filter) : everyInterval(filter, before?.indexInAppend ?? 0));
 
 /**
- * The real server considers the earlier events of the append that it resumes behind as well, hence the head
+ * The real server also considers the earlier events of the append that it resumes after, hence the head
  * start.
  */
 const everyInterval = (filter: Filter | undefined, headStart: number): Checkpoints => {

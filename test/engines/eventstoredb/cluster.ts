@@ -5,7 +5,7 @@ import { type EventStoreStandIn, startNode } from './server.ts';
 type ClusterOptions = {
   /** One for each node; 0 lets the system choose. */
   readonly ports?: readonly number[];
-  /** Where gossip says that the nodes are, if that is elsewhere. */
+  /** The nodes' addresses in gossip, if they differ. */
   readonly advertised?: readonly number[];
   readonly journal?: string | undefined;
 };
@@ -21,8 +21,8 @@ export type EventStoreCluster = AsyncDisposable & {
 const NODES = [0, 0, 0];
 
 /**
- * A cluster of nodes that have one log, of which the first leads. What they differ in is ordered: a node
- * lags, is between states, shows events that nobody else has, or is away.
+ * A cluster of nodes with one log; the first leads. Tests request their differences: a node lags, is between
+ * states, shows events that nobody else has, or is unavailable.
  */
 export const startEventStoreCluster = async ({
   ports = NODES,

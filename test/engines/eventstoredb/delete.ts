@@ -11,7 +11,7 @@ import type { Engine } from './engine.ts';
 import { badRequest, deletionRefused, streamDeleted } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
 
-/** A soft deletion: the stream reads as missing and may be born again. */
+/** A soft deletion: the stream reads as missing and may be recreated. */
 export const deleteStream =
   (engine: Engine) => (call: ServerUnaryCall<DeleteReq, DeleteResp>, respond: sendUnaryData<DeleteResp>) =>
     engine.gate.pass(
@@ -24,7 +24,7 @@ export const deleteStream =
         }, respond),
     );
 
-/** For ever: nothing is appended to the stream or read from it again. */
+/** Permanent: the stream can never be appended to or read again. */
 export const tombstoneStream =
   (engine: Engine) =>
   (call: ServerUnaryCall<TombstoneReq, TombstoneResp>, respond: sendUnaryData<TombstoneResp>) =>

@@ -3,16 +3,16 @@ import type { Gate } from './gate.ts';
 import type { Log } from './log.ts';
 import type { Node } from './node.ts';
 
-/** What every method of the stand-in works on. */
+/** The state that all methods of the stand-in share. */
 export type Engine = {
   readonly log: Log;
   readonly faults: FaultsInForce;
   readonly gate: Gate;
   readonly node: Node;
-  /** How many calls that carry appends were begun. */
+  /** The number of calls with appends that were started. */
   readonly appendCalls: { count: number };
   readonly liveSubscriptions: Set<LiveSubscription>;
-  /** How many messages a live subscription may lag behind before it is dropped. */
+  /** The maximum lag of a live subscription, in messages, before it is dropped. */
   readonly liveLagMax: number;
 };
 

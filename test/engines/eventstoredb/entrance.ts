@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net';
 
-/** Owns the sockets itself, so that connections can be cut the way a killed process cuts them. */
+/** Owns the sockets itself, so that connections can be cut as by a killed process. */
 export const entranceTo = (accept: (socket: Socket) => void) => {
   const sockets = new Set<Socket>();
   let listener: Listener | undefined;
@@ -15,7 +15,7 @@ export const entranceTo = (accept: (socket: Socket) => void) => {
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on('close', () => sockets.delete(socket));
-    // A client that goes away may reset the connection: nothing to do about it here.
+    // A client may reset the connection: nothing to do about it here.
     socket.on('error', () => {});
     accept(socket);
   };

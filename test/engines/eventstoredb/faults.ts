@@ -1,6 +1,6 @@
 /**
- * What a test orders to go wrong, how often and where. Each order is used up by the calls that meet it, in
- * the order given.
+ * The faults that a test requests, with their number and scope. Calls that meet a fault use it up, in the
+ * given order.
  */
 
 export type AppendFault =
@@ -16,13 +16,15 @@ export type AppendFault =
   | { readonly kind: 'delayed'; readonly delayMs: number }
   /** The shared call fails: UnavailableError for this append and all in flight. */
   | { readonly kind: 'stream-error'; readonly stored: boolean }
-  /** An answer that the client does not know, of a node that cannot serve just now; nothing is stored. */
+  /**
+   * The answer of a node that cannot serve at the moment, which the client does not know; nothing is stored.
+   */
   | { readonly kind: 'not-now'; readonly says: NotNow }
-  /** Stored, and refused as if it were not. */
+  /** Stored, but refused as if it were not. */
   | { readonly kind: 'stored-and-refused' }
   | { readonly kind: 'access-denied' };
 
-/** In the words of the server. */
+/** The words of the server. */
 export type NotNow = 'Server Is Not Ready' | 'Server Is Busy' | 'No leader info available in response';
 
 export type ReadFault =
@@ -33,7 +35,7 @@ export type ReadFault =
   | { readonly kind: 'unanswered' }
   | { readonly kind: 'access-denied' };
 
-/** Live faults strike in place of the next event, transition faults in place of caught-up. */
+/** Live faults replace the next event, transition faults replace caught-up. */
 type SubscriptionFault =
   | { readonly kind: 'access-denied'; readonly at: 'start' }
   | { readonly kind: 'too-slow'; readonly at: 'transition' | 'live' }
@@ -41,7 +43,7 @@ type SubscriptionFault =
   | { readonly kind: 'silent-end'; readonly at: 'transition' | 'live' };
 
 /**
- * `stream` limits an order to streams whose name starts so; reads and subscriptions of everything are called
+ * `stream` limits a fault to streams with this prefix; reads and subscriptions of everything are called
  * `$all`.
  */
 type Scope = { readonly times?: number; readonly stream?: string };
@@ -50,7 +52,7 @@ export type Faults = {
   appends(fault: AppendFault, scope?: Scope): void;
   reads(fault: ReadFault, scope?: Scope): void;
   subscriptions(fault: SubscriptionFault, scope?: Scope): void;
-  /** How many ordered faults have not struck yet. */
+  /** The number of requested faults that have not occurred yet. */
   pending(): number;
   clear(): void;
 };

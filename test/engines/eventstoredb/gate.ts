@@ -1,7 +1,4 @@
-/**
- * Stands before every request and answer: closed, it holds them back in order, like a process that was
- * stopped.
- */
+/** Comes before every request and answer: closed, it holds them back in order, like a stopped process. */
 export type Gate = {
   /** Now, or when the gate opens. */
   pass(action: () => void): void;

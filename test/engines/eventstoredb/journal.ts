@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { LogRecord } from './records.ts';
 
 /**
- * An append-only file of JSON lines, one line an atomic change; whatever waits goes to disk in one write and
- * one sync.
+ * An append-only file of JSON lines, one line per atomic change; pending lines are written and synced
+ * together.
  */
 export type Journal = {
   write(records: readonly LogRecord[], onDurable: () => void): void;
@@ -20,7 +20,7 @@ export type OpenedJournal = {
 export const openJournal = async (path: string): Promise<OpenedJournal> => {
   const file = await open(path, 'a+');
   const { changes, wholeBytes } = readChanges(await file.readFile());
-  // A line that a crash tore was never acknowledged; the next one must not be glued to it.
+  // A line torn by a crash was never acknowledged; the next one must not be joined to it.
   await file.truncate(wholeBytes);
   return { journal: journalIn(file), changes };
 };

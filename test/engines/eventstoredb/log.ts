@@ -29,10 +29,10 @@ export type AppendOutcome =
 export type Log = {
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendOutcome;
   remove(stream: string, expected: ExpectedRevision, how: 'delete' | 'tombstone'): AppendOutcome;
-  /** Resolves when every change so far is durable and may be answered. */
+  /** Resolves when all changes so far are durable and may be acknowledged. */
   settled(): Promise<void>;
   stream(name: string): Stream | undefined;
-  /** Everything ever appended; only the records before `visibleCount` are durable and may be shown. */
+  /** Everything ever appended; only the records before `visibleCount` are durable and visible. */
   readonly records: readonly LogRecord[];
   visibleCount(): number;
   endPosition(): number;
@@ -49,7 +49,7 @@ type State = {
   endPosition: number;
 };
 
-/** Where a fresh server's first event stood in the recorded run, behind the log's own epoch record. */
+/** The position of a fresh server's first event in the recorded run, after the log's own epoch record. */
 const FIRST_POSITION = 548;
 const FIRST_EVENT_JSON = '{"$maxAge":2592000,"$acl":{"$r":"$ops","$w":[],"$d":[],"$mr":[],"$mw":[]}}';
 
@@ -133,7 +133,7 @@ const remove = (
   const stream = streamNamed(state, name);
   if (stream.tombstone) return { outcome: 'deleted' };
   const current = lastRevision(stream);
-  // Recorded: even a deletion that expects no stream is refused when there is none.
+  // Recorded: even a deletion that expects no stream is refused if there is none.
   const refused = how === 'delete' && current === -1n;
   if (refused || !holds(expected, current)) return { outcome: 'wrong-revision', current };
   const records =
@@ -151,8 +151,8 @@ const holds = (expected: ExpectedRevision, current: bigint): boolean => {
 };
 
 /**
- * A stream is deleted, and reborn, by a new version of its metadata that says before which revision it is
- * cut.
+ * Deletes or recreates a stream by a new version of its metadata with the revision before which it is
+ * truncated.
  */
 const truncation = (state: State, position: number, name: string, mark: bigint): LogRecord[] => {
   const described = metadataStreamOf(name);
@@ -216,7 +216,7 @@ const ticksNow = (): string => `${BigInt(Date.now()) * TICKS_PER_MS}`;
 const endOf = (records: readonly LogRecord[]): number =>
   records.reduce((_, record) => record.position + sizeInLog(record), 0);
 
-/** Decided at once and in order, shown to readers only when it would survive a crash. */
+/** Decided at once and in order, but visible to readers only once durable. */
 const commit = (state: State, records: readonly LogRecord[]): void => {
   for (const record of records) apply(state, record);
   const count = state.records.length;

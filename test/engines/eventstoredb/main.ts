@@ -6,8 +6,8 @@ import { startEventStoreStandIn } from './server.ts';
 
 /**
  * node test/engines/eventstoredb/main.ts --port 0 [--data FILE]: prints its address as a line of JSON and
- * serves until SIGTERM. Several ports are those of a cluster, which gossip says is at as many --advertised
- * ones, and which is told by messages what its nodes do.
+ * serves until SIGTERM. Several ports make a cluster; --advertised sets their ports in gossip, and messages
+ * control its nodes.
  */
 const { values } = parseArgs({
   options: {

@@ -20,7 +20,7 @@ const STATES = {
 
 export type NodeState = keyof typeof STATES;
 
-/** What the nodes of a cluster know of each other. */
+/** A node as the others of its cluster know it. */
 export type Member = { readonly port: number; readonly state: NodeState; readonly isAlive: boolean };
 
 export type Node = { state: NodeState; members(): readonly Member[] };
@@ -28,11 +28,11 @@ export type Node = { state: NodeState; members(): readonly Member[] };
 const leaderOf = (node: Node): Member | undefined =>
   node.members().find(({ state, isAlive }) => state === 'leader' && isAlive);
 
-/** What the node does not do for itself, it passes on, or has nobody to pass it on to. */
+/** A node that does not lead passes appends on to the leader, or refuses them without one. */
 export const takesAppends = ({ node }: Engine): boolean =>
   node.state === 'leader' || (node.state === 'follower' && leaderOf(node) !== undefined);
 
-/** What whoever requires the leader is told by another node. */
+/** The refusal of another node to requests that require the leader. */
 export const refusalByOthers = ({ node }: Engine, metadata: Metadata): Refusal | undefined => {
   if (node.state === 'leader' || metadata.get('requires-leader')[0] !== 'true') return undefined;
   if (node.state !== 'follower') return notNow('Server Is Not Ready');

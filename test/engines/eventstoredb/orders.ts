@@ -1,7 +1,7 @@
 import type { EventStoreCluster } from './cluster.ts';
 import type { NodeState } from './node.ts';
 
-/** What the nodes of a cluster in another process are told to do. */
+/** Instructions for the nodes of a cluster in another process. */
 export type Order =
   | { readonly does: 'lead' | 'stop' | 'restart' | 'lag' | 'catch-up'; readonly node: number }
   | { readonly does: 'become'; readonly node: number; readonly state: NodeState }

@@ -7,25 +7,23 @@ import type { Order } from './orders.ts';
 export type EventStoreProcess = AsyncDisposable & {
   readonly address: string;
   readonly port: number;
-  /** SIGSTOP and SIGCONT act at once; any other signal is followed to the end of the process. */
+  /** SIGSTOP and SIGCONT act at once; for any other signal, waits for the end of the process. */
   signal(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   exitCode(): number | null;
-  /** What a node of a cluster does; resolves once it has, or the process has ended. */
+  /** Instructs a node of a cluster; resolves once that is done, or the process has ended. */
   order(order: Order): Promise<void>;
 };
 
 type ProcessOptions = {
   readonly port?: number;
   readonly data?: string;
-  /** More than one is a cluster: where its nodes are, and where gossip says so. */
+  /** Several nodes make a cluster: their ports, and those in gossip. */
   readonly nodes?: readonly { readonly port: number; readonly advertised: number }[];
 };
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/**
- * The stand-in as a process of its own, to be killed, stopped and started again on the same file and port.
- */
+/** The stand-in as a process of its own, to be killed, stopped and restarted on the same file and port. */
 export const startEventStoreProcess = async ({
   port = 0,
   data,

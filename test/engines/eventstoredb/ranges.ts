@@ -3,7 +3,7 @@ import type { Place } from './read-request.ts';
 import type { LogRecord } from './records.ts';
 import { firstReadable, type Stream } from './stream.ts';
 
-/** Walks over the log that take in what is appended while they walk, as far as it may be shown. */
+/** Ranges of the log that include visible records appended during the iteration. */
 
 export function* allForwards(log: Log, firstIndex: number): Generator<LogRecord> {
   for (let index = firstIndex; index < log.visibleCount(); index += 1) {
@@ -36,7 +36,7 @@ export function* streamBackwards(log: Log, stream: Stream, from: bigint): Genera
   }
 }
 
-/** The newest revision that is durable; −1 where there is none. */
+/** The newest durable revision; −1 without one. */
 export const lastVisible = (log: Log, stream: Stream): bigint => {
   const end = log.records[log.visibleCount()]?.position ?? Number.POSITIVE_INFINITY;
   let index = stream.records.length - 1;
@@ -44,11 +44,11 @@ export const lastVisible = (log: Log, stream: Stream): bigint => {
   return BigInt(index);
 };
 
-/** The index of the first record at or after a place. */
+/** The index of the first record at or after a position. */
 export const indexAtOrAfter = (log: Log, place: Place): number =>
   firstIndexWhere(log, (position) => !isBefore(position, place));
 
-/** The index of the first record after a place. */
+/** The index of the first record after a position. */
 export const indexAfter = (log: Log, place: Place): number =>
   firstIndexWhere(
     log,
@@ -58,7 +58,7 @@ export const indexAfter = (log: Log, place: Place): number =>
 const isBefore = (position: number, place: Place): boolean =>
   position < place.commit || (position === place.commit && position < place.prepare);
 
-/** A place is one where a record begins, the very start, or anything from the end of the log on. */
+/** Valid positions are those of records, the start, and anything from the end of the log on. */
 export const isPlace = (log: Log, { commit }: Place): boolean =>
   commit === 0 ||
   commit >= log.endPosition() ||

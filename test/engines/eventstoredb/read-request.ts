@@ -5,7 +5,7 @@ import { badRequest } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
 
 /**
- * A place in the log; records stand where both parts are equal, checkpoints may have a prepare position of 0.
+ * A position in the log; both parts are equal for records, and checkpoints may have a prepare position of 0.
  */
 export type Place = { readonly commit: number; readonly prepare: number };
 
@@ -58,7 +58,7 @@ const targetIn = (options: ReadReq.Options): Target => {
   };
 };
 
-/** How many records the real server considers at a time when the client does not say. */
+/** How many records the real server considers at a time by default. */
 const WINDOW = 32;
 
 const filterIn = (options: ReadReq.Options.FilterOptions): Filter => {

@@ -52,7 +52,7 @@ const send = async (engine: Engine, call: ReadCall, { records, request, fault }:
   if (failure) throw failure;
 };
 
-/** Resolves when the reader has taken what was written, or is gone. */
+/** Resolves when the reader has taken the written data, or is gone. */
 export const drained = async ({ gate }: Engine, call: ReadCall): Promise<void> => {
   if (call.writableNeedDrain && !call.cancelled) {
     await new Promise<void>((resolve) => {
@@ -108,7 +108,7 @@ const allRange = (
   return allForwards(log, from === 'start' ? 0 : from === 'end' ? end : indexAtOrAfter(log, from));
 };
 
-/** Where a subscription to everything begins: after the place it names, never at it. */
+/** The start of a subscription to everything: after the given position, never at it. */
 export const firstIndexAfter = ({ log }: Engine, { from }: Target & { kind: 'all' }): number => {
   if (from === 'start') return 0;
   if (from === 'end') return log.visibleCount();

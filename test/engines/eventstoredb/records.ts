@@ -1,6 +1,6 @@
 /**
- * What the log is made of. Positions are byte-like offsets as in the real log, far below 2^53, so a number
- * holds them.
+ * The records of the log. Positions are byte-like offsets as in the real log, far below 2^53, so a number can
+ * hold them.
  */
 
 export type NewEvent = {
@@ -11,23 +11,20 @@ export type NewEvent = {
   readonly metadata: Uint8Array;
 };
 
-/**
- * An `empty` record is what an append without events leaves behind: it takes room in the log and is never
- * read.
- */
+/** An append without events leaves an `empty` record: it takes space in the log and is never read. */
 export type LogRecord = NewEvent & {
   readonly kind: 'event' | 'tombstone' | 'empty';
   readonly position: number;
   readonly stream: string;
   readonly revision: bigint;
-  /** Ticks of 100 ns since 1970, as the server tells them. */
+  /** Ticks of 100 ns since 1970, as the server reports them. */
   readonly created: string;
   readonly indexInAppend: number;
 };
 
 export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
 
-/** The revision that a tombstone carries, and the truncation mark of a soft-deleted stream. */
+/** The revision of a tombstone, and the truncation mark of a soft-deleted stream. */
 export const REVISION_MAX = 9_223_372_036_854_775_807n;
 
 const RECORD_OVERHEAD_BYTES = 88;

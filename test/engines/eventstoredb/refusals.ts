@@ -3,7 +3,7 @@ import { APPEND_BYTES_MAX } from './append-wire.ts';
 import type { NotNow } from './faults.ts';
 import type { ExpectedRevision } from './records.ts';
 
-/** How a call ends when it does not end well: a status, and trailers by which the client picks its error. */
+/** The error of a call: a status, and trailers by which the client picks its error class. */
 export class Refusal extends Error {
   readonly code: status;
   readonly details: string;
@@ -72,7 +72,7 @@ export const deadlineExceeded = (): Refusal => new Refusal(status.DEADLINE_EXCEE
 
 export const unavailable = (): Refusal => new Refusal(status.UNAVAILABLE, 'Connection dropped');
 
-/** A node that cannot serve just now says so; over this older way it is the call that fails. */
+/** The refusal of a node that cannot serve at the moment; with this older method the call fails. */
 export const notNow = (says: NotNow): Refusal => new Refusal(status.UNAVAILABLE, says);
 
 /** The client goes there by itself. */

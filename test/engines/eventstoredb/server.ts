@@ -23,14 +23,14 @@ import { supportedMethods } from './wire.ts';
 type NodeOptions = {
   /** 0, the default, lets the system choose. */
   readonly port?: number;
-  /** Where gossip says that it is, if that is elsewhere. */
+  /** Its address in gossip, if it differs. */
   readonly advertised?: number | undefined;
-  /** How many messages a live subscription may lag behind before it is dropped as too slow. */
+  /** The maximum lag of a live subscription, in messages, before it is dropped as too slow. */
   readonly liveLagMax?: number | undefined;
 };
 
 export type StandInOptions = NodeOptions & {
-  /** The file that keeps the log over the end of the process; without one it lives in memory. */
+  /** The file that keeps the log across processes; without one it is in memory. */
   readonly journal?: string;
 };
 
@@ -38,39 +38,36 @@ export type EventStoreStandIn = AsyncDisposable & {
   readonly port: number;
   readonly address: string;
   readonly faults: Faults;
-  /** As if killed: connections are reset at once, the port refuses; what was stored stays. */
+  /** Like a kill: connections are reset at once, the port refuses; stored data stays. */
   stop(): Promise<void>;
-  /** On the same port with the same log; stops first where that was not done. */
+  /** On the same port with the same log; stops first if needed. */
   restart(): Promise<void>;
-  /** Resets every connection at once and goes on listening. Answers how many there were. */
+  /** Resets every connection at once and continues to listen. Returns how many there were. */
   dropConnections(): number;
-  /**
-   * Nothing is taken in or answered until `resume`, as if the process had been stopped; pings are answered,
-   * though.
-   */
+  /** Accepts and answers nothing until `resume`, like a stopped process; pings are answered, though. */
   pause(): void;
   resume(): void;
-  /** From now on its gossip says this state, and it takes appends or not as such a node does. */
+  /** From now on its gossip has this state, and it accepts or refuses appends accordingly. */
   become(state: NodeState): void;
   /** As the others of its cluster know it. */
   member(): Member;
-  /** Shows no more than there is now, less so many records, however much the others have. */
+  /** Shows no more than the current records, minus `less`, however much the others have. */
   lag(less?: number): void;
-  /** Shows so many events more, as a node does at its start that took them when no majority did. */
+  /** Shows so many more events, like a restarted node with events that had no majority. */
   standAlone(events: number): void;
-  /** Shows what the others have: it has caught up, and cut off what it alone had. */
+  /** Shows what the others have: it has caught up, and truncated its own events. */
   catchUp(): void;
-  /** How many calls that carry appends were begun: each client has one. */
+  /** The number of calls with appends that were started: each client has one. */
   appendCalls(): number;
   liveSubscriptions(): number;
-  /** Ends every live subscription at once. Answers how many there were. */
+  /** Ends every live subscription at once. Returns how many there were. */
   endSubscriptions(how: SubscriptionEnd): number;
 };
 
 const LIVE_LAG_MAX = 256;
 const MESSAGE_BYTES_MAX = 17 * 1_048_576;
 
-/** An EventStoreDB for tests, held to what a real one answered, with faults to order. */
+/** An EventStoreDB for tests, checked against recorded answers of a real one, with faults on request. */
 export const startEventStoreStandIn = async ({
   journal,
   ...options
@@ -146,7 +143,7 @@ const grpcServerOf = (engine: Engine) => {
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': -1,
   });
-  // Events are encoded once for all readers, so what Read writes are bytes already.
+  // Events are encoded once for all readers, so Read writes bytes.
   const read = { ...StreamsService.read, responseSerialize: (bytes: Buffer) => bytes };
   server.addService(
     { ...StreamsService, read },

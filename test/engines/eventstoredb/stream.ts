@@ -1,9 +1,9 @@
 import { type LogRecord, REVISION_MAX } from './records.ts';
 
-/** One stream as the log knows it. Nothing is ever trimmed, so a revision is also the index of its record. */
+/** One stream of the log. Nothing is ever trimmed, so a revision is also the index of its record. */
 export type Stream = {
   readonly records: LogRecord[];
-  /** The first revision at which an id stands: what a repeated append is answered with. */
+  /** The first revision of each id: the answer to a repeated append. */
   readonly revisionOfId: Map<string, bigint>;
   metadata: StreamMetadata;
   tombstone: LogRecord | undefined;
@@ -26,9 +26,7 @@ export const lastRevision = (stream: Stream): bigint => BigInt(stream.records.le
 
 export const isSoftDeleted = (stream: Stream): boolean => stream.metadata.truncateBefore === REVISION_MAX;
 
-/**
- * The first revision that `$maxCount` and `$tb` leave readable, counted from the last one that may be seen.
- */
+/** The first revision that `$maxCount` and `$tb` leave readable, counted from the last visible one. */
 export const firstReadable = ({ metadata }: Stream, last: bigint): bigint => {
   const byCount = metadata.maxCount === undefined ? 0n : last + 1n - BigInt(metadata.maxCount);
   return byCount > metadata.truncateBefore ? byCount : metadata.truncateBefore;
@@ -46,21 +44,21 @@ export const describedBy = (record: LogRecord): string | undefined =>
 
 export const metadataIn = (record: LogRecord): StreamMetadata => {
   const json = objectIn(Buffer.from(record.data).toString('utf8'));
-  // The mark of a deleted stream is beyond what a JSON number holds exactly, so it is recognised by its size.
+  // The mark of a deleted stream exceeds the precision of a JSON number, so it is recognised by its size.
   const { $maxCount: maxCount, $tb: mark } = json;
   const truncateBefore =
     typeof mark !== 'number' ? 0n : mark > Number.MAX_SAFE_INTEGER ? REVISION_MAX : BigInt(mark);
   return { json, truncateBefore, ...(typeof maxCount === 'number' ? { maxCount } : {}) };
 };
 
-/** The metadata as it stands, with another truncation mark: how a stream is deleted and how it is reborn. */
+/** The current metadata with another truncation mark, which deletes or recreates a stream. */
 export const metadataTruncatedBefore = ({ json }: StreamMetadata, mark: bigint): string => {
   const others = Object.entries(json).filter(([name]) => name !== '$tb');
   const members = others.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   return `{${[...members, `"$tb":${mark}`].join(',')}}`;
 };
 
-/** Metadata that is no JSON object binds nobody, so it counts as none. */
+/** Metadata that is not a JSON object has no effect. */
 const objectIn = (text: string): Record<string, unknown> => {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -7,7 +7,7 @@ import type { LogRecord } from './records.ts';
 import { accessDenied, type Refusal, streamDeleted, tooSlow } from './refusals.ts';
 import { caughtUpBytes, confirmationBytes, eventBytes } from './wire.ts';
 
-/** Confirms, catches up at the reader's pace, says so, and follows live until the reader lags. */
+/** Confirms, catches up at the reader's pace, sends caught-up, and follows live until the reader lags. */
 export const subscribe = async (engine: Engine, call: ReadCall, request: ReadRequest): Promise<void> => {
   const { stream } = request.target;
   if (engine.faults.takeSubscription(stream, 'start')) throw accessDenied();
@@ -33,7 +33,7 @@ type Feed = {
   readonly past: Iterable<LogRecord>;
   readonly checkpoints: Checkpoints;
   readonly concerns: (record: LogRecord) => boolean;
-  /** The real server says caught-up of a stream that does not exist only after its first event. */
+  /** For a missing stream, the real server sends caught-up only after its first event. */
   readonly startsMissing: boolean;
 };
 
@@ -111,7 +111,7 @@ const follow = (engine: Engine, call: ReadCall, request: ReadRequest, feed: Feed
 };
 
 /**
- * Holds what a live reader has not taken yet, up to a limit: memory stays bounded, a reader that lags is
+ * Buffers live messages for the reader, up to a limit: memory stays bounded, and a reader that lags is
  * dropped.
  */
 const newOutbox = (call: ReadCall, lagMax: number, onOverflow: () => void) => {

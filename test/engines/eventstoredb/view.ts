@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Log, openLog } from './log.ts';
 import type { LogRecord } from './records.ts';
 
-/** What one node shows of the log that all nodes of its cluster have. */
+/** The part of the cluster's log that one node shows. */
 export type View = {
   log(): Log;
   lag(less?: number): void;
@@ -15,7 +15,7 @@ export const viewOf = (whole: Log): View => {
   const tell = (records: readonly LogRecord[]): void => {
     for (const listen of listeners) listen(records);
   };
-  /** Of a node that lags: how many records it has. */
+  /** For a lagging node: the number of its records. */
   let count: number | undefined;
   let alone: Log | undefined;
   whole.onVisible((records) => {

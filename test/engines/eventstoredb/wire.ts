@@ -7,9 +7,7 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { LogRecord } from './records.ts';
 
-/**
- * The messages that carry events, as bytes: an event looks the same to every reader, so it is encoded once.
- */
+/** The messages with events, as bytes: an event looks the same to every reader, so it is encoded once. */
 
 const encoded = new WeakMap<LogRecord, Buffer>();
 
@@ -81,7 +79,7 @@ const METHODS: readonly (readonly [name: string, service: string, ...features: s
   ['getsupportedmethods', 'event_store.client.server_features.serverfeatures'],
 ];
 
-/** What the recorded server advertised, less the services that the stand-in does not have. */
+/** The methods that the recorded server advertised, without services that the stand-in lacks. */
 export const supportedMethods = (): SupportedMethods => {
   const answer = new features.SupportedMethods().setEventStoreServerVersion('23.10.6');
   for (const [name, service, ...offered] of METHODS) {

@@ -1,5 +1,4 @@
-// Preloaded into a receiver. All that it does about an event is to print it, which fails the first time for
-// these ids.
+// Preloaded into a receiver. Its processing of an event prints it; for these ids that fails the first time.
 
 const { log } = console;
 const failed = new Set<string>();
