@@ -310,7 +310,9 @@ export const TYPES_OF_THE_KERNEL = [
   ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(
     ' ',
   ),
-  ...'DeliveryEdge DeliveryFilter DeliveryState Replay ReplayConnection ReplayEdge ReplayState'.split(' '),
+  ...'DeliveryEdge DeliveryFilter DeliverySearch DeliverySearchState DeliveryState Replay ReplayConnection ReplayEdge ReplayState'.split(
+    ' ',
+  ),
   ...'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure'.split(
     ' ',
   ),

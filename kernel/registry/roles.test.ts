@@ -42,9 +42,12 @@ test.each([
   [school, 'teacher', 'teacher'],
   [school, 'off', 'off'],
   [publishing, undefined, 'author'],
-])('the role after sign-up is that of the operator’s setting, or else that of the domain', (of, setting, role) => {
-  expect(signUpRoleOf(of, setting)).toBe(role);
-});
+])(
+  'the role after sign-up is that of the operator’s setting, or else that of the domain',
+  (of, setting, role) => {
+    expect(signUpRoleOf(of, setting)).toBe(role);
+  },
+);
 
 test.each(['author', 'admin'])('sign-up as %s is refused if that role is not allowed', (role) => {
   expect(() => signUpRoleOf(school, role)).toThrow(
