@@ -15,10 +15,13 @@ test.each([
   [1, 10_000, 11],
   [50, 1_000, 55],
   [1_000, 1_000, 1_100],
-])('at %i per second, %i ms allow %i deliveries, including a burst of a tenth of a second', (rate, ms, sent) => {
-  expect(sentWithin(new Pace(rate, 0), ms)).toBeGreaterThanOrEqual(sent - 1);
-  expect(sentWithin(new Pace(rate, 0), ms)).toBeLessThanOrEqual(sent);
-});
+])(
+  'at %i per second, %i ms allow %i deliveries, including a burst of a tenth of a second',
+  (rate, ms, sent) => {
+    expect(sentWithin(new Pace(rate, 0), ms)).toBeGreaterThanOrEqual(sent - 1);
+    expect(sentWithin(new Pace(rate, 0), ms)).toBeLessThanOrEqual(sent);
+  },
+);
 
 test('the next run continues at the pace of the previous one', () => {
   const pace = new Pace(1, 0);

@@ -74,47 +74,50 @@ const killAtGate = async (
 test.each([
   ['an event', 'CloseTeam', [2_500, 2_500]],
   ['an end', 'DissolveTeam', [1_500, 0]],
-])('kill -9 between two pages of aggregates that refer to %s records each once', async (_what, type, referring) => {
-  await using world = await createCommandWorld();
-  await using pool = openPool({
-    url: world.settings.DATABASE_URL ?? '',
-    applicationName: 'test',
-    connectionsMax: 4,
-  });
-  const { role, gateway } = await startCommand(world);
-  await using _running = role;
-  const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
-  // Delays all tasks, so that the test can look at them.
-  await pool.query(`create function public.never() returns trigger language plpgsql as $$
+])(
+  'kill -9 between two pages of aggregates that refer to %s records each once',
+  async (_what, type, referring) => {
+    await using world = await createCommandWorld();
+    await using pool = openPool({
+      url: world.settings.DATABASE_URL ?? '',
+      applicationName: 'test',
+      connectionsMax: 4,
+    });
+    const { role, gateway } = await startCommand(world);
+    await using _running = role;
+    const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
+    // Delays all tasks, so that the test can look at them.
+    await pool.query(`create function public.never() returns trigger language plpgsql as $$
       begin new.next_at = clock_timestamp() + interval '4 minutes'; new.attempts = 1; return new; end $$;
     create trigger never before insert on process_manager.task for each row execute function public.never();
     insert into process_manager.reference (child, name, parent) select 'claim-' || n, 'claim.team', 'team-${teamId}' from generate_series(1, 2500) n`);
-  const noted = async () => {
-    const { rows } = await pool.query<{ count: number; all: number }>(
-      `select count(*)::int as count, count(distinct stream)::int as all from process_manager.task group by xmin::text order by min(number)`,
+    const noted = async () => {
+      const { rows } = await pool.query<{ count: number; all: number }>(
+        `select count(*)::int as count, count(distinct stream)::int as all from process_manager.task group by xmin::text order by min(number)`,
+      );
+      return rows.map(({ count, all }) => [count, all]);
+    };
+    const references = async () => (await pool.query('select from process_manager.reference')).rowCount;
+    const isSecond = 'exists (select from process_manager.fan_out)';
+    await killAtGate(pool, { table: 'process_manager.fan_out', on: 'insert', isSecond }, role, () =>
+      give(gateway, { type, teamId }),
     );
-    return rows.map(({ count, all }) => [count, all]);
-  };
-  const references = async () => (await pool.query('select from process_manager.reference')).rowCount;
-  const isSecond = 'exists (select from process_manager.fan_out)';
-  await killAtGate(pool, { table: 'process_manager.fan_out', on: 'insert', isSecond }, role, () =>
-    give(gateway, { type, teamId }),
-  );
-  expect([await noted(), await references()]).toEqual([[[1_000, 1_000]], referring[0]]);
-  await using next = await world.open(undefined, undefined, budgets);
-  const head = await next.eventLog.head();
-  await until(
-    () =>
-      pool.query(`select from public.follower_checkpoint where follower = 'reactions' and position >= $1`, [
-        head,
-      ]),
-    ({ rowCount }) => rowCount === 1,
-  );
-  expect([await noted(), await references()]).toEqual([
-    [1_000, 1_000, 500].map((count) => [count, count]),
-    referring[1],
-  ]);
-});
+    expect([await noted(), await references()]).toEqual([[[1_000, 1_000]], referring[0]]);
+    await using next = await world.open(undefined, undefined, budgets);
+    const head = await next.eventLog.head();
+    await until(
+      () =>
+        pool.query(`select from public.follower_checkpoint where follower = 'reactions' and position >= $1`, [
+          head,
+        ]),
+      ({ rowCount }) => rowCount === 1,
+    );
+    expect([await noted(), await references()]).toEqual([
+      [1_000, 1_000, 500].map((count) => [count, count]),
+      referring[1],
+    ]);
+  },
+);
 
 test('kill -9 between two pages of aggregates that end with their owner ends each once', async () => {
   await using world = await createCommandWorld();

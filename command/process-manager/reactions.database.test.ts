@@ -299,39 +299,36 @@ const still: Domain = {
 test.each<[string, Partial<typeof CLAIM>]>([
   ['a reaction by a reference', { reactions: {} }],
   ['code', { react: {} }],
-])(
-  'a process of the former release, without %s, removes none of its tasks',
-  async (_, lacking) => {
-    await using alone = await createCommandWorld();
-    await using former = await alone.open(undefined, undefined, {
-      ...budgets,
-      kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } },
-    });
-    const by = await registerUser(former, { role: 'employee' as never });
-    const teamId = await give({ type: 'FoundTeam', name: 'One' }, former);
-    await settled(former);
-    await using _next = await alone.open(undefined, undefined, budgets);
-    const claims = await Promise.all(
-      [1, 2].map(() => give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, former)),
-    );
-    const [withdrawn = 0, approved = 0] = claims;
-    await give({ type: 'SubmitClaim', claimId: approved }, former);
-    await give({ type: 'ApproveClaim', claimId: approved }, former);
-    const typesOf = async (stream: string) =>
-      (await Array.fromAsync(former.eventLog.read(stream as StreamName)))
-        .flat()
-        .map(({ type }) => type as string);
-    await until(
-      () => typesOf(`team-${teamId}`),
-      (types) => types.includes('team.booked'),
-    );
-    await give({ type: 'CloseTeam', teamId }, former);
-    await until(
-      () => typesOf(`claim-${withdrawn}`),
-      (types) => types.includes('claim.withdrawn'),
-    );
-  },
-);
+])('a process of the former release, without %s, removes none of its tasks', async (_, lacking) => {
+  await using alone = await createCommandWorld();
+  await using former = await alone.open(undefined, undefined, {
+    ...budgets,
+    kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } },
+  });
+  const by = await registerUser(former, { role: 'employee' as never });
+  const teamId = await give({ type: 'FoundTeam', name: 'One' }, former);
+  await settled(former);
+  await using _next = await alone.open(undefined, undefined, budgets);
+  const claims = await Promise.all(
+    [1, 2].map(() => give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, former)),
+  );
+  const [withdrawn = 0, approved = 0] = claims;
+  await give({ type: 'SubmitClaim', claimId: approved }, former);
+  await give({ type: 'ApproveClaim', claimId: approved }, former);
+  const typesOf = async (stream: string) =>
+    (await Array.fromAsync(former.eventLog.read(stream as StreamName)))
+      .flat()
+      .map(({ type }) => type as string);
+  await until(
+    () => typesOf(`team-${teamId}`),
+    (types) => types.includes('team.booked'),
+  );
+  await give({ type: 'CloseTeam', teamId }, former);
+  await until(
+    () => typesOf(`claim-${withdrawn}`),
+    (types) => types.includes('claim.withdrawn'),
+  );
+});
 
 test('code that returns its commands in another order after a crash sends each once', async () => {
   const paying = (...amounts: readonly number[]): Domain => {

@@ -25,25 +25,22 @@ describe('creation', () => {
       async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
       { text: 'Well said.' },
     ],
-  ])(
-    'of %s returns 201 with its path, version and cursor',
-    async (_, collection, path, body) => {
-      const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
-      expect(status).toBe(201);
-      const self = `${collection}/${written.id}`;
-      expect(written).toEqual({
-        id: expect.any(Number),
-        version: 1,
-        cursor: expect.stringMatching(CURSOR),
-        _links: { self: { href: self } },
-      });
-      expect(headers.get('location')).toBe(self);
-      expect(headers.get('etag')).toBe('"1-"');
-      expect(headers.get('consistency-token')).toBe(written.cursor);
-      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-      expect(headers.get('cache-control')).toBe('no-store');
-    },
-  );
+  ])('of %s returns 201 with its path, version and cursor', async (_, collection, path, body) => {
+    const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
+    expect(status).toBe(201);
+    const self = `${collection}/${written.id}`;
+    expect(written).toEqual({
+      id: expect.any(Number),
+      version: 1,
+      cursor: expect.stringMatching(CURSOR),
+      _links: { self: { href: self } },
+    });
+    expect(headers.get('location')).toBe(self);
+    expect(headers.get('etag')).toBe('"1-"');
+    expect(headers.get('consistency-token')).toBe(written.cursor);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
 
   test('needs only fields without a default', async () => {
     const { status, body } = await send('POST', '/articles', { body: { title: 'One', body: 'Text' } });

@@ -33,7 +33,7 @@ test('there is no rank between two that are out of order', () => {
     ['a0', 'a0'],
     ['a0W', 'a0V'],
   ] as const)
-    expect(() => between(after, before), `${after} ${before}`).toThrow('no rank is between');
+    expect(() => between(after, before), `${after} ${before}`).toThrow('no rank between');
 });
 
 test('repeated insertion between the same two makes ranks long, and spreading shortens them', () => {

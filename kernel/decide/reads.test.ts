@@ -138,10 +138,7 @@ test.each([
 test.each([
   ['guard', { when: { team: 'open' } }, {}],
   ['right', {}, { rights: { note: { member: { team: 'open' } } } }],
-])(
-  'a creation can fence what the %s of its `next` command asks for',
-  (_, command, more) => {
-    const all = declared(command, { draft: { next: ['note'], reads: ['team'] }, ...more });
-    expect(all.kinds.claim?.commands.draft?.reads).toEqual(['team']);
-  },
-);
+])('a creation can fence what the %s of its `next` command asks for', (_, command, more) => {
+  const all = declared(command, { draft: { next: ['note'], reads: ['team'] }, ...more });
+  expect(all.kinds.claim?.commands.draft?.reads).toEqual(['team']);
+});
