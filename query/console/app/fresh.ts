@@ -25,13 +25,17 @@ type Options = {
  * Refreshes data that changes after events but has none of its own, such as deliveries. After an event, at
  * `dueAt`, and after each change found, it requests several times with growing pauses. The stream is closed
  * meanwhile, so that a page does not receive all events of a busy installation.
+ *
+ * The result changes with each request outside of these series: the other parts of a page, which refresh when
+ * `sign` changes, refresh with it too. One of them may have been read before a change, and `sign` after it.
  */
 export const useFresh = (
   ask: (event?: Event) => void,
   { query, sign, dueAt, slowMs = SLOW_MS }: Options,
-): void => {
+): number => {
   const isSeen = useIsSeen();
   const [step, setStep] = useState<number>(CALM);
+  const [turn, setTurn] = useState(0);
   const latest = useRef(ask);
   latest.current = ask;
   const again = useCallback((event?: Event) => latest.current(event), []);
@@ -47,9 +51,15 @@ export const useFresh = (
   });
   useStream(isOn && step === CALM ? `/events?${query}` : undefined, (event) => {
     again(event);
-    if (event !== undefined) setStep(0);
+    if (event === undefined) setTurn((before) => before + 1);
+    else setStep(0);
   });
-  useEvery(query !== undefined && step === CALM ? slowMs : undefined, again);
+  const look = useCallback(() => {
+    again();
+    setTurn((before) => before + 1);
+  }, [again]);
+  useEvery(query !== undefined && step === CALM ? slowMs : undefined, look);
+  return turn;
 };
 
 const untilDue = (dueAt: string | null | undefined): number | undefined => {

@@ -1,5 +1,4 @@
 import type { FoundDelivery } from '#shared/rest/deliveries.ts';
-import type { Webhook } from '#shared/rest/webhook.ts';
 import { usePages } from '../asking.ts';
 import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
@@ -27,14 +26,14 @@ type DeliveriesOptions = {
   /** The endpoint, on the page of one. */
   readonly webhookId?: string | undefined;
   /** The health of the endpoint: a change of it refreshes the list. */
-  readonly sign?: Webhook['health'];
+  readonly sign?: unknown;
 };
 
 export const Deliveries = ({ at, search, webhookId, sign }: DeliveriesOptions) => {
   const query = queryOf(search, webhookId === undefined ? {} : { webhookId });
   const pages = usePages<FoundDelivery>(`/deliveries${query.size === 0 ? '' : `?${query}`}`);
   useChanged(sign, pages.refresh);
-  useFresh(pages.refresh, {
+  const turn = useFresh(pages.refresh, {
     query: webhookId === undefined ? 'types=*' : undefined,
     sign: pages.body,
     dueAt: nextOf((pages.body ?? []).map(({ nextAt }) => nextAt)),
@@ -42,7 +41,7 @@ export const Deliveries = ({ at, search, webhookId, sign }: DeliveriesOptions) =
   const isNarrowed = [...search].length > 0;
   return html`
     <${DeliveryFilters} at=${at} search=${search} webhookId=${webhookId} />
-    <${Resend} query=${query} found=${pages.body ?? []} hasMore=${pages.more !== undefined} done=${pages.reload} />
+    <${Resend} query=${query} found=${pages.body ?? []} hasMore=${pages.more !== undefined} sign=${pages.body && [pages.body, sign, turn]} done=${pages.reload} />
     <${Listing}
       pages=${pages}
       caption="Deliveries, the latest event first"

@@ -25,12 +25,12 @@ export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place 
     asked.reload();
     if (event !== undefined) askWebhook();
   };
-  useFresh(refresh, {
+  const turn = useFresh(refresh, {
     query: `subject=webhook-${parameters.id}`,
     sign: asked.body,
     dueAt: asked.body?.nextAt,
   });
-  useChanged(asked.body, attempts.refresh);
+  useChanged(asked.body && [asked.body, turn], attempts.refresh);
   const redeliver = async () => {
     await api.send('POST', `${path}/redeliver`);
     asked.reload();

@@ -51,7 +51,7 @@ const SPANS = [
   ['7 days', 168],
 ] as const;
 
-type ChartOptions = { readonly webhookId: string; readonly sign: Webhook['health'] };
+type ChartOptions = { readonly webhookId: string; readonly sign: unknown };
 
 /** Successful and failed attempts over time. */
 export const Chart = ({ webhookId, sign }: ChartOptions) => {

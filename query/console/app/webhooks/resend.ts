@@ -16,6 +16,8 @@ type ResendOptions = {
   readonly query: URLSearchParams;
   readonly found: readonly FoundDelivery[];
   readonly hasMore: boolean;
+  /** The counts are asked again when it has changed. */
+  readonly sign: unknown;
   readonly done: () => void;
 };
 
@@ -53,7 +55,7 @@ const withEach = async <Item>(
   return { sent, problem };
 };
 
-const ResendFailed = ({ query, found, done }: ResendOptions) => {
+const ResendFailed = ({ query, sign, done }: ResendOptions) => {
   const api = useApi();
   const [outcome, setOutcome] = useState<Outcome>();
   const which = new URLSearchParams(
@@ -61,7 +63,7 @@ const ResendFailed = ({ query, found, done }: ResendOptions) => {
   );
   which.set('limit', '100');
   const counts = usePages<FailedDeliveries>(`/deliveries/failed?${which}`);
-  useChanged(found, counts.refresh);
+  useChanged(sign, counts.refresh);
   const failed = counts.body ?? [];
   const many = failed.reduce((sum, { dead, retrying }) => sum + dead + retrying, 0);
   const [since, until] = [query.get('since'), query.get('until')];

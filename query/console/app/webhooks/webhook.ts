@@ -19,11 +19,13 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
   const path = `/webhooks/${id}`;
   const asked = useAsked<Webhook>(path);
   const { enabled, health } = asked.body ?? {};
-  useFresh(asked.reload, {
+  const turn = useFresh(asked.reload, {
     query: 'types=*',
     sign: asked.body,
     dueAt: enabled ? health?.nextAttemptAt : null,
   });
+  // The parts of the page are asked again with it, and when its health has changed.
+  const sign = health && [health, turn];
   return html`
     <p class="back"><a href=${home()}>All webhooks</a></p>
     <${Heading} title=${asked.body ? shortUrl(asked.body.url) : `Webhook ${id}`}>
@@ -31,12 +33,12 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
     <//>
     ${asked.body?.description && html`<p>${asked.body.description}</p>`}
     <${Whole} asked=${asked} show=${(webhook: Webhook) => html`<${Health} webhook=${webhook} /><${Ways} webhook=${webhook} reload=${asked.reload} />`} />
-    <${Chart} webhookId=${id} sign=${health} />
+    <${Chart} webhookId=${id} sign=${sign} />
     <section>
       <h2>Deliveries</h2>
-      <${Deliveries} at=${`${home()}/${id}`} search=${search} webhookId=${id} sign=${health} />
+      <${Deliveries} at=${`${home()}/${id}`} search=${search} webhookId=${id} sign=${sign} />
     </section>
-    <${Replays} webhookPath=${path} sign=${health} />
+    <${Replays} webhookPath=${path} sign=${sign} />
     ${asked.body && html`<${Settings} webhook=${asked.body} />`}`;
 };
 
@@ -79,7 +81,7 @@ const Settings = ({ webhook }: { readonly webhook: Webhook }) => {
 
 const REPLAYS_EVERY_MS = 5_000;
 
-type ReplaysOptions = { readonly webhookPath: string; readonly sign: Webhook['health'] };
+type ReplaysOptions = { readonly webhookPath: string; readonly sign: unknown };
 
 const Replays = ({ webhookPath, sign }: ReplaysOptions) => {
   const pages = usePages<Replay>(`${webhookPath}/replays`);
