@@ -16,10 +16,7 @@ const LOCKED = {
 };
 const WHOLE = ['needed', 'tool', 'both'];
 
-/**
- * A checkout in which some of the packages are installed, and an npm that installs what it is told to and
- * says how it was called.
- */
+/** A checkout with some packages installed, and an npm that installs as told and reports its arguments. */
 const openCheckout = async (installed: readonly string[]) => {
   const folder = await mkdtempDisposable(join(tmpdir(), 'annals-checkout-'));
   const at = (...path: readonly string[]) => join(folder.path, ...path);
@@ -43,7 +40,7 @@ const openCheckout = async (installed: readonly string[]) => {
     fs.appendFileSync(${JSON.stringify(at('installs'))}, process.argv[2] + (isWhole ? ' ' : ' --omit=dev '));`;
   await writeFile(at('npm.js'), install);
   return {
-    /** Runs what npm runs before a script, and answers with the installs so far. */
+    /** Runs the script that npm runs first, and returns the installs so far. */
     before: async (script: string) => {
       const env = { PATH: process.env.PATH, npm_execpath: at('npm.js'), npm_lifecycle_event: `pre${script}` };
       await promisify(execFile)(process.execPath, [at('scripts/ensure-installed.mjs')], { env });
@@ -53,14 +50,14 @@ const openCheckout = async (installed: readonly string[]) => {
   };
 };
 
-test('what is installed is not installed again, and what is not is installed once', async () => {
+test('installed packages are not installed again, and missing ones are installed once', async () => {
   await using whole = await openCheckout(WHOLE);
   for (const script of ['start', 'test']) expect(await whole.before(script)).toBe('');
   await using empty = await openCheckout([]);
   for (const script of ['test', 'start']) expect(await empty.before(script)).toBe('ci');
 });
 
-test('a start installs no tools of development, which come with the first check', async () => {
+test('a start installs no development tools, which come with the first check', async () => {
   await using checkout = await openCheckout([]);
   for (const script of ['start', 'annals', 'token', 'start'])
     expect(await checkout.before(script)).toBe('ci --omit=dev');
@@ -68,13 +65,13 @@ test('a start installs no tools of development, which come with the first check'
     expect(await checkout.before(script)).toBe('ci --omit=dev ci');
 });
 
-test('an install without the tools of development is enough to run Annals, and not to check it', async () => {
+test('an install without development tools is enough to run Annals, but not to check it', async () => {
   await using checkout = await openCheckout(['needed']);
   for (const script of ['start', 'annals', 'token', 'start']) expect(await checkout.before(script)).toBe('');
   for (const script of ['test', 'check', 'start']) expect(await checkout.before(script)).toBe('ci');
 });
 
-test('a package that running needs is installed also before a start, which takes no tools away', async () => {
+test('a start also installs a missing package that it needs, and removes no tools', async () => {
   await using checkout = await openCheckout(['tool', 'both']);
   expect(await checkout.before('start')).toBe('ci');
 });

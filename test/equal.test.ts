@@ -24,7 +24,7 @@ test.each([
   expect(() => demandEqual(one, other)).toThrow();
 });
 
-test('the error says what was compared, and where the difference is', () => {
+test('the error names the compared values and their difference', () => {
   const [actual, wanted] = [
     { id: 1, tags: ['a', 'b'] },
     { id: 1, tags: ['a', 'c'] },

@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const files = await listMigrations();
 
-test('no migration disturbs processes that do not know it', async () => {
+test('no migration breaks processes that do not know it', async () => {
   expect(files.length).toBeGreaterThan(20);
   const components = Map.groupBy(files, dirname);
   const found = [...components.values()].map((each) =>
@@ -79,7 +79,7 @@ test.each([
   expect(await disturbances([before, { name: '2', sql }], '0.3.0')).toEqual([]);
 });
 
-test('what the previous release reads of the read model is there', async ({ skip }) => {
+test('the read model has everything that the previous release reads', async ({ skip }) => {
   const { stdout, status } = spawnSync('git', ['show', `${PREVIOUS_RELEASE}:projector/read-model.sql`], {
     cwd: ROOT,
     encoding: 'utf8',

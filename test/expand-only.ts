@@ -1,13 +1,13 @@
 import { type ColumnDef, type Constraint, type Node, parse, type RangeVar, type TypeName } from 'libpg-query';
 import { isOlder, unusedSinceOf } from '#shared/database/migrate.ts';
 
-/** The migrations of one component, in their order. */
+/** The migrations of one component, in order. */
 export type File = { readonly name: string; readonly sql: string };
 
 /**
- * What of the migrations would disturb processes of the release before, which go on while the first of the
- * new one have migrated: all that is not known to leave what is there as it is. A file that says `-- Unused
- * since 0.2.0` may take away what no release from that on uses.
+ * Finds migrations that could break processes of the previous release, which run on while the new one has
+ * migrated: everything that is not known to leave existing data as it is. A file with `-- Unused since 0.2.0`
+ * may remove things that no release since that one uses.
  */
 export const disturbances = async (files: readonly File[], release: string): Promise<readonly string[]> => {
   const tables: Tables = new Map();
@@ -27,15 +27,15 @@ export const disturbances = async (files: readonly File[], release: string): Pro
   return found;
 };
 
-/** Tables with their columns and the types of those. */
+/** Tables with their columns and types. */
 export type Tables = Map<string, Map<string, string>>;
-/** The constraints that have a name of their own, after their table, and whether each is a check. */
+/** The named constraints, by table and name, and whether each is a check. */
 type Constraints = Map<string, boolean>;
 
 type Sight = {
   readonly tables: Tables;
   readonly constraints: Constraints;
-  /** The tables that earlier files have made. */
+  /** The tables of earlier files. */
   readonly before: ReadonlySet<string>;
   /** The columns that this file has added to them. */
   readonly added: Set<string>;
@@ -44,7 +44,7 @@ type Sight = {
 
 type Kind = Node extends infer Each ? (Each extends unknown ? keyof Each : never) : never;
 
-/** They make something that nobody knows yet. */
+/** They create things that no process knows yet. */
 const HARMLESS: ReadonlySet<string> = new Set<Kind>([
   'CreateSchemaStmt',
   'CreateSeqStmt',
@@ -90,7 +90,7 @@ const look = (statement: Node, sight: Sight): void => {
 
 type Statement<Name extends string> = Extract<Node, Record<Name, unknown>>;
 
-/** They say how things are kept, and nothing of what is there. */
+/** They change storage options, not data. */
 const QUIET: ReadonlySet<string | undefined> = new Set([
   'AT_SetStatistics',
   'AT_SetStorage',
@@ -126,10 +126,7 @@ const lookAtAlter = (
   }
 };
 
-/**
- * Without a check, those of before write what they wrote. PostgreSQL names those that have no name of their
- * own.
- */
+/** Without a check, older processes can write as before. PostgreSQL names constraints without a name. */
 const isCheck = (constraints: Constraints, table: string, name: string): boolean =>
   constraints.get(`${table}.${name}`) ?? name.endsWith('_check');
 
@@ -145,7 +142,7 @@ const FREE: ReadonlySet<string | undefined> = new Set([
   'CONSTR_GENERATED',
 ]);
 
-/** With a default, a column may be one that is never null. */
+/** With a default, a column may be not null. */
 const demandsMore = ({ constraints = [] }: ColumnDef): boolean => {
   const kinds = constraints.map((each) => ('Constraint' in each ? each.Constraint.contype : undefined));
   const hasValue = kinds.some((kind) => kind !== 'CONSTR_NULL' && FREE.has(kind));
@@ -169,7 +166,7 @@ const constraintsOf = ({ CreateStmt: { tableElts = [] } }: Statement<'CreateStmt
 const referencedBy = (statement: Statement<'CreateStmt'>): readonly string[] =>
   constraintsOf(statement).flatMap(({ pktable }) => (pktable ? nameOf(pktable) : []));
 
-/** The tables that a script makes. */
+/** The tables that a script creates. */
 export const tablesOf = async (sql: string): Promise<Tables> => {
   const tables: Tables = new Map();
   for (const { stmt } of (await parse(sql)).stmts ?? []) if (stmt && 'CreateStmt' in stmt) note(stmt, tables);
@@ -179,6 +176,6 @@ export const tablesOf = async (sql: string): Promise<Tables> => {
 const nameOf = (relation: RangeVar | undefined): string =>
   [relation?.schemaname, relation?.relname].filter(Boolean).join('.');
 
-/** As written, without its place. */
+/** As written, without its position. */
 const typeOf = (type: TypeName | undefined): string =>
   JSON.stringify(type, (key, value: unknown) => (key === 'location' ? undefined : value)) ?? '';

@@ -4,7 +4,7 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-page.ts';
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
-/** The story of the second domain, as its page tells it. */
+/** Follows the page of the second domain. */
 const SECTIONS = sectionsOf(readFileSync(new URL('../examples/expenses/README.md', import.meta.url), 'utf8'));
 
 const open = new AsyncDisposableStack();

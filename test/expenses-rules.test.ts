@@ -12,7 +12,7 @@ const item = (amount: number) =>
   ] as const;
 const submitted = ['submitted', { teamId: 3, total: 1 }] as const;
 
-test('a claim without items is not submitted', () =>
+test('a claim without items cannot be submitted', () =>
   given(claim, drafted).when('submit').refuses('claim_not_filled', 'The claim has no items.'));
 test('a submitted claim cannot be changed', () =>
   given(claim, drafted, item(1), submitted).when('edit', { purpose: 'Lyon' }).refuses('claim_not_open'));
@@ -30,7 +30,7 @@ test('a claim of more than 20,000.00 is refused', () =>
   given(claim, drafted)
     .when('addItem', { spentOn: '2026-11-20', category: 'travel', amount: 2_000_001 })
     .refuses('claim_not_affordable'));
-test('what nobody has decided is remembered, and then any approver may decide', () => {
+test('an undecided claim causes a reminder, and then any approver may decide', () => {
   given(claim, drafted, item(1), submitted).when('remind').yields('reminded');
   given(claim, drafted, item(1), submitted, 'reminded').when('escalate').yields('escalated');
   given(claim, drafted, item(1), submitted, ['approved', { teamId: 3, total: 1 }])

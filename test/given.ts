@@ -2,7 +2,9 @@ import { expect } from 'vitest';
 import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Decider } from '../command/decider.ts';
 
-/** Speaks of a decider as a sentence: `given(article, [drafted]).when(publish).yields([published])`. */
+/**
+ * States a test of a decider as a sentence: `given(article, [drafted]).when(publish).yields([published])`.
+ */
 export const given = <State, Command, Event>(
   decider: Decider<State, Command, Event>,
   history: readonly Event[],
@@ -23,7 +25,7 @@ export const fold = <State, Command, Event>(
   events: readonly Event[],
 ): State => events.reduce((state: State, event) => decider.evolve(state, event), decider.initial);
 
-/** The code of an expected refusal, or what came instead. Any other error passes through. */
+/** The code of the expected refusal, or the actual result. Any other error passes through. */
 const refusalOf = (decide: () => unknown): unknown => {
   try {
     return { decided: decide() };

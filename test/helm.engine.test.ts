@@ -1,4 +1,4 @@
-// Over 200 lines, because every setting of the chart is held against what one build of it renders.
+// Over 200 lines, because every setting of the chart is checked against what one build of it renders.
 import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,8 @@ import { scaled } from '../testing/load.ts';
 import { callHelm, helmMissing, installHelm, readSchemas, schemasMissing } from './engines/helm.ts';
 
 /**
- * The chart, rendered as Helm does, held against what Kubernetes takes and against the code. No cluster is
- * needed, and none was tried.
+ * Renders the chart with Helm, and checks it against Kubernetes' schemas and the code. It needs no cluster,
+ * and was not tried on one.
  */
 if (helmMissing !== undefined)
   process.stderr.write(`test/helm.engine.test.ts: left out, because ${helmMissing}.\n`);
@@ -169,7 +169,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
   });
 
   test.skipIf(schemasMissing !== undefined)(
-    'makes what Kubernetes takes',
+    'renders valid Kubernetes manifests',
     async () => {
       const schemaOf = await readSchemas();
       for (const [name, manifests] of all()) {
@@ -222,7 +222,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     expect(read('shared/http/health.ts')).toMatch(/\.get\('\/livez'[\s\S]*\.get\('\/readyz'/);
   });
 
-  test('leaves each pod the time that one migration may take, which it carries out before it listens', () => {
+  test('gives each pod the time that one migration may take before it listens', () => {
     const mayTake = Number(
       /MIGRATION_TIMEOUT_MS = ([\d_]+);/.exec(read('shared/database/migrate.ts'))?.[1]?.replaceAll('_', ''),
     );
@@ -235,7 +235,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     }
   });
 
-  test('has the Job do what its texts say: the first key, and nothing else', () => {
+  test('has the Job do what its texts say: only the first key', () => {
     const [job] = of(manifestsOf('least'), 'Job');
     expect(containerOf(job).args).toEqual(['annals.ts', 'keys', 'rotate', '--first']);
     const [keysRotate = ''] =
@@ -243,7 +243,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     expect(keysRotate.match(/\bmigrate\w+\(/g)).toEqual(['migrateSigningKeys(']);
   });
 
-  test('gives the roles and the migrations settings that they accept, and the secrets from files that are mounted', () => {
+  test('gives the roles and the migrations valid settings, and secrets from mounted files', () => {
     for (const [name, manifests] of all()) {
       const pods = [
         ...roles.map((role) => named(manifests, 'Deployment', `annals-${role}`)),
@@ -276,7 +276,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     }
   });
 
-  test('the page makes the Secret that its values name, and has the ingress let through what the router takes', () => {
+  test('the page makes the Secret that its values name, and its ingress admits what the router accepts', () => {
     const made = [...page.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key);
     expect(made.toSorted()).toEqual(Object.values(VALUES.page.secrets.keys).toSorted());
     const most = Math.max(
@@ -290,7 +290,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     });
   });
 
-  test('has the roles find each other, and the router all of them, by names that stand for their pods', () => {
+  test('lets the roles reach each other, and the router all of them, by names that resolve to their pods', () => {
     for (const [, manifests] of all()) {
       const leadsTo = (host: string, port: string) => {
         const service = named(manifests, 'Service', host.split('.')[0] ?? '');
@@ -331,7 +331,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     }
   });
 
-  test('selects, scales and protects only what there is', () => {
+  test('selects, scales and protects only existing things', () => {
     for (const [name, manifests] of all()) {
       const pods = of(manifests, 'Deployment');
       const selects = (labels: object) =>
@@ -380,7 +380,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     }
   });
 
-  test('retries at the gateway only what may be carried out twice', () => {
+  test('retries at the gateway only requests that are safe to repeat', () => {
     const [route] = of(manifestsOf('gateway'), 'HTTPRoute');
     const rules = z
       .array(
@@ -394,7 +394,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
       if (retry !== undefined)
         for (const { method } of matches)
           expect(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']).toContain(method);
-    // Whatever else is asked goes the same way, and is not repeated.
+    // All other requests take the same route, and are not retried.
     expect(rules.at(-1)).toMatchObject({ matches: [{ path: { type: 'PathPrefix', value: '/' } }] });
     expect(rules.at(-1)).not.toHaveProperty('retry');
     expect(route?.spec.hostnames).toEqual(['annals.example']);
@@ -403,7 +403,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
         expect(named(manifestsOf('gateway'), 'Service', name)?.spec.ports).toMatchObject([{ port }]);
   });
 
-  test('has the alerts and the dashboard as they are for compose, and reads metrics where the roles have them', () => {
+  test('has the same alerts and dashboard as compose, and reads the metrics of the roles', () => {
     const manifests = manifestsOf('whole');
     expect(of(manifests, 'PrometheusRule')[0]?.spec).toEqual(parse(read('deploy/prometheus/alerts.yml')));
     expect(named(manifests, 'ConfigMap', 'annals-dashboard')?.data?.['annals.json']).toBe(
@@ -419,7 +419,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
     }
   });
 
-  test('runs as the user of the image, and keeps what is to be kept where the image has its folder', () => {
+  test('runs as the user of the image, and stores data in the folder of the image', () => {
     const dockerfile = read('Dockerfile');
     for (const role of roles) {
       const { spec } = named(manifestsOf('least'), 'Deployment', `annals-${role}`)?.spec.template ?? {};

@@ -9,10 +9,7 @@ import { expenses } from './toy/expenses.ts';
 import { helpdesk } from './toy/helpdesk.ts';
 import { lending } from './toy/lending.ts';
 
-/**
- * The locations that are looked for by a regex, in their order; the first that fits counts, and `query` has
- * the rest.
- */
+/** The regex locations in order; the first match wins, and `query` gets all other paths. */
 const locationsIn = (conf: string) => {
   const locations = [...conf.matchAll(/location ~\* (\S+) \{\n((?: {6}.*\n)+)/g)].map(
     ([, pattern = '', body = '']) => ({
@@ -24,7 +21,7 @@ const locationsIn = (conf: string) => {
   return (path: string) => locations.find(({ pattern }) => pattern.test(path));
 };
 
-test('what ships has the paths of the domain that ships', () => {
+test('the shipped configuration has the paths of the shipped domain', () => {
   expect(nginxFor(publishing)).toBe(readFileSync('deploy/nginx.conf', 'utf8'));
 });
 
@@ -42,13 +39,13 @@ describe.each([publishing, publishingWithCollections, expenses, helpdesk, lendin
     }));
 
     test.each(operations)(
-      'leads $method $path to the role that serves it, also under /api',
+      'routes $method $path to the role that serves it, also under /api',
       ({ method, asked, role }) => {
         expect([roleFor(method, asked), roleFor(method, `/api${asked}`)]).toEqual([role, role]);
       },
     );
 
-    test('keeps back the bytes of pictures, and of nothing else', () => {
+    test('does not buffer uploads, and only those', () => {
       for (const { asked, body = {} } of operations)
         expect(locationOf(asked)?.body.includes('proxy_request_buffering off;') === true, asked).toBe(
           operations.some((other) => other.asked === asked && 'image/png' in (other.body ?? {})) ||

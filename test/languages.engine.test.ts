@@ -9,7 +9,7 @@ import { scaled } from '../testing/load.ts';
 import { openPeople } from '../testing/people.ts';
 import { type Installation, startInstallation } from './engines/installation.ts';
 
-/** What docs/languages.md shows is generated, compiled and run here, against a running system. */
+/** The code of docs/languages.md is generated, compiled and run here, against a running system. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/languages.md`, 'utf8');
 const CACHE = join(ROOT, 'node_modules/.cache/languages');
@@ -25,7 +25,7 @@ const commandsOf = (language: string) =>
 
 type Language = {
   readonly name: 'python' | 'go' | 'java';
-  /** Each ends with 0 if it is there. */
+  /** Each exits with 0 if it is installed. */
   readonly needs: readonly (readonly [command: string, ...args: string[]])[];
   readonly title: string;
 };
@@ -35,7 +35,7 @@ const LANGUAGES: readonly Language[] = [
     title: 'From Python',
     needs: [['python3', '-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))']],
   },
-  // Which knows tools of a module.
+  // A version with support for tools of a module.
   { name: 'go', title: 'From Go', needs: [['sh', '-c', 'cd / && go help tool | grep -q "go.mod\\|module"']] },
   {
     name: 'java',
@@ -47,7 +47,7 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** What a tool says that cannot download what it needs. */
+/** The error of a tool that cannot download its dependencies. */
 const NO_REGISTRY =
   /No matching distribution|NewConnectionError|Temporary failure in name resolution|dial tcp|no such host|proxyconnect|Could not transfer artifact|Cannot access \w+ in offline mode|Unknown host/;
 
@@ -55,9 +55,9 @@ const missingOf = ({ needs }: Language): string | undefined =>
   needs.find(([command, ...args]) => spawnSync(command, args).status !== 0)?.join(' ');
 
 let installation: Installation;
-/** A token lasts five minutes, and on a busy machine a compiler takes longer. */
+/** A token lives five minutes, and a compiler takes longer on a busy machine. */
 let tokenOfAuthor: () => Promise<string>;
-/** Of what the page has its readers fetch first. */
+/** Files that the page's readers fetch first. */
 let shared: string;
 
 const environment = async () => ({
@@ -86,9 +86,7 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-/**
- * A folder for one language, with all files of the page. What was installed there by an earlier run stays.
- */
+/** A folder for one language, with all files of the page. Dependencies installed by an earlier run stay. */
 const lay = async (name: string): Promise<string> => {
   const folder = join(CACHE, name);
   await mkdir(folder, { recursive: true });
@@ -99,7 +97,7 @@ const lay = async (name: string): Promise<string> => {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   }
-  // The page begins a module, and what was generated from an older description is no part of it.
+  // The page starts a new module, without code generated from an older description.
   for (const each of ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql'])
     await rm(join(folder, each), { recursive: true, force: true });
   return folder;
@@ -111,7 +109,7 @@ describe.each(LANGUAGES)('$name', (language) => {
     console.warn(`The clients in ${language.name} are not generated: “${missing}” fails here.`);
 
   test.skipIf(missing !== undefined)(
-    'what is generated compiles, creates an article, and reads it by REST and by GraphQL',
+    'generated code compiles, creates an article, and reads it by REST and by GraphQL',
     async ({ skip }) => {
       const { name, title } = language;
       const folder = await lay(name);

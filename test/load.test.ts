@@ -11,7 +11,7 @@ test.each([
   expect(slownessOf(processes, 2)).toBe(slowness);
 });
 
-test('a wait ends with what it saw last, at its deadline or as much later as the load demands', async () => {
+test('a wait ends with the last value, at its deadline, scaled by the load', async () => {
   const deadline = startDeadline(50);
   await expect(
     until(

@@ -12,10 +12,10 @@ import { CLIENT_MODULE } from './engines/client-modules.ts';
 import { removeDataDir, temporaryDataDir } from './engines/data-dir.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** The oldest that the package says it runs on, from npm. */
+/** The oldest version that the package supports, from npm. */
 const NODE_22 = '22.18.0';
 const INSTALLING_MS = 300_000;
-/** Ten seconds of a processor, which others share. */
+/** Ten seconds of CPU time, on a shared machine. */
 const DESCRIBING_MS = 600_000;
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ const open = new AsyncDisposableStack();
 let place: string;
 /** The project. */
 let folder: string;
-/** Of the PostgreSQL that its tests start, which would outlive the project. */
+/** The folder of the PostgreSQL that its tests start, which would outlive the project. */
 let temporary: string;
 
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
@@ -43,7 +43,7 @@ const createIn = (environment: Readonly<Record<string, string>>, ...args: readon
 const annals = (...args: readonly string[]) =>
   run('npm', ['run', '--silent', 'annals', '--', ...args], { cwd: folder });
 
-/** As somebody has it who makes a project of the tarballs in an empty folder. */
+/** Makes a project from the tarballs in an empty folder, like a user. */
 beforeAll(async () => {
   place = open.use(await temporaryDataDir()).path;
   folder = join(place, 'meetups');
@@ -69,7 +69,7 @@ test('has no tests, and installs no engine but PostgreSQL', async () => {
   ).toEqual([]);
 });
 
-test('has what docs/browser.md serves to browsers', async () => {
+test('has everything that docs/browser.md serves to browsers', async () => {
   const file = (name: string) => readFile(join(folder, 'node_modules/annals', name), 'utf8');
   const pending = ['package/client.js', 'package/client-sign-in.js'];
   const imported = new Set<string>();
@@ -85,7 +85,7 @@ test('has what docs/browser.md serves to browsers', async () => {
   expect(imported).toContain('client/sign-in/browser/browser-session.js');
 });
 
-test('is released with a list of what it installs, and with checksums', async () => {
+test('is released with a list of its dependencies, and with checksums', async () => {
   const names = [
     `annals-${packageJson.version}.cdx.json`,
     `annals-${packageJson.version}.tgz`,
@@ -158,7 +158,7 @@ test.each([
   await expect(create(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
 });
 
-test('without a network, and with nothing kept of it, one sentence says so soon', async () => {
+test('without a network and caches, one sentence reports it soon', async () => {
   await using cache = await temporaryDataDir();
   const nowhere = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_cache: cache.path };
   await expect(createIn(nowhere, 'unplugged', '--annals', tarball('annals'))).rejects.toMatchObject({
@@ -169,7 +169,7 @@ test('without a network, and with nothing kept of it, one sentence says so soon'
   });
 });
 
-test('an older Node is told so in one sentence', async () => {
+test('an older Node gets one sentence', async () => {
   const demand = join(folder, 'demand-node.mjs');
   const asOlder = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(demand)});`;
   await expect(run(process.execPath, ['--input-type=module', '--eval', asOlder])).rejects.toMatchObject({
@@ -178,7 +178,7 @@ test('an older Node is told so in one sentence', async () => {
   });
 });
 
-test('can be built elsewhere, and has its secrets once', async () => {
+test('can be built elsewhere, and makes its secrets once', async () => {
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   expect(await readdir(join(folder, 'vendor'))).toEqual([dependencies.annals.replace('file:vendor/', '')]);
   const { stdout } = await npm('run', 'secrets');
@@ -189,7 +189,7 @@ test('can be built elsewhere, and has its secrets once', async () => {
   });
 });
 
-test('npx annals is about the project, and about nothing elsewhere', async () => {
+test('npx annals uses the project, and fails elsewhere', async () => {
   const describeMeetup = ['exec', '--offline', ...QUIET, '--', 'annals', 'domain', 'describe', 'meetup'];
   expect((await run('npm', describeMeetup, { cwd: folder })).stdout).toContain('streams meetup-<id>');
   const bin = join(folder, 'node_modules/annals/package/bin.js');
@@ -199,7 +199,7 @@ test('npx annals is about the project, and about nothing elsewhere', async () =>
   });
 });
 
-test('says what must be installed for describeDomain', async () => {
+test('names the packages that describeDomain needs', async () => {
   const [place, elsewhere] = [
     join(folder, 'node_modules/fast-check'),
     join(folder, 'node_modules/.fast-check'),
@@ -216,7 +216,7 @@ test('says what must be installed for describeDomain', async () => {
   }
 });
 
-test('says what must be installed for what only some need', async () => {
+test('names the packages that optional features need', async () => {
   await using data = await temporaryDataDir();
   const settings = { DATA_DIR: data.path, CHANGE_STREAM_URL: 'kafka://127.0.0.1:1' };
   const { exit, output } = await runAnnals(['main.ts'], settings, { folder });
@@ -228,7 +228,7 @@ test('says what must be installed for what only some need', async () => {
   });
 });
 
-/** By what is found that somebody may do what is another's. */
+/** The test that finds that a user may act on another's item. */
 const LINKS = /(?:✖|not ok \d+ -) links are there exactly where what they lead to changes something/;
 
 describe.each(['24', '22'])('on Node %s', (version) => {
@@ -248,12 +248,12 @@ describe.each(['24', '22'])('on Node %s', (version) => {
       env: { ...process.env, TMPDIR: temporary },
     });
 
-  test('describes the declared domain by the runner of Node', { timeout: DESCRIBING_MS }, async () => {
+  test('describes the declared domain in the runner of Node', { timeout: DESCRIBING_MS }, async () => {
     const { stdout } = await testDomain();
     expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
   });
 
-  test('finds a right that is wrong', { timeout: DESCRIBING_MS }, async () => {
+  test('finds a wrong right', { timeout: DESCRIBING_MS }, async () => {
     const file = join(folder, 'node_modules/annals/kernel/conditions/holds.js');
     const text = await readFile(file, 'utf8');
     const planted = text.replace('callerId !== null && state[field] === callerId', 'callerId !== null');

@@ -1,2 +1,2 @@
-/** The commit of the release before this one, whose processes go on while this one takes their places. */
+/** The commit of the previous release, whose processes run on while this release replaces them. */
 export const PREVIOUS_RELEASE = 'f92888d9a9cd86026e1a32d380bc1e8d312cf285';

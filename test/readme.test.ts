@@ -15,7 +15,7 @@ test('every dependency has its reason in docs/dependencies.md', () => {
   expect(missing).toEqual([]);
 });
 
-test('every file that README and docs name is there', () => {
+test('every file that README and docs name exists', () => {
   const text = ['README.md', 'docs/architecture.md'].map(read).join('\n');
   const named = [...text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|md|json|yml|conf))`/g)].map(
     ([, path]) => path ?? '',

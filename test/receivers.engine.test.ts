@@ -1,4 +1,4 @@
-// Over 200 lines, because every receiver is held to the same list.
+// Over 200 lines, because every receiver passes the same list.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,10 +13,7 @@ import { until } from '../testing/until.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
 import { type Example, startExample } from './engines/example.ts';
 
-/**
- * What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really
- * signed.
- */
+/** Runs the receivers of docs/webhooks.md with requests that are really signed. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/webhooks.md`, 'utf8');
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -31,7 +28,7 @@ type Receiver = AsyncDisposable & {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** As the page says to start it. */
+/** Started as the page says. */
 const startShown = (command: string, environment?: Environment): Promise<Receiver> => {
   expect(PAGE).toContain(`\n${command}\n`);
   return startListening(command, environment);
@@ -53,7 +50,7 @@ const startListening = async (command: string, environment: Environment = {}): P
   };
 };
 
-/** A web server that hands its requests to the script, as CGI (RFC 3875) says. */
+/** A web server that runs the script as CGI (RFC 3875). */
 const startCgi = async (): Promise<Receiver> => {
   const received: string[] = [];
   let complaints = '';
@@ -126,7 +123,7 @@ type Sent = {
   readonly id?: string;
   readonly secrets?: readonly string[];
   readonly ageSeconds?: number;
-  /** What is sent instead of what was signed. */
+  /** Replaces parts after the signature. */
   readonly instead?: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
 };
 
@@ -202,7 +199,7 @@ describe.each(RECEIVERS)('%s', (_, start) => {
   });
 });
 
-test.each(SERVERS)('%s does once what comes twice', async (_, start) => {
+test.each(SERVERS)('%s processes a repeated event once', async (_, start) => {
   await using receiver = await start();
   const { id } = await send(receiver.url);
   expect((await send(receiver.url, { id })).status).toBeLessThan(300);
@@ -216,7 +213,7 @@ const FAILING_ONCE = {
   PYTHONPATH: `${ROOT}test/engines/fail-once`,
 };
 
-test.each(SERVERS)('%s does what has failed when it is retried, and then once', async (_, start) => {
+test.each(SERVERS)('%s processes a failed event when it is retried, and then once', async (_, start) => {
   await using receiver = await start(FAILING_ONCE);
   const id = `fails-once-${randomUUID()}`;
   expect((await send(receiver.url, { id })).status, receiver.complaints()).toBe(500);
@@ -244,7 +241,7 @@ test('receive-webhook-next.js fails without a secret, so that nothing is lost', 
   expect(receiver.complaints()).toContain('WEBHOOK_SECRET is missing');
 });
 
-test('send-webhook.sh sends what a receiver takes, and with another secret what it does not', async () => {
+test('send-webhook.sh sends a request that a receiver accepts, or refuses with another secret', async () => {
   await using receiver = await startShown('node docs/examples/receive-webhook.js');
   for (const [secret, status] of [
     [SECRET, '204'],

@@ -10,7 +10,7 @@ const but = (file: string, part: string, other: string) => {
   return { ...sources, [file]: text.replace(part, other) };
 };
 
-test('docs/declaration.md has what can be declared: npm run reference writes it', () => {
+test('docs/declaration.md has every option of declarations: npm run reference writes it', () => {
   expect(readFileSync(new URL('../docs/declaration.md', import.meta.url), 'utf8')).toBe(referenceOf(sources));
 });
 
@@ -51,7 +51,7 @@ test.each([
   expect(() => referenceOf(but(file, comment, ''))).toThrow(sentence);
 });
 
-test('a comment on what stands before is none on an option', () => {
+test('a comment on a preceding item does not count for an option', () => {
   const added = but(
     'fields.ts',
     '  /** Null until it is set. */',
@@ -60,7 +60,7 @@ test('a comment on what stands before is none on an option', () => {
   expect(() => referenceOf(added)).toThrow(/^optional\(\) of “Options of fields” has no comment/);
 });
 
-test('what is exported to be called and is on no page is refused', () => {
+test('an exported function that is on no page is refused', () => {
   const added = { ...sources, 'maps.ts': '/** A map. */\nexport const map = (name: string) => name;\n' };
   expect(() => referenceOf(added)).toThrow('kernel/declare/maps.ts exports map: give it a section');
 });

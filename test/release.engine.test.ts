@@ -15,7 +15,7 @@ const AUTHOR = {
   GIT_COMMITTER_EMAIL: 'a@example.com',
 };
 
-test('npm version writes the version wherever it stands, commits and tags; npm run release asks for that tag', async () => {
+test('npm version writes the version everywhere, commits and tags; npm run release requires that tag', async () => {
   await using place = await temporaryDataDir();
   const clone = join(place.path, 'clone');
   const inClone = { cwd: clone, env: { ...process.env, ...AUTHOR, PATH } };
@@ -54,7 +54,7 @@ test('npm version writes the version wherever it stands, commits and tags; npm r
 const changelog =
   '# Changes\n\n## Unreleased\n\n- A new thing.\n- Another.\n\n## 0.1.0 (2026-01-02)\n\n- The first.\n';
 
-test('what is not released yet becomes the section of a version', () => {
+test('the unreleased changes become the section of a version', () => {
   const released = release(changelog, '0.2.0', '2026-11-23');
   expect(released).toBe(
     '# Changes\n\n## Unreleased\n\n## 0.2.0 (2026-11-23)\n\n- A new thing.\n- Another.\n\n## 0.1.0 (2026-01-02)\n\n- The first.\n',

@@ -23,7 +23,7 @@ const run = (...args: readonly string[]) =>
     env: { PATH: `${folder}:${process.env.PATH}`, SETTLE_SECONDS: '0', FOLDER: folder },
   });
 
-test('replaces copy after copy by what it is given, those first that read what others write', () => {
+test('replaces each replica by the given command, in the order of roles that read what others write', () => {
   const { status, stdout } = run(
     write('copies.sh', 'copies_of() { echo one two; }\nreplace() { echo "replaced $1 $2"; }'),
   );
@@ -41,7 +41,7 @@ test.each([
   expect(stdout).not.toContain('query two');
 });
 
-test('by itself has docker compose start one more copy, waits for it, and only then stops one', () => {
+test('by default lets docker compose start one more replica, waits for it, and only then stops one', () => {
   const docker = `#!/bin/sh
     case "$*" in
       'compose ps --quiet query') echo q1; echo q2;;

@@ -6,7 +6,7 @@ import { type Config, loadConfig, type TlsFiles } from '#shared/process/config.t
 import { createLog, type Log } from '#shared/process/log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 
-/** A server on a free port, with the real limits unless told otherwise, whose log is kept. */
+/** A server on a free port, with the real limits by default, whose log is kept. */
 export type Served = HttpServer & { readonly logged: () => string };
 
 export const captureLog = (): { readonly log: Log; readonly logged: () => string } => {

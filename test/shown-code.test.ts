@@ -3,10 +3,7 @@ import { expect, test } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
-/**
- * What pages show of the domains that tests run on. Files that a page has its readers write are held to that
- * by tests of their own.
- */
+/** Code of test domains on the pages. Tests of their own cover files that a page's readers write. */
 const shown = readdirSync(new URL('../docs/', import.meta.url))
   .filter((name) => name.endsWith('.md'))
   .flatMap((page) =>
@@ -15,7 +12,7 @@ const shown = readdirSync(new URL('../docs/', import.meta.url))
     ),
   );
 
-test.each(shown)('what $page shows of $path stands there', ({ path, text }) => {
+test.each(shown)('$page shows the code of $path', ({ path, text }) => {
   expect(read(path)).toContain(text);
 });
 

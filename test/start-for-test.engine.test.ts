@@ -7,7 +7,7 @@ import { createTestDatabase } from '../package/testing/test-database.ts';
 import { inDatabase } from '../testing/database/search-everywhere.ts';
 import { until } from '../testing/until.ts';
 
-test('starts a whole system, with clients by role, whose timers fire when time is moved', async () => {
+test('starts a whole system, with clients by role, whose timers fire when the clock is moved', async () => {
   await using annals = await startForTest(expenses);
   const [admin, approver, employee] = await Promise.all([
     annals.as('admin'),
@@ -31,7 +31,7 @@ test('starts a whole system, with clients by role, whose timers fire when time i
   await expect(annals.advance('-1 days')).rejects.toThrow(
     'advance waits for “-1 days”: say a number of seconds',
   );
-  // Disposing again does nothing.
+  // A second disposal does nothing.
   await annals[Symbol.asyncDispose]();
 });
 
@@ -41,7 +41,7 @@ test('refuses settings that it chooses itself', async () => {
   );
 });
 
-test('the database of a killed test is dropped by the next one, and that of a running one is not', async () => {
+test('the next test drops the database of a killed one, but not that of a running one', async () => {
   await using running = await createTestDatabase();
   const killed = spawn(process.execPath, ['test/engines/test-database-owner.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -14,7 +14,7 @@ const secrets = {
   DATABASE_URL: 'postgres://annals:x@127.0.0.1:5432/annals',
 };
 
-test('the units have settings for every role, which it accepts', () => {
+test('the units have valid settings for every role', () => {
   const named = globSync('deploy/systemd/*.env', { cwd: root }).map((path) => basename(path, '.env'));
   expect(named.toSorted()).toEqual([...roles, 'annals'].toSorted());
   for (const role of roles)
@@ -25,11 +25,11 @@ test('the units have settings for every role, which it accepts', () => {
     ).not.toThrow();
 });
 
-test('each runs a role that there is', () => {
+test('each runs an existing role', () => {
   for (const role of roles) expect(settingsOf(role).ROLE).toBe(role);
 });
 
-test('on one machine no two processes of the units want the same port', () => {
+test('the units on one machine use different ports', () => {
   const ports = roles.flatMap((role) =>
     Object.entries(settingsOf(role)).flatMap(([name, value]) => (name.endsWith('PORT') ? [value] : [])),
   );
@@ -37,7 +37,7 @@ test('on one machine no two processes of the units want the same port', () => {
   expect(ports).toHaveLength(roles.length * 2 + 1);
 });
 
-test('the shared settings lead to the ports that auth and command have', () => {
+test('the shared settings lead to the ports of auth and command', () => {
   const { JWKS_URL, COMMAND_URL } = settingsOf('annals');
   expect(new URL(JWKS_URL ?? '').port).toBe(settingsOf('auth').PORT);
   expect(new URL(COMMAND_URL ?? '').port).toBe(settingsOf('command').INTERNAL_PORT);

@@ -6,7 +6,7 @@ export const AUDIENCE = 'https://api.example';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Signs what an authorization server would, and what a forger might. */
+/** Signs tokens like an authorization server, and like a forger. */
 export type TokenMint = {
   readonly kid: string;
   /** The public key set. */
@@ -16,10 +16,7 @@ export type TokenMint = {
 
 export const nowS = (): number => Math.floor(Date.now() / 1_000);
 
-/**
- * Right in every respect, so that a test changes the one thing that it is about; `undefined` leaves a claim
- * out.
- */
+/** Valid in every respect, so that a test changes one thing; `undefined` omits a claim. */
 export const createTokenMint = async (kid: string = randomUUID()): Promise<TokenMint> => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   return {

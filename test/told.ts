@@ -21,9 +21,8 @@ import { askersOf, callerOf, randomOf } from '../testing/describe-domain/reading
 import { context } from './codec-setting.ts';
 
 /**
- * What a follower is told, for any domain: exactly the events of which the condition, read in memory of the
- * states before and after, says that they may know, in whatever pages the log is followed, from wherever, and
- * however little is kept of what was before.
+ * What a follower receives, for any domain: exactly the events that the condition makes visible, evaluated in
+ * memory on the states before and after, for any pages, any start, and any eviction of earlier states.
  */
 const IDS = 4;
 const HISTORIES = 30;
@@ -34,12 +33,12 @@ type Step = {
   readonly id: number;
   readonly values: State;
   readonly mask: number;
-  /** Of an event of an item: the item that it may add, change or remove. */
+  /** For an event of an item: the item that it may add, change or remove. */
   readonly item: State;
 };
 type Happened = { readonly recorded: RecordedEvent; readonly told: Occurrence; readonly find: Find };
 
-/** Kinds of users are left out but for their roles: their names are sealed. */
+/** Without kinds of users, except for their roles: their names are encrypted. */
 const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
   const events = Object.values(domain.kinds).flatMap((kind) =>
     Object.values(kind.events).flatMap((event) => (kind.name === 'user' ? [] : [{ kind, event }])),
@@ -67,7 +66,7 @@ const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
   });
 };
 
-/** Few of them, so that most that are changed or removed are there. */
+/** Few of them, so that most changed or removed ones exist. */
 const itemOf = ({ fields, id }: ListInfo): fc.Arbitrary<State> => {
   const random = (def: FieldDef) => (def.kind === 'ref' ? fc.integer({ min: 1, max: IDS }) : randomOf(def));
   const values = Object.entries(fields).map(
@@ -78,7 +77,7 @@ const itemOf = ({ fields, id }: ListInfo): fc.Arbitrary<State> => {
   return fc.record({ [id.name]: known, ...Object.fromEntries(values) });
 };
 
-/** Leaves out of some steps what cannot happen, and folds the others. */
+/** Skips impossible steps, and folds the others. */
 const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => {
   const states = new Map<string, AggregateState>();
   const folds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, evolveOf(kind)]));
@@ -131,14 +130,14 @@ const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => 
 
 const OLD_FROM = 200;
 
-/** What an event says of an item; nothing if that cannot happen to it. */
+/** The data of an event about an item; undefined if that is impossible. */
 const itemIn = (before: AggregateState, { event: { list, effect }, item, mask }: Step): State | undefined => {
   if (list === undefined) return {};
   const all = before.status === 'present' ? ((before.fields[list.name] ?? []) as readonly State[]) : [];
   const found = all.find(({ id }) => id === item[list.id.name]);
   if ((found !== undefined) === (effect === 'adds')) return undefined;
   if (found === undefined) return item;
-  // Some are from before there was a right that asks it.
+  // Some predate the right that needs it.
   const settled = Object.fromEntries(
     list.settled.flatMap((name) => (mask > OLD_FROM ? [] : [[name, found[name]]])),
   );
@@ -181,7 +180,7 @@ export const describeTold = (domain: Domain): void => {
     pages: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
     stepsMax: fc.constantFrom(4, 12, 100_000),
   });
-  test(`${domain.name}: a follower is told what the states before and after it let them know`, async () => {
+  test(`${domain.name}: a follower receives the events that are visible by the states before and after`, async () => {
     expect(rightsOf(domain).size).toBeGreaterThan(0);
     let told = 0;
     await fc.assert(

@@ -8,7 +8,7 @@ const filesWith = (pattern: RegExp, files: string): string[] =>
 
 const INSTALLATION = /engines\/(installation|auth-site|following)\.ts/;
 
-test('every end-to-end test goes through an installation, or says why it has its own server', () => {
+test('every end-to-end test uses an installation, or says why it has its own server', () => {
   expect(filesWith(INSTALLATION, 'test/e2e/*.test.ts')).toEqual(
     globSync('test/e2e/*.test.ts', { cwd: root }),
   );

@@ -6,7 +6,7 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-page.ts';
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
-/** The first hour, as the page tells it: its own blocks, in their order. */
+/** Follows the tutorial: its own blocks, in order. */
 const SECTIONS = sectionsOf(readFileSync(new URL('../docs/tutorial.md', import.meta.url), 'utf8'));
 const NEEDS_A_PERSON = 'sign-in.js';
 
@@ -37,8 +37,8 @@ test('Ctrl+C stops it', async () => {
 const ASKS_MS = 100_000;
 
 /**
- * Opens the address that the terminal shows, as the author whom the start has printed, and allows what is
- * asked for.
+ * Opens the address that the terminal shows, as the author whom the start has printed, and allows the
+ * request.
  */
 const signInWhereAsked = async (): Promise<void> => {
   const address = /Open (\S+)/.exec(

@@ -23,7 +23,7 @@ const school = assemble(
 );
 const operations = operationsOf(school);
 
-test('the events of users hold it', () => {
+test('the events of users contain it', () => {
   const registered = { userId: 1, name: 'Ada', email: null, role: 'teacher', department: 'Sums' };
   const accepts = (data: object) =>
     catalogueOf(school).find('user.registered')?.schema.safeParse(data).success;
@@ -36,7 +36,7 @@ test('the read model has it', () => {
   expect(demandTable(tablesOf(school), 'user').columns).toMatchObject({ department: 'text' });
 });
 
-test('REST shows it, and takes it in forms', () => {
+test('REST shows it, and accepts it in forms', () => {
   const bodyOf = (id: string) => operations[id]?.body?.['application/json'] as z.ZodType;
   expect(bodyOf('createUser').parse({ name: 'Ada' })).toEqual({
     name: 'Ada',
@@ -45,7 +45,7 @@ test('REST shows it, and takes it in forms', () => {
     department: null,
   });
   expect(bodyOf('editUser').parse({ department: 'Sums' })).toEqual({ department: 'Sums' });
-  // Not everybody may write it, so that it may be left out and stays.
+  // Not everybody may write it, so it may be omitted and then stays.
   expect(bodyOf('replaceUser').parse({ name: 'Ada', email: null })).toMatchObject({
     name: 'Ada',
     email: null,

@@ -9,7 +9,7 @@ import { abandonEmail, usersOf } from '../command/users/user.ts';
 type Content = { readonly name: string; readonly email: string | null; readonly role: Role };
 type Of<Type extends string> = { readonly type: Type; readonly userId: UserId };
 
-/** To one user, with the fence of an e-mail address, which nobody can send. */
+/** For one user, with the claim of an e-mail address, which nobody can send. */
 export type UserCommand =
   | (Of<'RegisterUser'> & Content)
   | (Of<'UpdateUser'> & Partial<Content>)

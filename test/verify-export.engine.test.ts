@@ -19,7 +19,7 @@ const SCRIPT = fileURLToPath(new URL('../docs/examples/verify-export.py', import
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 if (!hasPython) console.warn('docs/examples/verify-export.py is not run, because there is no python3.');
 
-/** What is hard to write in the one form that hashes are made of. */
+/** Values that are hard to write in the canonical form for hashes. */
 const ODD: readonly JsonObject[] = [
   {
     ratio: 0.1,
@@ -52,7 +52,7 @@ const verify = async (
   }
 };
 
-describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () => {
+describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
   const resources = new AsyncDisposableStack();
   let world: AuditWorld;
   let whole: string;
@@ -78,7 +78,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
   });
   afterAll(() => resources.disposeAsync());
 
-  test('verifies what is as it was exported, and holds it against heads and keys that they know', async () => {
+  test('verifies an unchanged export, and compares it with known heads and keys', async () => {
     const verified = await verify(whole);
     expect(verified).toMatchObject({
       exit: 0,
@@ -135,7 +135,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     });
   });
 
-  test('takes a key for a descendant of the one that is known only where each was endorsed by the one before it', async () => {
+  test('accepts a key as a descendant of the known one only if each was endorsed by the one before it', async () => {
     const path = await copyOf(whole);
     const [first, second, third] = [aKey(), aKey(), aKey()];
     const verifyAs = async (keys: readonly AuditKey[], signer: TestKey) => {
@@ -155,7 +155,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     });
   });
 
-  test('is not told that heads agree which are of another part of the log', async () => {
+  test('does not count heads of another part of the log as agreeing', async () => {
     const [path, kept] = [
       await copyOf(whole),
       join(resources.use(await temporaryDataDir()).path, 'kept.jsonl'),
@@ -186,7 +186,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     });
   });
 
-  test('verifies what came over HTTP, and finds what was cut off, put in, or changed on the way', async () => {
+  test('verifies a download, and finds truncation, insertions, and changes', async () => {
     await using system = await openBackend();
     const [author, admin] = [await system.person('author', 'Ada \u00e9'), await system.person('admin')];
     for (let articles = 0; articles < 5; articles += 1)
@@ -223,7 +223,7 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
       expect(await verifyText(text)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED/) });
   });
 
-  test('finds that all of it was made anew, by heads that were published before', async () => {
+  test('finds a completely forged log, by heads that were published before', async () => {
     await using forged = await createAuditWorld();
     await forged.pool.query(
       'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',

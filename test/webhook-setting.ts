@@ -2,7 +2,7 @@ import type { WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { LogIdentity, Position, UserId, WebhookId } from '#shared/brands.ts';
 import type { WebhookCommand } from '../command/webhooks/webhook.ts';
 
-/** For tests of the decider: one webhook, what happens to it, and what is asked of it. */
+/** Fixtures for tests of the decider: one webhook, its events, and its commands. */
 export const webhookId = 6 as WebhookId;
 export const ownerId = 1 as UserId;
 export const mark = { webhookId, ownerId };
@@ -10,7 +10,7 @@ export const at = '2026-01-02T03:04:05.678Z';
 export const later = (hours: number) => new Date(Date.parse(at) + hours * 3_600_000).toISOString();
 const position = (value: number) => value as Position;
 const LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
-/** In the log that the commands come to, unless told otherwise. */
+/** In the log of the commands by default. */
 export const place = (value: number, log: LogIdentity | null = LOG) => ({ log, position: position(value) });
 export const FORMER_LOG = '6f9619ff-8b86-4011-b42d-00c04fc96400' as LogIdentity;
 

@@ -1,6 +1,6 @@
 import type { Ask } from '../../testing/http/rest-client.ts';
 
-/** What is sent to `/graphql`; with a query in the address it is a GET. */
+/** A request to `/graphql`; with a query in the address it is a GET. */
 export type Sent = Ask & { readonly method?: string; readonly query?: Readonly<Record<string, string>> };
 type Case = readonly [name: string, sent: Sent, status: number, code: string];
 
@@ -9,7 +9,7 @@ const body = (query: string, variables?: unknown, more: object = {}): Sent => ({
 });
 const times = (count: number, part: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => part(index)).join(' ');
-/** Levels of posts and authors by turns. */
+/** Alternating levels of posts and authors. */
 const nested = (levels: number): string =>
   levels <= 1 ? '{ id }' : `{ ${levels % 2 === 0 ? 'posts(limit: 1)' : 'author'} ${nested(levels - 1)} }`;
 
@@ -168,10 +168,7 @@ const HOOK =
 const header = (name: string, value: string): Sent => body(HOOK, { headers: [{ name, value }] });
 const input = (more: object) => ({ input: { title: 'T', body: '', ...more } });
 
-/**
- * Refused before any of it runs: 200 to those who accept what was before GraphQL had a media type, 400 to
- * others.
- */
+/** Refused before any of it runs: 200 for clients that accept the former media type, 400 for others. */
 export const OPERATIONS: readonly (readonly [name: string, sent: Sent, code: string])[] = [
   ['a document that is none', body('{'), 'malformed_document'],
   ['an empty document', body(' # nothing'), 'malformed_document'],
@@ -297,7 +294,7 @@ export const OPERATIONS: readonly (readonly [name: string, sent: Sent, code: str
   ],
 ];
 
-/** Run, and refused at a field, whose place is told. */
+/** Runs, and is refused at a field, whose path is in the error. */
 export const FIELDS: readonly (readonly [name: string, sent: Sent, code: string])[] = [
   ['a garbage cursor', body('{ postsConnection(after: "garbage") { nodes { id } } }'), 'unknown_cursor'],
   [

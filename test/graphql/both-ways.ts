@@ -13,13 +13,13 @@ import { operationOf } from './planned.ts';
 export type BothWays = AsyncDisposable & {
   readonly pool: Pool;
   /**
-   * Of the planner, nothing if it leaves the query to the resolvers; and of the resolvers, their errors if
-   * there are any.
+   * The planner's answer, undefined if it leaves the query to the resolvers; and the resolvers' answer or
+   * errors.
    */
   answersTo(text: string, caller: Caller): Promise<readonly unknown[]>;
 };
 
-/** A read model of a domain with these rows, which the planner and the resolvers answer from. */
+/** A read model of a domain with these rows, for the planner and the resolvers. */
 export const openBothWays = async (domain: Domain, rows: string): Promise<BothWays> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());

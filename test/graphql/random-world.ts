@@ -5,7 +5,7 @@ import { POLICY, SCOPES } from '../engines/policy.ts';
 import type { World } from './world.ts';
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;
-/** Few, so that rows have the same now and then. */
+/** Few values, so that rows sometimes have equal ones. */
 const TIMES = [0, 1, 1_700_000_000_123, 1_700_000_000_124, 1_700_000_001_000, 253_402_300_799_999];
 
 /** A small read model: deleted users, erased texts, drafts, equal times, and texts of all kinds. */
@@ -40,7 +40,7 @@ export const randomWorld = ({ below, chance, pick, some, text }: Random): World 
       ? []
       : some(16, () => ({
           id: newId(),
-          // Now and then of an article that is gone already.
+          // Sometimes of an article that is deleted already.
           article_id: chance(5) ? ID_MAX : pick(articles).id,
           author_id: pick(users).id,
           text: chance(20) ? null : text(),

@@ -11,8 +11,8 @@ import { cursorOf, rowPositionOf } from '../../query/graphql/planner/cursors.ts'
 import type { ArticleRow, CommentRow, UserRow, World } from './world.ts';
 
 /**
- * What queries must answer, said a second time: graphql-js walks over whole tables in memory, and `may` is
- * asked about every row. It knows nothing of SQL but the ids of the articles that each search finds.
+ * An independent implementation of queries: graphql-js walks over whole tables in memory, and `may` checks
+ * every row. It uses SQL only for the ids of the articles that each search finds.
  */
 export type Reference = {
   readonly schema: GraphQLSchema;

@@ -13,7 +13,7 @@ type Read = {
   readonly caller: Caller;
 };
 
-/** Runs reads on the resolvers, which need nothing of what mutations do. */
+/** Runs reads on the resolvers, without the dependencies of mutations. */
 export const resolveOver = (pool: Pool): ((read: Read) => Promise<ExecutionResult>) => {
   const execute = createExecutor({
     domain: publishing,
@@ -41,10 +41,7 @@ export const resolveOver = (pool: Pool): ((read: Read) => Promise<ExecutionResul
   };
 };
 
-/**
- * What two answers must have in common: which of several errors makes a field null is for whichever comes
- * first.
- */
+/** The comparable parts of two answers: which of several errors makes a field null depends on timing. */
 export const comparable = ({ data, errors = [] }: ExecutionResult) => ({
   data: JSON.stringify(data),
   isWhole: errors.length === 0,

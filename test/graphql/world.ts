@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/database/pool.ts';
 
-/** The whole read model in memory, as its tables have it. */
+/** The whole read model in memory, by tables. */
 export type World = {
   readonly users: readonly UserRow[];
   readonly articles: readonly ArticleRow[];
@@ -48,7 +48,7 @@ const COLUMNS = {
   comments: 'id, article_id, author_id, text, version, created_at, updated_at',
 } as const satisfies Record<keyof World, string>;
 
-/** Puts a world in the place of the one before. */
+/** Replaces the rows of the former world. */
 export const writeWorld = async (pool: Pool, world: World): Promise<void> => {
   await pool.query('truncate read_model.users, read_model.articles, read_model.comments');
   for (const table of ['users', 'articles', 'comments'] as const)

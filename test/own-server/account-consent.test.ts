@@ -73,13 +73,13 @@ describe('consent', () => {
     expect([answered.status, answered.location]).toEqual([status, undefined]);
   });
 
-  test('names what is asked for, and only that', async ({ signIn }) => {
+  test('names the requested scopes, and only those', async ({ signIn }) => {
     const page = await signIn({ scope: 'openid write:comments' });
     expect(page.body).toContain('Write, change and delete comments of yours');
     expect(page.body).not.toContain('articles');
   });
 
-  test('is told to the event log', async ({ begin, browser, eventOf, signInWith, site }) => {
+  test('is recorded in the event log', async ({ begin, browser, eventOf, signInWith, site }) => {
     const who = anAddress();
     const userId = await site.addPerson({ email: who, password });
     const page = await browser.follow(await signInWith(await begin(), { email: who, password }));

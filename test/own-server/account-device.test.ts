@@ -37,7 +37,7 @@ const test = base
   );
 
 describe('connecting a device', () => {
-  test('goes by its code, a confirmation, sign-in and consent', async ({
+  test('takes its code, a confirmation, sign-in and consent', async ({
     askForCode,
     browser,
     enter,
@@ -65,7 +65,7 @@ describe('connecting a device', () => {
     expect(await (await poll(deviceCode)).json()).toMatchObject({ token_type: 'Bearer' });
   });
 
-  test('a code in the address is shown and not sent', async ({ askForCode, browser, site }) => {
+  test('a code in the address is shown but not submitted', async ({ askForCode, browser, site }) => {
     const { user_code: code, verification_uri_complete: address } = await askForCode();
     const page = await browser.get(address);
     expect(titleOf(page)).toBe('Connect a device');
@@ -74,7 +74,13 @@ describe('connecting a device', () => {
     expect(forged.body).not.toContain('<script');
   });
 
-  test('can be refused, and the device is told', async ({ askForCode, browser, enter, poll, site }) => {
+  test('can be refused, and the device gets the refusal', async ({
+    askForCode,
+    browser,
+    enter,
+    poll,
+    site,
+  }) => {
     const { user_code: code, device_code: deviceCode } = await askForCode();
     const confirm = await enter(await browser.get(`${site.url}/device`), code);
     const aborted = await browser.post(confirm.action, { ...confirm.hidden, abort: 'yes' }, from());
@@ -98,7 +104,7 @@ describe('connecting a device', () => {
     expect((await enter(page, code)).status).toBe(400);
   });
 
-  test('guessing codes is over after thirty tries from an address; right codes are not counted', async ({
+  test('guesses are limited to thirty per address; right codes do not count', async ({
     askForCode,
     browser,
     enter,

@@ -35,11 +35,7 @@ describe('guessing', () => {
     },
   );
 
-  test('keeps the owner out neither elsewhere, nor in a browser in which they have signed in before', async ({
-    begin,
-    browser,
-    site,
-  }) => {
+  test('locks the owner out neither elsewhere nor in a known browser', async ({ begin, browser, site }) => {
     const who = anAddress();
     await site.addPerson({ email: who, password });
     const enter = async (using: HandBrowser, address: string) => {
@@ -53,18 +49,13 @@ describe('guessing', () => {
     expect(await enter(stranger, '192.0.2.7')).toBe(429);
     expect(await enter(known, '192.0.2.7')).toBe(303);
     expect(await enter(elsewhere, '192.0.2.8')).toBe(303);
-    // What the cookie says of another person, or what somebody made up, counts for nothing.
+    // A cookie of another person or a forged one has no effect.
     const [name = '', cookie] = [...known.cookies].find(([each]) => each.endsWith('annals_device')) ?? [];
     stranger.cookies.set(name, { value: `${cookie?.value.split('.')[0]}.${'A'.repeat(22)}`, path: '/' });
     expect(await enter(stranger, '192.0.2.7')).toBe(429);
   });
 
-  test('is told to the event log when it locks an account, and by nobody’s name', async ({
-    begin,
-    browser,
-    eventOf,
-    site,
-  }) => {
+  test('is recorded without an actor when it locks an account', async ({ begin, browser, eventOf, site }) => {
     const who = anAddress();
     const userId = await site.addPerson({ email: who, password });
     const page = await begin();
@@ -77,14 +68,14 @@ describe('guessing', () => {
   });
 
   test(
-    'from one address is over after fifty tries, whoever is guessed at',
+    'from one address is limited to fifty attempts over all accounts',
     async ({ begin, browser }) => {
       const page = await begin();
       const statuses: number[] = [];
       while (statuses.at(-1) !== 429 && statuses.length < 60)
         statuses.push((await guess(page, anAddress(), '203.0.113.9', browser)).status);
       expect(new Set(statuses.slice(0, 50))).toEqual(new Set([422]));
-      // Where guessing takes long, a try or two come back meanwhile.
+      // If guessing takes long, an attempt or two come back meanwhile.
       expect(statuses.at(-1)).toBe(429);
     },
     scaled(60_000),

@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one installation that is set up here.
+// Over 200 lines, because every case uses the one installation that is set up here.
 import { describe, expect } from 'vitest';
 import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import {
@@ -15,7 +15,7 @@ import {
 // Own server: clients come from many addresses, which the ingress accepts from no client.
 
 describe('signing in', () => {
-  test('leads by 303 to the question for consent, and from there by 302 to the client with a code', async ({
+  test('leads by 303 to the consent, and from there by 302 to the client with a code', async ({
     begin,
     browser,
     signInWith,
@@ -49,7 +49,7 @@ describe('signing in', () => {
     });
   });
 
-  test('asks a client on the web nothing again that was allowed, and our own application nothing at all', async ({
+  test('does not repeat the consent for a client on the web, and never asks for our own application', async ({
     begin,
     browser,
     signIn,
@@ -65,7 +65,7 @@ describe('signing in', () => {
     );
   });
 
-  test('asks each time for a client on the person’s machine, which another program could pass itself off as (RFC 8252, 8.6)', async ({
+  test('asks each time for a native client, which another program could impersonate (RFC 8252, 8.6)', async ({
     begin,
     browser,
     signIn,
@@ -75,7 +75,7 @@ describe('signing in', () => {
     expect(titleOf(await begin())).toBe('Allow Reading List?');
   });
 
-  test('and not allowing it leads back to the client with access_denied', async ({ browser, signIn }) => {
+  test('and a refusal leads back to the client with access_denied', async ({ browser, signIn }) => {
     const consent = await signIn();
     const denied = await browser.follow(
       await browser.post(consent.action, { ...consent.hidden, decision: 'deny' }),
@@ -91,7 +91,7 @@ describe('signing in', () => {
     expect(cancelled.location).toMatch(/\/callback\?error=access_denied&/);
   });
 
-  test('gives the session another id than the browser had before', async ({ browser, signIn }) => {
+  test('gives the session a new id', async ({ browser, signIn }) => {
     const consent = await signIn();
     await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
     const before = browser.cookies.get('annals_session')?.value;
@@ -119,7 +119,7 @@ describe('signing in', () => {
     expect((await browser.follow(await signInWith(page, { email, password }))).status).toBe(200);
   });
 
-  test('a missing field is told and linked', async ({ begin, signInWith }) => {
+  test('a missing field is reported with a link', async ({ begin, signInWith }) => {
     const page = await signInWith(await begin(), { email: '', password: '' });
     expect(page.status).toBe(422);
     expect(page.body).toContain('<a href="#email">Enter your e-mail address.</a>');
@@ -220,22 +220,13 @@ describe('signing in', () => {
     expect(answered.location).toBeUndefined();
   });
 
-  test('a form that was sent before is refused once its sign-in is over', async ({
-    begin,
-    browser,
-    signInWith,
-  }) => {
+  test('an old form is refused once its sign-in is over', async ({ begin, browser, signInWith }) => {
     const page = await begin();
     await browser.follow(await signInWith(page, { email, password }));
     expect((await signInWith(page, { email, password })).status).toBe(400);
   });
 
-  test('where to go afterwards comes from the client alone', async ({
-    authorizeUrl,
-    begin,
-    browser,
-    site,
-  }) => {
+  test('the redirect comes from the client only', async ({ authorizeUrl, begin, browser, site }) => {
     const page = await begin();
     for (const name of ['return_to', 'returnTo', 'next', 'redirect_uri', 'RelayState']) {
       const answered = await browser.post(

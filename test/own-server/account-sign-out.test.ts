@@ -12,7 +12,7 @@ const test = base.extend('signedIn', ({ browser, signIn }) => async () => {
 });
 
 describe('signing out', () => {
-  test('asks first, ends the session, and says so', async ({ begin, browser, signedIn, site }) => {
+  test('asks first, ends the session, and confirms it', async ({ begin, browser, signedIn, site }) => {
     await signedIn();
     const page = await browser.get(`${site.url}/sign-out`);
     expect(titleOf(page)).toBe('Sign out?');
@@ -22,7 +22,7 @@ describe('signing out', () => {
     expect(titleOf(await begin())).toBe('Sign in');
   });
 
-  test('can be thought better of', async ({ begin, browser, signedIn, site }) => {
+  test('can be cancelled', async ({ begin, browser, signedIn, site }) => {
     await signedIn();
     const page = await browser.get(`${site.url}/sign-out`);
     expect(titleOf(await browser.follow(await browser.post(page.action, page.hidden)))).toBe(
@@ -31,7 +31,7 @@ describe('signing out', () => {
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/code=/);
   });
 
-  test('for a client ends where the client has registered, and nowhere else', async ({
+  test('for a client ends at its registered address, and nowhere else', async ({
     browser,
     signedIn,
     site,
@@ -64,7 +64,7 @@ describe('signing out', () => {
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/code=/);
   });
 
-  test('of one person happens by a button where another has just signed in', async ({
+  test('of one person takes a button if another has just signed in', async ({
     begin,
     browser,
     signInWith,
@@ -82,7 +82,7 @@ describe('signing out', () => {
     expect(titleOf(next)).toBe('Allow Reading List?');
   });
 
-  test('is told to the event log', async ({ begin, browser, eventOf, signInWith, site }) => {
+  test('is recorded in the event log', async ({ begin, browser, eventOf, signInWith, site }) => {
     const who = anAddress();
     const userId = await site.addPerson({ email: who, password });
     await browser.follow(await signInWith(await begin(), { email: who, password }));
@@ -94,7 +94,7 @@ describe('signing out', () => {
   });
 });
 
-test('a person who is deleted is signed out everywhere', async ({ begin, browser, signInWith, site }) => {
+test('a deleted person is signed out everywhere', async ({ begin, browser, signInWith, site }) => {
   const who = anAddress();
   const userId = await site.addPerson({ email: who, password });
   const consent = await browser.follow(await signInWith(await begin(), { email: who, password }));

@@ -37,7 +37,7 @@ const test = base
 type SignUp = (page: Seen, fields?: Record<string, string>, using?: HandBrowser) => Promise<Seen>;
 
 describe('signing up', () => {
-  test('in the middle of a sign-in goes on to consent, and the session is told', async ({
+  test('during a sign-in continues to consent, and is recorded', async ({
     begin,
     browser,
     eventOf,
@@ -60,16 +60,13 @@ describe('signing up', () => {
     ).toBe('Allow Reading List?');
   });
 
-  test('by itself ends with a page that says what to do', async ({ browser, signUp, site }) => {
+  test('by itself ends with a page that explains the next step', async ({ browser, signUp, site }) => {
     const answered = await signUp(await browser.get(`${site.url}/sign-up`));
     expect([answered.status, answered.location]).toEqual([303, `${site.url}/sign-up/done`]);
     expect(titleOf(await browser.follow(answered))).toBe('Your account is ready');
   });
 
-  test('keeps what was typed, but not the password, where something is wrong', async ({
-    signUp,
-    signUpPage,
-  }) => {
+  test('keeps the typed values except the password after an error', async ({ signUp, signUpPage }) => {
     const page = await signUp(await signUpPage(), { name: '<b>Ada</b>', email: 'ada', password: 'short' });
     expect(page.status).toBe(422);
     expect(page.body).toContain('value="&lt;b&gt;Ada&lt;/b&gt;"');
@@ -79,7 +76,7 @@ describe('signing up', () => {
     expect((await signUp(page)).status).toBe(303);
   });
 
-  test('with an address that is taken says so, and the next form is good', async ({ signUp, signUpPage }) => {
+  test('with a taken address reports that, and the next form works', async ({ signUp, signUpPage }) => {
     const page = await signUp(await signUpPage(), { email: email.toUpperCase() });
     expect(page.status).toBe(409);
     expect(page.body).toContain('This address has an account already.');
@@ -154,13 +151,13 @@ describe('signing up', () => {
     );
   });
 
-  test('whoever asks for a role does not get it', async ({ browser, signUp, site }) => {
+  test('cannot choose a role', async ({ browser, signUp, site }) => {
     const who = anAddress();
     await signUp(await browser.get(`${site.url}/sign-up`), { email: who, role: 'admin' });
     expect(await site.auth.persons.byEmail(who)).toMatchObject({ role: 'author' });
   });
 
-  test('is not there where it is switched off', async () => {
+  test('is absent if it is turned off', async () => {
     await using closed = await openAccountsSite({ signUp: 'off' });
     await closed.addClient('reading-list');
     const own = openHandBrowser();

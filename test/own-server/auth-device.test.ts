@@ -40,14 +40,14 @@ afterAll(async () => {
 const poll = (instance: AuthInstance, deviceCode: string, clientId = device.clientId) =>
   post(instance, '/token', { client_id: clientId, device_code: deviceCode });
 
-/** As if the device had waited that long. */
+/** Simulates the wait of the device. */
 const waited = async (seconds: number) => {
   await auth.pool.query(`update auth.device_poll set polled_at = polled_at - $1 * interval '1 second'`, [
     seconds,
   ]);
 };
 
-test('a device is told everything that it needs (RFC 8628, 3.2)', async () => {
+test('a device gets everything that it needs (RFC 8628, 3.2)', async () => {
   const { status, body } = await post(auth, '/device_authorization', { client_id: device.clientId });
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -67,12 +67,12 @@ describe('/device_authorization is refused', () => {
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  test('to nobody', async () => {
+  test('without a client', async () => {
     const { status, body } = await post(auth, '/device_authorization', {});
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 
-  test('for a scope that the client does not have', async () => {
+  test('for a scope that the client lacks', async () => {
     const { status, body } = await post(auth, '/device_authorization', {
       client_id: device.clientId,
       scope: 'write:articles',
@@ -95,31 +95,31 @@ test('a device gets its token once its code was confirmed, and can refresh it', 
   ).toBe(200);
 });
 
-test('a device that polls too fast is told to slow down, whichever process it asks', async () => {
+test('a device that polls too fast must slow down, at every process', async () => {
   const { device_code: deviceCode } = await startDevice(auth, device.clientId);
   expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
   expect((await poll(other, deviceCode)).body.error).toBe('slow_down');
-  // From then on it must wait five seconds more (RFC 8628, 3.5).
+  // From then on it must wait five more seconds (RFC 8628, 3.5).
   await waited(6);
   expect((await poll(auth, deviceCode)).body.error).toBe('slow_down');
   await waited(16);
   expect((await poll(other, deviceCode)).body.error).toBe('authorization_pending');
 });
 
-test('a device need not slow down because the clock of the database was set back', async () => {
+test('a device need not slow down after the clock of the database was set back', async () => {
   const { device_code: deviceCode } = await startDevice(auth, device.clientId);
   expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
   await waited(-3_600);
   expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
 });
 
-test('a device is told when its user said no', async () => {
+test('a device learns of a refusal', async () => {
   const { device_code: deviceCode, user_code: userCode } = await startDevice(auth, device.clientId);
   await enterUserCode(auth, person, userCode, 'abort');
   expect((await poll(auth, deviceCode)).body.error).toBe('access_denied');
 });
 
-test('a device is told when its code has expired', async () => {
+test('a device learns that its code has expired', async () => {
   const { device_code: deviceCode } = await startDevice(auth, device.clientId);
   const now = Date.now;
   Date.now = () => now() + 601_000;
@@ -152,7 +152,7 @@ test('a device code of another client is refused', async () => {
   expect((await poll(auth, deviceCode, twin.clientId)).body.error).toBe('invalid_grant');
 });
 
-test('user codes cannot be guessed: after some that there are not, no more are looked at', async () => {
+test('user codes cannot be guessed: after some unknown ones, no more are looked up', async () => {
   const browser = openBrowser(auth);
   let page = await browser.visit(`${ISSUER}/device`);
   for (let tries = 0; tries < TRIES_MAX && page.status !== 429; tries += 1) {

@@ -82,13 +82,13 @@ describe('a proof is refused (RFC 9449, 4.3)', () => {
     expect((await withProof(key.proof({ iat: nowS() + offsetS, nonce }))).status).toBe(200);
   });
 
-  test('a second time', async () => {
+  test('when it is used twice', async () => {
     const proof = await key.proof();
     expect((await withProof(proof)).status).toBe(200);
     expect((await withProof(proof)).body.error).toBe('invalid_dpop_proof');
   });
 
-  test('with a nonce that is not ours', async () => {
+  test('with a foreign nonce', async () => {
     expect((await withProof(key.proof({ nonce: 'made-up' }))).body.error).toBe('use_dpop_nonce');
   });
 });
@@ -100,7 +100,7 @@ async function symmetricProof(): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk }).sign(secret);
 }
 
-test('where nonces are required, a proof without one is told to take one, and any process takes it', async () => {
+test('if nonces are required, a proof without one is refused with a nonce, which every process accepts', async () => {
   await using first = await world.open({ settings: { DPOP_NONCE: 'required' } });
   await using second = await world.open({ settings: { DPOP_NONCE: 'required' } });
   const { status, body, headers } = await withProof(key.proof(), first);
@@ -115,12 +115,12 @@ describe('a client that must use DPoP', () => {
     return post(auth, '/token', form, dpop === undefined ? {} : { dpop });
   };
 
-  test('gets nothing without', async () => {
+  test('gets nothing without it', async () => {
     const { status, body } = await exchange();
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  test('has refresh tokens that are of use with its key only', async () => {
+  test('has refresh tokens that work only with its key', async () => {
     const { body } = await exchange(await key.proof());
     const form = { client_id: web.clientId, refresh_token: String(body.refresh_token) };
     const stranger = await newDpopKey();
@@ -139,7 +139,7 @@ describe('a client that must use DPoP', () => {
       'invalid_grant',
     );
     expect((await post(auth, '/token', form)).body.error).toBe('invalid_grant');
-    // A key that is not the owner's does not spend the code.
+    // Another key does not spend the code.
     expect(await post(auth, '/token', form, { dpop: await key.proof() })).toMatchObject({
       status: 200,
       body: { token_type: 'DPoP' },

@@ -51,7 +51,7 @@ const userTokens = async () => {
 };
 
 describe('/introspect (RFC 7662)', () => {
-  test('tells what an access token is', async () => {
+  test('describes an access token', async () => {
     const { accessToken } = await userTokens();
     expect(await introspect(accessToken)).toEqual({
       active: true,
@@ -73,7 +73,7 @@ describe('/introspect (RFC 7662)', () => {
     });
   });
 
-  test('tells to which key a token is bound', async () => {
+  test('shows the key that a token is bound to', async () => {
     const key = await newDpopKey();
     expect(await introspect(await serviceToken({ dpop: await key.proof() }))).toMatchObject({
       token_type: 'DPoP',
@@ -81,7 +81,7 @@ describe('/introspect (RFC 7662)', () => {
     });
   });
 
-  test('tells that a refresh token is one', async () => {
+  test('recognises a refresh token', async () => {
     const { refreshToken } = await userTokens();
     expect(await introspect(refreshToken)).toMatchObject({
       active: true,
@@ -122,7 +122,7 @@ describe('/introspect (RFC 7662)', () => {
     expect(await introspect(await make())).toEqual({ active: false });
   });
 
-  test('the forger above does make good tokens where nothing is wrong with them', async () => {
+  test('the forger above makes valid tokens if nothing is wrong with them', async () => {
     expect(await introspect(await forged({}))).toMatchObject({ active: true });
   });
 
@@ -150,7 +150,7 @@ describe('/revoke (RFC 7009)', () => {
   const revoke = (token: string, form: Record<string, string> = {}, headers: Record<string, string> = {}) =>
     post(auth, '/revoke', { token, ...form }, headers);
 
-  test('ends an access token, in every process, and leaves the grant', async () => {
+  test('ends an access token, in every process, and keeps the grant', async () => {
     const { accessToken, refreshToken } = await userTokens();
     expect((await revoke(accessToken, { client_id: web.clientId })).status).toBe(200);
     expect(await introspect(accessToken)).toEqual({ active: false });
@@ -181,7 +181,7 @@ describe('/revoke (RFC 7009)', () => {
     }
   });
 
-  test('is refused to nobody', async () => {
+  test('needs a client', async () => {
     const { status, body } = await revoke(await serviceToken());
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });

@@ -23,7 +23,7 @@ const published = async (instance: AuthInstance): Promise<string[]> => {
   return keys.map(({ kid }) => kid);
 };
 
-test('a new key is published first, signs later, and the old one stays, in every process and without a restart', async () => {
+test('a new key is published first and signs later, and the old one stays, in every process and without a restart', async () => {
   await using world = await createAuthWorld();
   await using one = await world.open(QUICK);
   await using two = await world.open(QUICK);
@@ -50,7 +50,7 @@ test('a new key is published first, signs later, and the old one stays, in every
     expect(await signer(instance)).toBe(first);
   }
 
-  // As if the overlap were over.
+  // Simulates the end of the overlap.
   await one.pool.query(`update auth.signing_key set signs_from = now() where kid = $1`, [second]);
   for (const instance of [one, two]) {
     await until(
@@ -61,7 +61,7 @@ test('a new key is published first, signs later, and the old one stays, in every
     expect((await post(instance, '/introspect', { token: early }, basic(client))).body.active).toBe(true);
   }
 
-  // As if everything that the first one has signed had expired.
+  // Simulates the expiry of everything that the first one has signed.
   await one.pool.query(`update auth.signing_key set signs_from = signs_from - interval '1 day'`);
   for (const instance of [one, two])
     await until(
@@ -70,7 +70,7 @@ test('a new key is published first, signs later, and the old one stays, in every
     );
 });
 
-test('processes that start at once make one key', async () => {
+test('processes that start in parallel make one key', async () => {
   await using world = await createAuthWorld();
   await using opening = new AsyncDisposableStack();
   const instances = await Promise.all(Array.from({ length: 3 }, async () => opening.use(await world.open())));
@@ -78,7 +78,7 @@ test('processes that start at once make one key', async () => {
   expect(new Set(all.flat()).size).toBe(1);
 });
 
-test('production does not make keys by itself, and says which command does', async () => {
+test('production does not make keys by itself, and names the command that does', async () => {
   await using world = await createAuthWorld();
   const masterKey = world.masterKey.export().toString('base64');
   const settings = { NODE_ENV: 'production', MASTER_KEY: masterKey };

@@ -17,7 +17,7 @@ import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 
 type Pair = typeof CLIENT;
 
-/** By which the ingress shows that it is the ingress. */
+/** The ingress proves its identity with it. */
 const SECRET = 'ingress-secret-of-the-tests';
 
 let world: AuthWorld;
@@ -68,16 +68,16 @@ const ask = async (fetchIt: typeof fetch, clientId: string, headers: Record<stri
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 };
 
-describe('by TLS itself', () => {
+describe('with direct TLS', () => {
   const by = (pair: Pair | undefined) => fetchWithCertificate(tls.url, pair);
 
-  test('a certificate of a known authority proves who the client is, and binds the token (RFC 8705)', async () => {
+  test('a certificate of a known authority authenticates the client, and binds the token (RFC 8705)', async () => {
     const { status, body } = await ask(by(CLIENT), known.clientId);
     expect(status).toBe(200);
     expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(CLIENT) });
   });
 
-  test('a registered certificate that nobody vouches for does so too', async () => {
+  test('and so does a registered self-signed certificate', async () => {
     const { status, body } = await ask(by(STRANGER), selfSigned.clientId);
     expect(status).toBe(200);
     expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(STRANGER) });
@@ -102,7 +102,7 @@ describe('by TLS itself', () => {
     expect((await ask(by(CLIENT), other.clientId)).body.error).toBe('invalid_client');
   });
 
-  test('does not look at the header of an ingress', async () => {
+  test('ignores the header of an ingress', async () => {
     const { body } = await ask(by(undefined), known.clientId, headersOf(CLIENT));
     expect(body.error).toBe('invalid_client');
   });
@@ -115,13 +115,13 @@ const headersOf = ({ cert }: Pair, verify = 'SUCCESS') => ({
 });
 
 describe('behind an ingress', () => {
-  test('its header counts beside the secret that it has', async () => {
+  test('its header counts with the right secret', async () => {
     const { status, body } = await ask(behindProxy.fetch, known.clientId, headersOf(CLIENT));
     expect(status).toBe(200);
     expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(CLIENT) });
   });
 
-  test('a certificate that the ingress has not verified counts only where it is itself registered', async () => {
+  test('a certificate that the ingress has not verified counts only if it is itself registered', async () => {
     expect(
       (await ask(behindProxy.fetch, known.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).body.error,
     ).toBe('invalid_client');
@@ -152,7 +152,7 @@ describe('behind an ingress', () => {
     );
   });
 
-  test('where no secret is set it never counts', async () => {
+  test('without a configured secret it never counts', async () => {
     expect((await ask(direct.fetch, known.clientId, headersOf(CLIENT))).body.error).toBe('invalid_client');
   });
 });

@@ -12,7 +12,7 @@ import { serveRoutes } from '../serve.ts';
 
 // Own server: it stops one server under another.
 
-/** A role in another process than the authorization server, whose keys it reads over the network. */
+/** A role in another process than the authorization server, whose keys it fetches over the network. */
 const openRole = async (databaseUrl: string, jwksUrl: string) => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 2 }));
@@ -35,7 +35,7 @@ const openRole = async (databaseUrl: string, jwksUrl: string) => {
   return { ask, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-test('a role goes on while the authorization server is out, but cannot begin without it', async () => {
+test('a role continues during an outage of the authorization server, but cannot start', async () => {
   await using world = await createAuthWorld();
   await using auth = await world.open();
   const client = await registerClient(auth, serviceClient);
@@ -50,7 +50,7 @@ test('a role goes on while the authorization server is out, but cannot begin wit
   await using role = await openRole(world.databaseUrl, `${auth.url}/jwks`);
   expect(await role.ask(known)).toBe(200);
   await auth[Symbol.asyncDispose]();
-  // One that it has seen, and one that it has not.
+  // A known token and a new one.
   expect([await role.ask(known), await role.ask(fresh)]).toEqual([200, 200]);
   await using late = await openRole(world.databaseUrl, `${auth.url}/jwks`);
   expect(await late.ask(fresh)).toBe(503);

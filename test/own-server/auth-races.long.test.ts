@@ -33,7 +33,7 @@ import {
 // Own server: it holds transactions open in the database.
 
 /**
- * Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may
+ * Two processes on one database. Many requests use each single-use value in parallel, and exactly one may
  * succeed.
  */
 const AT_ONCE = 8;
@@ -81,7 +81,7 @@ const tokens = async () => {
   return (await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier })).body;
 };
 
-test('one code gives one token, and that one dies because the code was seen twice', async () => {
+test('one code gives one token, which is revoked because the code was used twice', async () => {
   const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
   const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
     post(instance, '/token', { client_id: web.clientId, code, code_verifier: verifier }),
@@ -97,7 +97,7 @@ test('one code gives one token, and that one dies because the code was seen twic
   );
 });
 
-test('one refresh token gives one token, and that one dies because it was seen twice', async () => {
+test('one refresh token gives one token, which is revoked because it was used twice', async () => {
   const { refresh_token: token } = await tokens();
   const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
     post(instance, '/token', { client_id: web.clientId, refresh_token: String(token) }),
@@ -110,7 +110,7 @@ test('one refresh token gives one token, and that one dies because it was seen t
   expect(body.error).toBe('invalid_grant');
 });
 
-test('one DPoP proof is used once', async () => {
+test('one DPoP proof is accepted once', async () => {
   const { proof } = await newDpopKey();
   const header = { ...basic(service), dpop: await proof() };
   const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
@@ -125,7 +125,7 @@ test('one device code gives one token', async () => {
   const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
     post(instance, '/token', { client_id: device.clientId, device_code: deviceCode }),
   );
-  // All but one came too soon after another or found it spent, whichever was looked at first.
+  // All but one came too soon after another or found it spent, whichever is checked first.
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   for (const { status, body } of answers)
     if (status !== 200) expect(['invalid_grant', 'slow_down']).toContain(body.error);
@@ -134,7 +134,7 @@ test('one device code gives one token', async () => {
 test('one user code connects one person', async () => {
   const people = [person, await registerPerson(auth), await registerPerson(auth), await registerPerson(auth)];
   const { user_code: userCode } = await startDevice(auth, device.clientId);
-  // Everybody is signed in and has the page on which the code is confirmed before anybody confirms it.
+  // Everybody is signed in and has the page for confirming the code before anybody confirms it.
   const ready = await Promise.all(
     people.map(async (each, index) => {
       const instance = instances[index % instances.length] as AuthInstance;
@@ -160,7 +160,7 @@ test('one user code connects one person', async () => {
   expect(ends.filter(({ body }) => body.includes('The device is connected'))).toHaveLength(1);
 });
 
-test('one pushed request is used once', async () => {
+test('one pushed request is accepted once', async () => {
   const { challenge } = newVerifier();
   const { body } = await post(auth, '/par', { client_id: web.clientId, code_challenge: challenge });
   const url = authorizeUrl({ client_id: web.clientId, request_uri: String(body.request_uri) });
@@ -179,7 +179,7 @@ test('one pushed request is used once', async () => {
   expect(ends.filter(({ url: end }) => end.searchParams.has('code'))).toHaveLength(1);
 });
 
-test('a session that is in use while somebody signs out has ended', async () => {
+test('a session in use during its sign-out has ended', async () => {
   const url = () =>
     authorizeUrl({
       client_id: web.clientId,
@@ -215,7 +215,7 @@ test('a session that is in use while somebody signs out has ended', async () => 
     expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
 });
 
-test('a grant that ends while somebody adds to it has ended', async () => {
+test('a grant that ends while it is extended has ended', async () => {
   const { clientId } = await registerClient(auth, webClient);
   const url = (scope: string) =>
     authorizeUrl({
@@ -229,12 +229,12 @@ test('a grant that ends while somebody adds to it has ended', async () => {
   const page = await browser.visit(url('read:articles write:articles'));
   expect(page.url.pathname).toMatch(/^\/consent\//);
 
-  // The page loads the grant and then must wait to save it, until the transaction that ends it has committed.
+  // The page loads the grant and must then wait to save it, until the transaction that ends it has committed.
   const allowing = await inTransaction(auth.pool, async (connection) => {
     await endGrantsOfClient(connection, clientId);
     const allowed = browser.submit(page, { decision: 'allow' });
     await until(async () => (await auth.pool.query(WAITING_TO_SAVE)).rowCount === 1, Boolean);
-    // Wrapped, or the transaction would wait for it.
+    // Wrapped in an object; otherwise the transaction would await it.
     return { allowed };
   });
   expect((await allowing.allowed).status).toBe(400);

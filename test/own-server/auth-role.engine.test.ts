@@ -7,7 +7,7 @@ import { startRole } from '../engines/role-process.ts';
 
 // Own server: it starts single roles.
 
-test('the roles apart: auth registers a client through command, and issues a token; in production it first needs a key', async () => {
+test('separate roles: auth registers a client through command, and issues a token; production needs a key first', async () => {
   await using database = await createDatabase();
   const port = String(await freePort());
   const settings = {
@@ -24,7 +24,7 @@ test('the roles apart: auth registers a client through command, and issues a tok
   const refused = await runAnnals(['auth/main.ts'], alone);
   expect(refused.exit).toBe(1);
   expect(refused.output).toContain('npm run annals -- keys rotate');
-  // However often an installation is put up.
+  // Repeated deployments must have the same result.
   for (const _ of ['first', 'second']) {
     const made = await runAnnals(['annals.ts', 'keys', 'rotate', '--first'], settings);
     expect(made).toEqual({ exit: 0, output: 'There is a key to sign with.\n' });

@@ -61,7 +61,7 @@ describe('client authentication', () => {
 
   const digestOf = ({ secretHash }: StoredClient) => secretHash?.toString('base64url') ?? '';
 
-  test('fails where there are two at once', async () => {
+  test('fails with two methods at once', async () => {
     const { status, body } = await post(
       auth,
       '/token',
@@ -85,7 +85,7 @@ test.each(['GET', 'PUT', 'DELETE'])('%s /token is 405', async (method) => {
 });
 
 describe('client credentials', () => {
-  test('give a token for the service account, in the scopes of the client, and nothing to refresh it', async () => {
+  test('give a token for the service account with the client’s scopes, and no refresh token', async () => {
     const { status, body } = await post(auth, '/token', clientCredentials, basic(service));
     expect([status, Object.keys(body).sort()]).toEqual([
       200,
@@ -116,7 +116,7 @@ describe('client credentials', () => {
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  test('are refused where no scope is asked for and none is the default', async () => {
+  test('are refused without requested or default scopes', async () => {
     const client = await registerClient(auth, { ...serviceClient, defaultScopes: [] });
     const { body } = await post(auth, '/token', clientCredentials, basic(client));
     expect(body.error).toBe('invalid_scope');
@@ -132,7 +132,7 @@ describe('refresh tokens', () => {
   const refresh = (refreshToken: string, more: Record<string, string> = {}) =>
     post(auth, '/token', { client_id: web.clientId, refresh_token: refreshToken, ...more });
 
-  test('give a new token and a new refresh token, and may ask for less', async () => {
+  test('give a new token and a new refresh token, and may request less', async () => {
     const { refresh_token: first } = await signIn();
     const { status, body } = await refresh(first, { grant_type: 'refresh_token', scope: 'read:articles' });
     expect([status, body.scope]).toEqual([200, 'read:articles']);
@@ -140,14 +140,14 @@ describe('refresh tokens', () => {
     expect((await refresh(String(body.refresh_token))).body.scope).toBe('read:articles write:articles');
   });
 
-  test('may not ask for more', async () => {
+  test('may not request more', async () => {
     const { refresh_token: token } = await signIn('read:articles');
     expect((await refresh(token, { scope: 'read:articles write:articles' })).body.error).toBe(
       'invalid_scope',
     );
   });
 
-  test('that come a second time end the grant: the newer one and the access tokens are dead too', async () => {
+  test('that are used twice end the grant, with the newer one and the access tokens', async () => {
     const { access_token: accessToken, refresh_token: first } = await signIn();
     const { refresh_token: second } = (await refresh(first)).body;
     expect((await refresh(first)).body).toMatchObject({ error: 'invalid_grant' });
@@ -168,7 +168,7 @@ describe('refresh tokens', () => {
     });
   });
 
-  test('are not given to a client that may not refresh', async () => {
+  test('are not given to a client without the grant type', async () => {
     const client = await registerClient(auth, { ...webClient, grantTypes: ['authorization_code'] });
     const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
     const { body } = await post(auth, '/token', {
@@ -195,7 +195,7 @@ describe('refresh tokens', () => {
     expect(body.error).toBe('invalid_grant');
   });
 
-  test('are of no more use once the user is deleted', async () => {
+  test('are useless after the deletion of the user', async () => {
     const { refresh_token: token, access_token: accessToken } = await signIn();
     const { userId } = person;
     person = await registerPerson(auth);

@@ -72,7 +72,7 @@ describe('a token for the API and for OpenID Connect', () => {
         status: 200,
         body: known(),
       });
-      // The API knows the caller: it asks for a right that the token does not have.
+      // The API knows the caller: it only lacks the right.
       expect(await ask('/clients', bearer(tokens.access_token), base)).toMatchObject({
         status: 403,
         body: { code: 'insufficient_scope' },
@@ -80,7 +80,7 @@ describe('a token for the API and for OpenID Connect', () => {
     }
   });
 
-  test('also after a refresh, and with the scopes that the refresh asks for', async () => {
+  test('also after a refresh, and with its scopes', async () => {
     const first = await tokensFor(SCOPE);
     const refresh = async (token: unknown, form = {}) =>
       (await post(at(one.url), '/token', { client_id: clientId, refresh_token: String(token), ...form }))
@@ -130,7 +130,7 @@ describe('a token for the API and for OpenID Connect', () => {
   });
 });
 
-describe('at /userinfo, too, a token is of use only with what it is bound to:', () => {
+describe('a bound token needs its binding at /userinfo, too:', () => {
   test('a key (RFC 9449)', async () => {
     const key = await newDpopKey();
     const { access_token: token } = await tokensFor(SCOPE, clientId, { dpop: await key.proof() });

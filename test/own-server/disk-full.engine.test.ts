@@ -34,7 +34,7 @@ const mountSmallDisk = async (path: string, options = 'mode=0755'): Promise<Asyn
   return { [Symbol.asyncDispose]: async () => void (await run('umount', ['--lazy', path])) };
 };
 
-/** Takes all room, also what PostgreSQL gives back when it stops, until disposed. */
+/** Uses all space, also what PostgreSQL frees when it stops, until disposed. */
 const keepFull = (path: string): AsyncDisposable => {
   const filler = join(path, 'filler');
   const stopping = new AbortController();
@@ -56,7 +56,7 @@ const keepFull = (path: string): AsyncDisposable => {
   };
 };
 
-/** Writes into the write-ahead log alone until PostgreSQL has no room for its next file, and stops. */
+/** Writes only into the write-ahead log until PostgreSQL has no space for its next file, and stops. */
 const writeUntilItStops = async (url: string): Promise<void> => {
   const client = new pg.Client(url);
   client.on('error', () => {});
@@ -74,11 +74,11 @@ const readiness = async (url: string) => {
   return { status: response.status, body: await response.text() };
 };
 
-/** Also where a test runs into its timeout, nothing stays mounted. */
+/** Unmounts everything even after a timeout of a test. */
 const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
-test('a disk that was full is no longer felt once it has room: until then, log and readiness say why', {
+test('a full disk has no lasting effect once it has space: until then, log and readiness give the reason', {
   timeout: 300_000,
 }, async ({ skip }) => {
   const dataDir = resources.use(await temporaryDataDir());
@@ -117,7 +117,7 @@ test('a disk that was full is no longer felt once it has room: until then, log a
   expect(await annals.exited).toBe(0);
 });
 
-test('while the disk is full and the database goes on reading, whoever writes is not ready', {
+test('while the disk is full but the database still reads, roles that write are not ready', {
   timeout: 300_000,
 }, async ({ skip }) => {
   const dataDir = resources.use(await temporaryDataDir());
@@ -156,8 +156,8 @@ test('while the disk is full and the database goes on reading, whoever writes is
 });
 
 /**
- * The tables of the database are on a disk of their own: the write-ahead log has room for ever. Back again at
- * the end.
+ * The tables of the database are on a disk of their own, and the write-ahead log always has space. Moved back
+ * at the end.
  */
 const moveTo = async ({ name }: TestDatabase, path: string): Promise<AsyncDisposable> => {
   const server = inject('postgresUrl');

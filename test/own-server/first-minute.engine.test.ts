@@ -18,7 +18,7 @@ const listClients = async (url: string, token: string) => {
   return { status: response.status, body: (await response.json()) as { clientId: string }[] };
 };
 
-test('a newcomer starts, asks for a token, and is an administrator', async () => {
+test('a newcomer starts it, requests a token, and is an administrator', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   await using annals = await startAnnals(environment);
@@ -38,7 +38,7 @@ test('a newcomer starts, asks for a token, and is an administrator', async () =>
   expect((await stat(join(dataDir.path, 'development-access.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('a second start finds what the first has made', async () => {
+test('a second start finds the fixtures of the first', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   const path = join(dataDir.path, 'development-access.json');
@@ -59,7 +59,7 @@ test('a second start finds what the first has made', async () => {
   expect(output.trim().split('\n')).toHaveLength(3);
 });
 
-test('production begins with nothing, and ends what development began with', async () => {
+test('production starts with nothing, and removes the fixtures of development', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   await using development = await startAnnals(environment);
@@ -83,7 +83,7 @@ test('production begins with nothing, and ends what development began with', asy
   expect(annals.output()).not.toContain('Try next');
 });
 
-test('npm run demo fills a new folder, serves it, and serves the same the next time', async () => {
+test('npm run demo fills a new folder and serves it, and serves the same the next time', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   const serve = async () => {
@@ -110,7 +110,7 @@ test('npm run demo fills a new folder, serves it, and serves the same the next t
   await production.said(/the password of its administrator is removed/);
 });
 
-test('the first start alone offers the demo', async () => {
+test('only the first start offers the demo', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   const start = async () => {

@@ -6,7 +6,7 @@ import { OPERATIONS } from '../engines/operations.ts';
 
 // Own server: it tests the ingress before roles that only echo.
 
-/** The routing table of DESIGN §1, as a real nginx reads it out of deploy/nginx.conf. */
+/** The routing table of DESIGN §1, as a real nginx reads it from deploy/nginx.conf. */
 if (nginxMissing !== undefined)
   process.stderr.write(`Where the ingress leads is not tested: ${nginxMissing}.\n`);
 
@@ -29,7 +29,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   const echoOf = async (method: string, path: string): Promise<Echo> =>
     (await restClientOf(nginx)(method, path)).body as Echo;
 
-  test('leads every operation of the REST interface to its role, also under /api', async () => {
+  test('routes every operation of the REST interface to its role, also under /api', async () => {
     for (const { method, path, role } of Object.values(OPERATIONS)) {
       const url = path.replaceAll(/\{\w+\}/g, '7');
       expect([method, path, (await echoOf(method, url)).role]).toEqual([method, path, role]);

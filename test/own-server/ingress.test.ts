@@ -11,13 +11,13 @@ import { fetchWithCertificate } from '../engines/tls-fetch.ts';
 
 // Own server: it tests the ingress before roles that only echo.
 
-/** deploy/nginx.conf in a real nginx, before roles that tell what reaches them. */
+/** deploy/nginx.conf in a real nginx, in front of roles that report their requests. */
 if (nginxMissing !== undefined) process.stderr.write(`The ingress is not tested: ${nginxMissing}.\n`);
 
 const SECRET = 'secret-between-ingress-and-roles';
 const STREAM = 'event: first\n\n';
 
-/** Answers what the roles answer in the cases that are about the way there. */
+/** Special answers of the roles for tests of the path to them. */
 const special = (
   request: IncomingMessage,
   response: Parameters<Parameters<typeof startEchoRole>[1] & object>[1],
@@ -61,7 +61,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     options: Parameters<typeof ask>[2] = {},
   ): Promise<Echo> => (await ask(method, path, options)).body as Echo;
 
-  test('tells the roles who asks, whatever the client says about that', async () => {
+  test('passes the client’s address to the roles, whatever the client sends', async () => {
     const forged = {
       'x-forwarded-for': '203.0.113.9',
       'x-forwarded-proto': 'https',
@@ -85,7 +85,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(headers).not.toHaveProperty('x-client-verify');
   });
 
-  test('tells the roles by which certificate a client has proved itself', async () => {
+  test('passes a verified client certificate to the roles', async () => {
     const get = async (pair: Parameters<typeof fetchWithCertificate>[1]) => {
       const response = await fetchWithCertificate(nginx.tlsUrl ?? '', pair)(`${nginx.tlsUrl}/token`, {
         method: 'POST',
@@ -110,14 +110,14 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  test('compresses what is large, and its entity tag still says the version', async () => {
+  test('compresses large answers, and keeps the version in their entity tag', async () => {
     const response = await fetch(`${nginx.url}/big`, { headers: { 'accept-encoding': 'gzip' } });
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(response.headers.get('etag')).toBe('W/"1-strong"');
     expect(await response.json()).toHaveLength(5_000);
   });
 
-  test('hands a stream of events on as it comes', async () => {
+  test('does not buffer a stream of events', async () => {
     const stopping = new AbortController();
     const response = await fetch(`${nginx.url}/graphql?stream`, { method: 'POST', signal: stopping.signal });
     const { value } = (await response.body?.getReader().read()) ?? {};
@@ -125,7 +125,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     stopping.abort();
   });
 
-  test('hands a picture on before all of it is there, and the refusal back', async () => {
+  test('forwards an upload before it is complete, and its refusal', async () => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -138,7 +138,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     socket.destroy();
   });
 
-  test('is larger than the limits of the roles, and has limits all the same', async () => {
+  test('has larger limits than the roles, but has limits', async () => {
     const body = 'a'.repeat(2_000_000);
     expect(await echoOf('POST', '/articles', { body })).toMatchObject({ role: 'command', bytes: 2_000_000 });
     expect(await ask('POST', '/articles', { body: body.repeat(3) })).toMatchObject({
@@ -153,7 +153,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
   });
 
-  test('serves a client of HTTP/1.0 that names no host', async () => {
+  test('serves a client of HTTP/1.0 without a Host header', async () => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect(Number(port), hostname);
     socket.write('GET /articles HTTP/1.0\r\n\r\n');
@@ -184,7 +184,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     if (status === 405) expect(answer).toContain('Allow: GET');
   });
 
-  test('says 503 and when to come back where a role is gone', async () => {
+  test('answers 503 with Retry-After if a role is unavailable', async () => {
     const { status, headers, body } = await ask('GET', '/gone', { headers: { 'x-request-id': 'mine-2' } });
     expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([
       503,
@@ -194,7 +194,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(body).toMatchObject({ code: 'unavailable', status: 503, requestId: 'mine-2' });
   });
 
-  test('tries another copy, but writes only once', async () => {
+  test('tries another replica, but writes only once', async () => {
     await using failing = await startEchoRole('first', special);
     await using other = await startEchoRole('second', special);
     await nginx.lead({
@@ -203,7 +203,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
       auth: [command.address],
     });
     await failing[Symbol.asyncDispose]();
-    // The one that is not there has been sent nothing.
+    // The missing one was sent nothing.
     for (let times = 0; times < 4; times += 1)
       expect(await echoOf('POST', '/articles')).toMatchObject({ role: 'second' });
     await using hanging = await startEchoRole('third', special);
@@ -219,7 +219,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(hanging.requests() + other.requests()).toBe(before + 4);
   });
 
-  test('has another copy write what one that is about to stop has not done, and that one where there is no other', async () => {
+  test('sends a write that a draining replica refuses to another, or back to it if there is no other', async () => {
     const stops: typeof special = ({ headers }, response) =>
       headers['x-may-move'] === 'yes' && !!response.writeHead(502, { 'x-accel-redirect': '@again' }).end();
     await using stopping = await startEchoRole('stopping', stops);
@@ -228,7 +228,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     await nginx.lead({ ...others, command: [stopping.address, other.address] });
     for (let times = 0; times < 4; times += 1)
       expect(await echoOf('POST', '/articles', { body: 'text' })).toMatchObject({ role: 'other', bytes: 4 });
-    // The first request alone came there: for a while nothing does.
+    // Only the first request came there: for a while it gets no others.
     expect(stopping.requests()).toBe(1);
     await nginx.lead({ ...others, command: [stopping.address] });
     expect(await echoOf('POST', '/articles', { body: 'text' })).toMatchObject({ role: 'stopping', bytes: 4 });
@@ -238,7 +238,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
   });
 
-  test('finds the one copy that is there, however many are not', async () => {
+  test('finds the only available replica among many', async () => {
     await using there = await startEchoRole('there');
     const gone = await Promise.all(['one', 'two', 'three', 'four'].map((name) => startEchoRole(name)));
     for (const each of gone) await each[Symbol.asyncDispose]();
@@ -249,13 +249,13 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
       ['POST', '/graphql'],
       ['POST', '/token'],
     ] as const) {
-      // Whoever is away is not asked for a while: told of them again, it asks each.
+      // An unavailable server is not asked for a while; after a reload, nginx asks each.
       await nginx.lead({ command: copies, query: copies, auth: copies });
       expect(await ask(method, path)).toMatchObject({ status: 200, body: { role: 'there' } });
     }
   });
 
-  test('leads all requests of one token to one copy, and those of many to all', async () => {
+  test('routes all requests of one token to one replica, and many tokens to all', async () => {
     const copies = [roles.use(await startEchoRole('query one')), roles.use(await startEchoRole('query two'))];
     const others = { command: [command.address], auth: [command.address] };
     await nginx.lead({ ...others, query: copies.map(({ address }) => address) });
@@ -287,7 +287,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
       status: 200,
     });
     expect(line).not.toContain('secret-code');
-    // Where it answers itself, the request is the client's all the same.
+    // Also if the ingress answers itself.
     expect(JSON.parse(await lineOf('logged-2', 'POST', '/articles/2'))).toMatchObject({
       method: 'POST',
       path: '/articles/2',

@@ -14,10 +14,7 @@ import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
 // Own server: it starts single roles, and takes away what they need in the database.
 
-/**
- * Whether `/readyz` of each role tells the truth. The log is in a database of its own, on a way that can be
- * cut.
- */
+/** Tests `/readyz` of each role. The log is in a database of its own, on a path that can be cut. */
 const ROLES = ['command', 'query', 'projector', 'webhook-dispatcher'] as const;
 type Role = (typeof ROLES)[number];
 
@@ -70,7 +67,7 @@ const allAreReady = async (): Promise<void> => {
   for (const role of processes.keys()) await until(() => readinessOf(role), isReady, 60_000);
 };
 
-/** In the database, and on every connection from then on: those that there are end. */
+/** In the database, and on every future connection: current ones are ended. */
 const setReadOnly = (value: 'on' | 'off') =>
   inDatabase(database.url, async (client) => {
     await client.query('set default_transaction_read_only = off');
@@ -80,11 +77,11 @@ const setReadOnly = (value: 'on' | 'off') =>
     );
   });
 
-test('on a read-only database, those that only read are ready, and the others say why they are not', async () => {
+test('on a read-only database, roles that only read are ready, and the others give the reason', async () => {
   await allAreReady();
   await setReadOnly('on');
   for (const role of ['command', 'projector', 'webhook-dispatcher', 'all'] as const) {
-    // A check whose connection was just ended fails without a reason; the next one has it.
+    // A check on a connection that was just ended fails without a reason; the next one has it.
     await until(
       () => readinessOf(role),
       ({ reasons }) => reasons?.database === 'The database is read-only.',
@@ -96,7 +93,7 @@ test('on a read-only database, those that only read are ready, and the others sa
   await allAreReady();
 });
 
-test('while the log is silent, those that only read are ready and answer, and the others are not', async () => {
+test('while the log does not answer, roles that only read are ready and answer, and the others are not', async () => {
   await allAreReady();
   for (const interrupt of [way.stall, way.cut]) {
     interrupt();
@@ -113,7 +110,7 @@ test('while the log is silent, those that only read are ready and answer, and th
   }
 });
 
-test('a follower that stands still is told by the processes that are to keep it up, with where and why', async () => {
+test('a stalled follower is reported by its processes, with position and reason', async () => {
   await allAreReady();
   await using pool = openPool({ url: logUrl, applicationName: 'test', connectionsMax: 1 });
   await using eventLog = await openEventLog({ url: logUrl });
@@ -152,7 +149,7 @@ test('a follower that stands still is told by the processes that are to keep it 
   await allAreReady();
 });
 
-test('a queue of webhooks without its functions is told by whoever delivers', async () => {
+test('a queue of webhooks without its functions is reported by the dispatcher', async () => {
   await allAreReady();
   await inDatabase(database.url, async (client) => {
     const { rows } = await client.query<{ name: string; drop: string }>(

@@ -64,7 +64,7 @@ const call = async (
 };
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-test('a client made by REST gets tokens at once, in every process, and none after it is deleted', async () => {
+test('a client made by REST gets tokens at once, in every process, and none after its deletion', async () => {
   const manager = bearer(await obtain(admin));
   const made = await call('/clients', manager, {
     method: 'POST',
@@ -107,13 +107,13 @@ test('a token that its client revokes is refused within seconds', async () => {
   expect(await call('/clients', bearer(await obtain(admin)))).toMatchObject({ status: 200 });
 });
 
-test('userinfo checks its own tokens', async () => {
+test('userinfo verifies its own tokens', async () => {
   const response = await fetch(`${one.url}/userinfo`, { headers: bearer('opaque') });
   expect(await response.json()).toMatchObject({ error: 'invalid_token' });
 });
 
 describe('a DPoP token of the authorization server', () => {
-  test('is good with a proof, once, whichever process is asked', async () => {
+  test('works with a proof, once, at every process', async () => {
     const key = await newDpopKey();
     const token = await obtain(admin, { dpop: await key.proof() });
     const ath = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(token))).toString('base64url');
@@ -136,7 +136,7 @@ describe('a DPoP token of the authorization server', () => {
   });
 });
 
-describe('a token that is bound to a certificate', () => {
+describe('a token bound to a certificate', () => {
   let mine: TestCertificate;
   let stranger: TestCertificate;
   let token: string;
@@ -164,7 +164,7 @@ describe('a token that is bound to a certificate', () => {
     });
   });
 
-  test('is good with it behind the ingress, and neither without nor with another', async () => {
+  test('works with it behind the ingress, and neither without nor with another', async () => {
     expect(await call('/clients', { ...bearer(token), ...header(mine) })).toMatchObject({ status: 200 });
     expect(await call('/clients', { ...bearer(token), ...header(stranger) })).toMatchObject({
       status: 401,
@@ -183,7 +183,7 @@ describe('a token that is bound to a certificate', () => {
     });
   });
 
-  test('is good with it by direct TLS, where the header counts for nothing', async () => {
+  test('works with it by direct TLS, which ignores the header', async () => {
     const { certificate: cert, key } = await createCertificate('server');
     const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, one.handler);
     server.listen(0, '127.0.0.1');
@@ -219,7 +219,7 @@ describe('a token that is bound to a certificate', () => {
   });
 });
 
-test('an application that has registered itself can begin to sign users in', async () => {
+test('a self-registered application can sign users in', async () => {
   const metadata = {
     client_name: 'Agent',
     redirect_uris: ['http://127.0.0.1/callback'],
@@ -228,7 +228,7 @@ test('an application that has registered itself can begin to sign users in', asy
   const { status, body } = await call('/register', {}, { method: 'POST', body: JSON.stringify(metadata) });
   expect(status).toBe(201);
   const query = { client_id: String(body.client_id), code_challenge: 'A'.repeat(43), scope: 'read:articles' };
-  // A native application takes whichever port it gets (RFC 8252, section 7.3).
+  // A native application takes any port (RFC 8252, section 7.3).
   for (const redirect of ['http://127.0.0.1/callback', 'http://127.0.0.1:53682/callback']) {
     const answer = await fetch(
       `${one.url}/authorize?${new URLSearchParams({ ...query, redirect_uri: redirect })}`,

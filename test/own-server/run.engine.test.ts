@@ -5,7 +5,7 @@ import { runAnnals, spawnAnnals } from '../annals-process.ts';
 
 const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/process/run.ts';`;
 
-/** A process whose work is the given code, with `resources` and `log` in reach. */
+/** A process that runs the given code, with `resources` and `log` in scope. */
 const living = (work: string, environment: Record<string, string> = {}) => {
   const code = `${IMPORTS} await run(async ({ resources, log }) => { ${work} }, { domain: publishing });`;
   return [['--input-type=module', '--eval', code], environment] as const;
@@ -24,7 +24,7 @@ test('resources are disposed in reverse', async () => {
   expect(annals.output()).toMatch(/two[\s\S]*one/);
 });
 
-test('a stop that takes too long is cut off with exit 1', async () => {
+test('a stop that takes too long is cut off with exit code 1', async () => {
   await using annals = spawnAnnals(...living(NEVER_STOPS, { DRAIN_MS: '100' }));
   await annals.said(/started/);
   annals.child.kill('SIGTERM');
@@ -32,14 +32,14 @@ test('a stop that takes too long is cut off with exit 1', async () => {
   expect(annals.output()).toContain('Stopping took too long');
 });
 
-test('a role for those who sign up that the domain does not have is refused before anything begins', async () => {
+test('a sign-up role that the domain lacks is refused before the start', async () => {
   expect(await runAnnals(...living(FOREVER, { SIGNUP: 'pupil' }))).toEqual({
     exit: 78,
     output: 'SIGNUP is pupil, and must be off or a role of publishing: reader, author.\n',
   });
 });
 
-test('a second signal exits at once, but the same one twice is one', async () => {
+test('a second signal exits at once, but a duplicate of the same one does not count', async () => {
   await using annals = spawnAnnals(...living(`resources.defer(() => log.info('disposing')); ${NEVER_STOPS}`));
   await annals.said(/started/);
   annals.child.kill('SIGINT');
@@ -50,7 +50,7 @@ test('a second signal exits at once, but the same one twice is one', async () =>
   clearInterval(pressing);
 });
 
-test('a start that fails is logged, what was opened is closed, and the exit is 1', async () => {
+test('a failed start is logged, opened resources are closed, and the exit code is 1', async () => {
   const { exit, output } = await runAnnals(
     ...living(`resources.defer(() => log.info('closed')); throw new Error('no such luck');`),
   );
@@ -59,7 +59,7 @@ test('a start that fails is logged, what was opened is closed, and the exit is 1
   expect(output).toContain('closed');
 });
 
-test('an unexpected failure later is logged, ends the process in order, and the exit is 1', async () => {
+test('a later unexpected failure is logged and ends the process cleanly with exit code 1', async () => {
   const work = `resources.defer(() => log.info('closed')); setTimeout(() => Promise.reject(new Error('out of the blue')), 10); ${FOREVER}`;
   const { exit, output } = await runAnnals(...living(work));
   expect(exit).toBe(1);
@@ -67,7 +67,7 @@ test('an unexpected failure later is logged, ends the process in order, and the 
   expect(output).toContain('closed');
 });
 
-test('a signal during the start is obeyed after it', async () => {
+test('a signal during the start takes effect after it', async () => {
   const work = `${FOREVER} await new Promise((done) => process.once('SIGTERM', done)); resources.defer(() => log.info('closed'));`;
   await using annals = spawnAnnals(...living(work));
   await annals.said(/started/);

@@ -16,7 +16,7 @@ import { pgBouncerMissing, startPgBouncer } from '../engines/pgbouncer.ts';
 
 const draft = JSON.stringify({ articleId: 42, authorId: 7, title: 'One', body: '', tags: [], cover: null });
 
-test('a start on an empty database is ready, and a second start finds what the first has kept', async () => {
+test('a start on an empty database succeeds, and a second start finds its data', async () => {
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   const environment = { DATA_DIR: dataDir.path, DATABASE_URL: database.url, RATE_LIMIT_URL: 'postgres:' };
@@ -36,7 +36,7 @@ test('a start on an empty database is ready, and a second start finds what the f
   expect(await second.exited).toBe(0);
 });
 
-/** The schemas, and the tables that are in none of those. */
+/** The schemas, and the tables outside of them. */
 const madeIn = (url: string) =>
   inDatabase(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -46,16 +46,13 @@ const madeIn = (url: string) =>
     return rows.map(({ name }) => name);
   });
 
-/**
- * What the start looks for, to see whether another application has it; the queue may well be shared with
- * others.
- */
+/** Names that the start looks for, to detect another application; the queue may be shared with others. */
 const namesKnownBefore = async () => {
   const { tables, schemas } = await readOwnNames();
   return [...tables, 'annals_migration', ...schemas, 'read_model', 'bullmq'].toSorted();
 };
 
-test('a database that another application uses is one sentence, and nothing is made in it', async () => {
+test('a database of another application is refused in one sentence, and nothing is made in it', async () => {
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   await inDatabase(database.url, (client) => client.query('create table public.lease (house text)'));
@@ -72,7 +69,7 @@ test('a database that another application uses is one sentence, and nothing is m
   expect(await madeIn(database.url)).toEqual(['lease']);
 });
 
-test('what the server refuses later is one sentence as well, of a role and of the command line', async ({
+test('a later refusal of the server is one sentence as well, from a role and from the command line', async ({
   skip,
 }) => {
   skip(
@@ -105,7 +102,7 @@ test('what the server refuses later is one sentence as well, of a role and of th
   });
 });
 
-test('behind a pooler notifications are heard on the direct connection; without one, the start says how changes are found', async ({
+test('behind a pooler notifications use the direct connection; without one, the start explains how changes are found', async ({
   skip,
 }) => {
   skip(pgBouncerMissing !== undefined, pgBouncerMissing);
@@ -125,13 +122,13 @@ test('behind a pooler notifications are heard on the direct connection; without 
   expect(annals.output()).toContain('A pooler is at DATABASE_URL');
 });
 
-/** Of the log and of the read model. */
+/** On the log and on the read model. */
 const LISTENING = `select from pg_stat_activity where datname = current_database() and application_name = 'annals-bell'`;
 
-test('a request that does not end is cut off within the time to drain', async () => {
+test('a request that does not end is cut off within the drain time', async () => {
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
-  // Of the time to drain, three tenths are for the rest, which without a database of its own is little.
+  // Three tenths of the drain time are for other work, which is little without a database of its own.
   await using annals = await startAnnals({
     DATA_DIR: dataDir.path,
     DATABASE_URL: database.url,
@@ -151,7 +148,7 @@ test('a request that does not end is cut off within the time to drain', async ()
   expect(annals.output()).toContain('Requests that took too long were cut off.');
 });
 
-test('a connection that has not sent a request yet does not hold up the stop', async () => {
+test('a connection without a request does not delay the stop', async () => {
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url });

@@ -19,7 +19,7 @@ const isServing = async (dataDir: string): Promise<boolean> => {
   return cluster !== undefined && (await readPostmaster(cluster.pgdata)) !== undefined;
 };
 
-test('a start with nothing but a folder is ready, names what is there, and stops with exit 0', async () => {
+test('a start in an empty folder is ready, names what it has made, and stops with exit code 0', async () => {
   await using dataDir = await temporaryDataDir();
   await using annals = await startAnnals({ DATA_DIR: dataDir.path });
   expect((await fetch(`${annals.url}/livez`)).status).toBe(200);
@@ -35,7 +35,7 @@ test('a start with nothing but a folder is ready, names what is there, and stops
   expect(await isServing(dataDir.path)).toBe(false);
 });
 
-test('a second start keeps the data, even when the first was killed', async () => {
+test('a second start keeps the data, even if the first was killed', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   await using first = await startAnnals(environment);
@@ -47,7 +47,7 @@ test('a second start keeps the data, even when the first was killed', async () =
   expect(tail.output).toContain('article-42@1  article.drafted');
 });
 
-test('of two starts on one data folder the second says so and exits', async () => {
+test('of two starts on one data folder the second exits with the reason', async () => {
   await using dataDir = await temporaryDataDir();
   await using first = await startAnnals({ DATA_DIR: dataDir.path });
   const second = await runAnnals(['main.ts'], { DATA_DIR: dataDir.path });
@@ -58,7 +58,7 @@ test('of two starts on one data folder the second says so and exits', async () =
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
 });
 
-test('the command line starts the database for as long as it takes', async () => {
+test('the command line starts the database for as long as needed', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
   expect(await runAnnals(appendDraft, environment)).toMatchObject({
@@ -72,7 +72,7 @@ test('the command line starts the database for as long as it takes', async () =>
   expect(await isServing(dataDir.path)).toBe(false);
 });
 
-test('wrong settings are one sentence each and exit 78', async () => {
+test('wrong settings are one sentence each, with exit code 78', async () => {
   const { exit, output } = await runAnnals(['main.ts'], { PORT: 'abc', NODE_ENV: 'production' });
   expect(exit).toBe(78);
   expect(output.trim().split('\n')).toEqual([
@@ -105,7 +105,7 @@ test('ports in use are one sentence each, before a database is made', async () =
   expect(await readdir(other.path)).toEqual([]);
 });
 
-test('a folder that cannot be written in is one sentence', async () => {
+test('a folder without write permission is one sentence', async () => {
   await using dataDir = await temporaryDataDir();
   const file = join(dataDir.path, 'file');
   await writeFile(file, '');
@@ -124,7 +124,7 @@ test('a folder that cannot be written in is one sentence', async () => {
   }
 });
 
-test('Ctrl+C while the database is made stops in order and leaves nothing behind', async () => {
+test('Ctrl+C while the database is made stops cleanly and leaves nothing behind', async () => {
   await using dataDir = await temporaryDataDir();
   await using annals = spawnAnnals(['main.ts'], { DATA_DIR: dataDir.path }, { detached: true });
   const { pid = Number.NaN } = annals.child;
@@ -138,7 +138,7 @@ test('Ctrl+C while the database is made stops in order and leaves nothing behind
   expect(await readdir(dataDir.path)).toEqual([]);
 });
 
-test('a start explains itself and tells its version, and knows no other argument', async () => {
+test('a start explains itself and prints its version, and refuses any other argument', async () => {
   expect(await runAnnals(['main.ts', '--help'])).toEqual({
     exit: 0,
     output: expect.stringMatching(/^Starts Annals[\s\S]*Usage: npm start\n/),

@@ -7,7 +7,7 @@ import { createDatabase } from '../engines/database.ts';
 
 // Own server: it takes the queue away in the database.
 
-test('a process whose queue of webhooks is broken says so once, and stops in good order', async () => {
+test('a process with a broken queue of webhooks logs it once, and stops cleanly', async () => {
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url });

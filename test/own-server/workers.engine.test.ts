@@ -21,7 +21,7 @@ const numberOf = async (metric: string): Promise<number> => {
   return Number(line?.slice(metric.length + 1));
 };
 
-test('is ready as one, and both workers answer what either has written', async () => {
+test('is ready as a whole, and both workers see each other’s writes', async () => {
   expect(await (await ask('/readyz')).json()).toMatchObject({
     status: 'ready',
     checks: { 'followers of the log': 'pass' },
@@ -47,11 +47,11 @@ test('requests of one address are counted over all workers', async () => {
   const left = new Set<number>();
   for (let index = 0; index < 40; index += 1)
     left.add(Number(/r=(\d+)/.exec((await ask('/articles')).headers.get('ratelimit') ?? '')?.[1]));
-  // One unit comes back in a second: counted in each worker, there would be 20 numbers.
+  // One unit comes back per second: counted in each worker, there would be 20 numbers.
   expect(left.size).toBeGreaterThan(25);
 });
 
-test('metrics are those of all processes, and a follower is counted once', async () => {
+test('metrics cover all processes, and a follower is counted once', async () => {
   expect(await numberOf('annals_follower_behind{follower="projector"}')).toBe(0);
   const requests = async () =>
     (await annals.metrics())
@@ -75,7 +75,7 @@ test('a wrong setting of a worker is one sentence, and stops all of them', async
   expect(output).toContain('TLS_CERT is /nowhere, which cannot be read');
 });
 
-test('it stops in order', async () => {
+test('it stops cleanly', async () => {
   expect(await annals.primary.kill('SIGTERM')).toBe(0);
   expect(await annals.pids().catch(() => new Map())).toEqual(new Map());
 });

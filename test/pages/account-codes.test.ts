@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined)('codes from an app in Chromium', () => {
       await eventually(() => page.title()).toBe('You are signed out · Annals');
     };
 
-    test('somebody sets them up, signs in with one, and with a recovery code', async () => {
+    test('a user sets them up, signs in with one, and with a recovery code', async () => {
       const email = `${randomUUID().slice(0, 8)}@example.com`;
       await site.addPerson({ email, password });
       await givePassword(email);

@@ -11,7 +11,7 @@ const missing = chromiumMissing();
 if (missing !== undefined)
   console.warn(`test/pages/account-passkeys.test.ts is skipped, because ${missing}.`);
 
-/** A device with a sensor, as Chromium plays one. */
+/** A device with a sensor, emulated by Chromium. */
 const DEVICE = {
   protocol: 'ctap2',
   transport: 'internal',
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
 
     const look = (title: string, name: string) => window.look(page, title, name);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-    /** Somebody lays a finger on the sensor, from here on or no more. */
+    /** Turns touches of the sensor on or off. */
     const touch = (enabled: boolean) =>
       devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device, enabled });
     const verify = (isUserVerified: boolean) =>
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       return email;
     };
 
-    test('somebody adds one, signs in by it, renames and removes it', async () => {
+    test('a user adds one, signs in with it, renames and removes it', async () => {
       const email = await somebody();
       await givePassword('/account/passkeys', email);
       await look('Passkeys', '01-none');
@@ -107,7 +107,7 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       await look('Passkeys', '07-removed');
       await signOut();
       await touch(true);
-      // The device still has it, and Chromium takes the offer by itself.
+      // The device still has it, and Chromium uses the offer by itself.
       await page.goto(`${site.url}/account/security`);
       await eventually(() => page.getByRole('alert').first().textContent()).toContain(
         'This passkey is good for no account here.',
@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       await look('Not yet: Sign in', '08-sign-in-removed');
     });
 
-    test('a passkey is offered where the name is typed, without a button', async () => {
+    test('a passkey is offered in the name field, without a button', async () => {
       await givePassword('/account/passkeys', await somebody());
       await touch(true);
       await press('Add a passkey');
@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       await eventually(() => page.getByText('One, last used on').count()).toBe(1);
     });
 
-    test('the password is there where the device does not know the finger, and where no script runs', async () => {
+    test('the password works if the device does not verify the user, and without scripts', async () => {
       const email = await somebody();
       await givePassword('/account/passkeys', email);
       await verify(false);

@@ -3,20 +3,20 @@ import { expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { expectAccessible, expectFitting, picture } from '../engines/chromium.ts';
 
-/** A window in which somebody looks after their account. */
+/** A window in which a user manages their account. */
 export type AccountWindow = AsyncDisposable & {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser had to say, errors of scripts among it. */
+  /** The browser's messages, including script errors. */
   readonly complaints: readonly string[];
-  /** Looks at a page in every way there is; one of another window may be looked at as well. */
+  /** Checks a page in every respect; a page of another window may be checked as well. */
   look(page: Page, title: string, name: string): Promise<void>;
 };
 
 type Options = {
   readonly chromium: Browser;
   readonly options: BrowserContextOptions;
-  /** What the names of its pictures begin with. */
+  /** The prefix of its pictures. */
   readonly pictures: string;
 };
 
@@ -29,7 +29,7 @@ export const openAccountWindow = async ({ chromium, options, pictures }: Options
   const context = await chromium.newContext(options);
   context.setDefaultTimeout(scaled(DEADLINE_MS));
   const page = await context.newPage();
-  // Of another window, with scripts: what the page asks a device for, it asks only while it is in front.
+  // In another window, with scripts: a page uses the authenticator only while it is in front.
   const scripted = await (await chromium.newContext({ ...options, javaScriptEnabled: true })).newPage();
   const complaints: string[] = [];
   page.on('console', (message) => void complaints.push(message.text()));

@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       return email;
     };
 
-    test('somebody looks after their account, from the profile to its end', async () => {
+    test('a user manages their account, from the profile to its end', async () => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);
       await signIn(email);
@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await eventually(() => page.title()).toBe('Sign in · Annals');
     });
 
-    test('somebody sees which applications may act for them and where they are signed in, and ends both', async () => {
+    test('a user sees their applications and sessions, and ends both', async () => {
       const email = await somebody();
       const scope = 'openid profile offline_access read:articles write:articles write:comments';
       const query = {
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await elsewhere.close();
     });
 
-    test('somebody creates a token for a script by keyboard alone, sees it once, and revokes it', async () => {
+    test('a user creates a token for a script by keyboard alone, sees it once, and revokes it', async () => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);
       await signIn(email);
@@ -156,7 +156,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       expect(await page.getByRole('heading', { name: 'Nightly import' }).count()).toBe(0);
     });
 
-    test('a new token is copied where scripts run', async () => {
+    test('a new token can be copied if scripts run', async () => {
       const context = await chromium.newContext({
         ...options,
         permissions: ['clipboard-read', 'clipboard-write'],
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await context.close();
     });
 
-    test('a forgotten password is replaced by a link that came by mail', async () => {
+    test('a mailed link replaces a forgotten password', async () => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);
       await page.getByRole('link', { name: 'Forgotten your password?' }).click();
@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await eventually(() => page.title()).toBe('Your account · Annals');
     });
 
-    test('an administrator invites somebody, who then has an account', async () => {
+    test('an administrator invites a person, who then has an account', async () => {
       await page.goto(`${site.url}/account/invitations`);
       await signIn(await somebody('admin'));
       await look('Invitations', '19-invitations');
@@ -218,7 +218,7 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await guest.close();
     });
 
-    test('everything can be reached and done with the keyboard alone', async () => {
+    test('everything can be done with the keyboard alone', async () => {
       const email = await somebody();
       await page.goto(`${site.url}/account/profile`);
       await signIn(email);

@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await scripted.context().close();
     });
 
-    /** Looks at a page in every way there is. */
+    /** Checks a page in every respect. */
     const look = async (title: string | RegExp, name: string) => {
       await eventually(() => page.title()).toMatch(title);
       await picture(page, `${size}-${name}`);
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
     const expectCode = () =>
       eventually(() => page.url()).toMatch(new RegExp(`^${site.appUrl}/callback\\?code=.+&state=st`));
 
-    test('somebody new signs up, allows the client, and is sent to it with a code', async () => {
+    test('a new user signs up, allows the client, and returns to it with a code', async () => {
       await page.goto(authorizeUrl());
       await look('Sign in · Annals', '01-sign-in');
       await page.getByRole('link', { name: 'Create an account' }).click();
@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
     });
 
-    test('a wrong password is told, takes the focus, and can be put right', async () => {
+    test('a wrong password is reported, takes the focus, and can be corrected', async () => {
       const email = await person();
       await page.goto(authorizeUrl());
       await signIn(page, email, 'something else');
@@ -122,7 +122,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await expectCode();
     });
 
-    test('too many attempts are told with the time to wait', async () => {
+    test('too many attempts are reported with the time to wait', async () => {
       const email = await person();
       await page.goto(authorizeUrl());
       for (let times = 0; times < 11; times += 1) {
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await look('Not yet: Sign in', '06-too-many');
     });
 
-    test('an administrator is told what consent means for them, and can say no', async () => {
+    test('an administrator sees what consent means for them, and can refuse', async () => {
       await page.goto(authorizeUrl({ scope: 'openid read:articles write:articles write:comments' }));
       await signIn(page, await person('admin'));
       await look('Allow Reading List', '07-consent-admin');
@@ -164,7 +164,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await look('The device is connected', '12-device-done');
     });
 
-    test('signing out asks, leads back to the client, and has an end', async () => {
+    test('signing out asks first, returns to the client, and ends on a page', async () => {
       await page.goto(authorizeUrl());
       await signIn(page, await person());
       await press(page, 'Allow');
@@ -185,7 +185,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await eventually(() => page.title()).toBe('Sign in · Annals');
     });
 
-    test('what went wrong is said on a page', async () => {
+    test('an error is explained on a page', async () => {
       await page.goto(`${site.url}/sign-in/nothing`);
       await look('This page has expired', '16-expired');
       await page.goto(authorizeUrl({ client_id: 'nobody' }));
@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await look('Your account is ready', '18-signed-up');
     });
 
-    test('everything can be reached and done with the keyboard alone', async () => {
+    test('everything can be done with the keyboard alone', async () => {
       const email = await person();
       await page.goto(authorizeUrl());
       const focused = () =>
@@ -236,7 +236,7 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
     },
   );
 
-  test('no other page can frame them, or send their forms', async () => {
+  test('no other page can frame them, or submit their forms', async () => {
     const context = await chromium.newContext();
     const page = await context.newPage();
     await page.route(`${site.appUrl}/evil`, (route) =>

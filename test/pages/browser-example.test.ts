@@ -1,4 +1,4 @@
-// Over 200 lines, because everything is done at the one installation that is started here.
+// Over 200 lines, because everything is done on the one installation that is started here.
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ import {
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** What docs/browser.md builds, used as people use it, at a running system that is killed in between. */
+/** The page of docs/browser.md, used like people use it, on a running system that is killed in between. */
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/browser-example.test.ts is skipped, because ${missing}.`);
 
@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
   });
   afterEach(() => context.close());
 
-  /** By its command, but for the port, which is free in the guide. */
+  /** By the guide's command, except the port. */
   const registerByTheGuide = async (): Promise<void> => {
     const command = /^npm run annals -- (client create .*)$/m.exec(GUIDE)?.[1] ?? '';
     const words = (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     await page.getByLabel('E-mail address').fill(ada.email);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    // Nobody else's application acts for somebody who was not asked.
+    // A third-party application needs the user's consent.
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await page.getByText('Ada Lovelace').first().waitFor();
     await page.getByText('Live:').waitFor();
@@ -107,7 +107,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
   const commentsOn = (page: Page) => page.locator('#comments li p:first-child').allTextContents();
 
   describe.each(SIZES)('on a %s', (size, options) => {
-    test('somebody reads, signs in, comments and signs out', async () => {
+    test('a user reads, signs in, comments and signs out', async () => {
       await context.close();
       context = await chromium.newContext(options);
       context.setDefaultTimeout(DEADLINE_MS);
@@ -145,12 +145,12 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     });
   });
 
-  test('an address that is none does not end the server of the page', async () => {
+  test('an invalid address does not end the server of the page', async () => {
     expect((await fetch(`${example.url}//`)).status).toBe(400);
     expect((await fetch(example.url)).status).toBe(200);
   });
 
-  test('without an answer of the server, there is still the button to sign in', async () => {
+  test('without an answer of the server, the sign-in button still works', async () => {
     await context.route(`${installation.origin}/**`, (route) => route.abort());
     const page = await openTab();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -171,7 +171,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     return { asked: () => count, release: resolve };
   };
 
-  test('a name that arrives late is not that of whoever is signed in by then', async () => {
+  test('a late name is not shown for another user', async () => {
     const one = await openTab();
     await signIn(one);
     const other = await context.newPage();
@@ -191,7 +191,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     expect(await other.locator('#who').textContent()).toBe('');
   });
 
-  test('has one stream, however quickly people sign in and out', async () => {
+  test('has one stream, however quickly users sign in and out', async () => {
     const [one, other] = [await openTab(), await openTab()];
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
     const cursors = await hold(other, '/graphql');
@@ -219,7 +219,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     expect(streams.size).toBe(1);
   });
 
-  test('who does not allow it is told, and not signed in', async () => {
+  test('a user who refuses consent gets a message, and is not signed in', async () => {
     const page = await openTab();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('E-mail address').fill(ada.email);
@@ -244,7 +244,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     expect(stolen.status).toBe(401);
   });
 
-  test('tabs that need other tokens at once all go on, and what happens in one is seen in the other', async () => {
+  test('tabs that renew tokens in parallel all continue, and changes in one appear in the other', async () => {
     const tabs = [await openTab(`#/articles/${article}`)];
     await signIn(tabs[0] as Page);
     tabs.push(await openTab(`#/articles/${article}`), await openTab(`#/articles/${article}`));
@@ -264,11 +264,11 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     for (const tab of others) await eventually(() => commentsOn(tab)).toContain('Seen everywhere');
     await one.getByRole('button', { name: 'Sign out' }).click();
     for (const tab of others) await tab.getByRole('button', { name: 'Sign in' }).waitFor();
-    // The session did not end before, as it does for a refresh token that comes twice.
+    // The session has not ended, as it would after a repeated refresh token.
     expect(await one.locator('#problem').textContent()).toBe('');
   });
 
-  test('follows through a kill -9 of the server, and renews its tokens at the next one', async () => {
+  test('it follows across a kill -9 of the server, and renews its tokens at the next one', async () => {
     const page = await openTab(`#/articles/${article}`);
     await signIn(page);
     await comment(page, 'Before');
@@ -279,7 +279,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
       if (response.url().endsWith('/token') && response.ok()) renewals++;
     });
     await page.evaluate(TOKENS_RUN_OUT);
-    // As for a tab that slept, which looks at what has become of the tokens.
+    // As for a tab that slept, which checks the tokens.
     await page.evaluate(`void dispatchEvent(new Event('pageshow'))`);
     await page.getByLabel('Your comment').fill('Meanwhile');
     await page.getByRole('button', { name: 'Add comment' }).click();
@@ -291,8 +291,8 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
       ({ texts, problem }) => texts.includes('Meanwhile') || problem !== '',
       DEADLINE_MS,
     );
-    // A loaded machine takes longer to start than the page tries. It says so, and keeps the text for whoever
-    // tries again.
+    // A busy machine takes longer to start than the page tries. The page says so, and keeps the text for
+    // another attempt.
     const isLate = seenFirst.problem !== '';
     if (isLate) await page.getByRole('button', { name: 'Add comment' }).click();
     await eventually(() => commentsOn(page)).toContain('Meanwhile');
@@ -313,7 +313,7 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
   });
 });
 
-/** As after five minutes. */
+/** Simulates five minutes. */
 const TOKENS_RUN_OUT = `new Promise((resolve) => {
   const opening = indexedDB.open('annals', 1);
   opening.onsuccess = () => {

@@ -1,4 +1,4 @@
-// Over 200 lines, because every way in which a session may go wrong is tried here, at one server.
+// Over 200 lines, because every failure of a session is tried here, on one server.
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
 import { openScriptedSignIn, type ScriptedSignIn } from '../engines/scripted-sign-in.ts';
 
-/** Sessions of pages against a server that goes wrong when a test wants it. */
+/** Sessions of pages against a server that fails on request. */
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/browser-session.test.ts is skipped, because ${missing}.`);
 
@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
       (seen) => JSON.stringify(seen) === JSON.stringify(expected),
     );
 
-  test('leads back to where the user was, without the code in the address or in what a reload sends', async () => {
+  test('returns to the user’s page, without the code in the address or in a reload', async () => {
     const page = await openTab('/browser?tag=a#part');
     expect([await isSignedIn(page), await read(page)]).toEqual([false, 7]);
     expect(await signIn(page)).toBe(true);
@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     },
   );
 
-  test('a renewal that is put off or cut is tried again', async () => {
+  test('a renewal that is refused temporarily or cut is retried', async () => {
     const page = await openSignedIn();
     site.endAccess();
     site.troubles.push(503, 'cut', 429);
@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect([grants().length, site.isReused()]).toEqual([5, false]);
   });
 
-  test('a renewal that is refused is the end of the session, in all tabs and without a loop', async () => {
+  test('a refused renewal ends the session, in all tabs and without a loop', async () => {
     const [page, other] = [await openSignedIn(), await openTab()];
     site.endAccess();
     site.endRefresh();
@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect(await read(other)).toBe(7);
   });
 
-  test('a renewal of which the answer is lost ends the session, and signing in begins another', async () => {
+  test('a renewal with a lost answer ends the session, and signing in starts another', async () => {
     const page = await openSignedIn();
     site.endAccess();
     site.troubles.push('lost');
@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect([await signIn(page), await read(page)]).toEqual([true, 7]);
   });
 
-  test('signing out is seen in the other tab, and revokes what a renewal under way still gets', async () => {
+  test('a sign-out appears in the other tab, and revokes the result of a pending renewal', async () => {
     const [page, other] = [await openSignedIn(), await openTab()];
     const opened = Promise.withResolvers<void>();
     site.gate = opened.promise;
@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     },
   );
 
-  test('an error of a listener is one of the page, and neither of the session nor of the next listener', async () => {
+  test('an error in a listener affects neither the session nor the next listener', async () => {
     const page = await openSignedIn();
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
@@ -176,7 +176,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect(errors).toEqual(['of a listener']);
   });
 
-  test('a tab that was duplicated does not use a refresh token that is spent', async () => {
+  test('a duplicated tab does not use a spent refresh token', async () => {
     const page = await openSignedIn('/tab');
     const copied = await page.evaluate('({ ...sessionStorage })');
     const twin = await openTab('/tab');
@@ -234,13 +234,13 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect(await signIn(page)).toBe(true);
   });
 
-  test('an address that was made up does not end the session', async () => {
+  test('a forged address does not end the session', async () => {
     await openSignedIn();
     const page = await openTab('/browser?code=one&state=two&tag=a');
     expect([page.url(), await page.evaluate('started')]).toEqual([`${site.url}/browser?tag=a`, true]);
   });
 
-  test("with DPoP each attempt has a proof of its own, by the server's clock and with its nonces", async () => {
+  test('with DPoP each attempt has its own proof, by the server’s clock and with its nonces', async () => {
     site.aheadS = 3_600;
     site.troubles.push('nonce');
     const page = await openSignedIn('/dpop');
@@ -258,7 +258,7 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     });
     const aheadS = Number(site.proofs.at(-1)?.iat) - Date.now() / 1_000;
     expect(Math.abs(aheadS - 3_600)).toBeLessThan(60);
-    // Neither the page nor whoever has crept into it can take the key away.
+    // Neither the page nor an injected script can export the key.
     expect(
       await page.evaluate(`new Promise((resolve) => {
       const opening = indexedDB.open('annals', 1);

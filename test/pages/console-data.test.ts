@@ -1,5 +1,5 @@
 // Takes minutes, so it starts first.
-// Over 200 lines, because one person works their way through one installation.
+// Over 200 lines, because one person uses one installation throughout.
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -62,7 +62,7 @@ const signIn = async ({ url }: Installation, { email }: Person, options: object)
   return { context, page, complaints };
 };
 
-/** What everybody does in the console. */
+/** Common actions in the console. */
 const handsOn = ({ page, complaints }: Visit, name: string) => ({
   heading: (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor(),
   go: (text: string) =>
@@ -109,7 +109,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
     }, TEST_MS);
     afterAll(() => visit?.context.close());
 
-    test('an author writes, and what is wrong is said at its field', { timeout: TEST_MS }, async () => {
+    test('an author writes, and errors are shown at their fields', { timeout: TEST_MS }, async () => {
       const { page } = visit;
       const { go, follow, fill, press, heading, look } = hands;
       await look('home');
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await page.getByRole('button', { name: 'Unpublish' }).waitFor();
     });
 
-    test('a list is searched, narrowed and turned over by its address, and follows what happens', {
+    test('a list is searched, filtered and paged by its address, and follows changes', {
       timeout: TEST_MS,
     }, async () => {
       const { page } = visit;
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await hands.heading(`Engines on a ${size}`);
     });
 
-    test('who edits what somebody else has changed sees by whom and what, and loses nothing', {
+    test('an editor who meets a concurrent change sees it with its author, and loses nothing', {
       timeout: TEST_MS,
     }, async () => {
       const { page } = visit;
@@ -199,7 +199,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       expect(body).toMatchObject({ title: 'Mine', tags: ['new'], body: 'One\nTwo' });
     });
 
-    test('versions are compared, and an earlier content is there again by a new change', {
+    test('versions are compared, and an earlier content is restored by a new change', {
       timeout: TEST_MS,
     }, async () => {
       const { page } = visit;
@@ -227,7 +227,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       expect(body).toMatchObject({ title: 'First', body: 'One\nTwo' });
     });
 
-    test('a picture is dropped where it belongs, and taken away', { timeout: TEST_MS }, async () => {
+    test('a picture is dropped on its field, and removed', { timeout: TEST_MS }, async () => {
       const { page } = visit;
       const id = await draft('With a picture');
       await page.goto(`${installation.url}/console/data/articles/${id}`);
@@ -245,7 +245,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await page.getByText('Upload cover').waitFor();
     });
 
-    test('one command is given to many at once', { timeout: TEST_MS }, async () => {
+    test('one command is sent to many items', { timeout: TEST_MS }, async () => {
       const { page } = visit;
       const { press, look } = hands;
       for (const name of ['a', 'b', 'c']) await draft(`Bulk ${name}`, { tags: [`bulk-${size}`] });
@@ -263,7 +263,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       );
     });
 
-    test('what stands under an item is shown with it, and added there', { timeout: TEST_MS }, async () => {
+    test('child items are shown with their item, and added there', { timeout: TEST_MS }, async () => {
       const { page } = visit;
       const id = await draft('Under discussion', { publish: true });
       await page.goto(`${installation.url}/console/data/articles/${id}`);
@@ -278,7 +278,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
     });
   });
 
-  test('at twice the size nothing sticks out', { timeout: TEST_MS }, async () => {
+  test('at twice the size nothing overflows', { timeout: TEST_MS }, async () => {
     const visit = await signIn(installation, author, {
       viewport: { width: 640, height: 425 },
       deviceScaleFactor: 2,

@@ -20,7 +20,7 @@ const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/console-events.test.ts is skipped, because ${missing}.`);
 
 const TEST_MS = scaled(120_000);
-/** More than a page has. */
+/** More than one page. */
 const EDITS = 60;
 
 const SIZES = [
@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
   let operator: Person;
   let author: Person;
   let chromium: Browser;
-  /** Of somebody who was deleted, and their drafts with them. */
+  /** A deleted user, with their drafts. */
   let departed: Person;
   let article: number;
   beforeAll(async () => {
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await heading.waitFor();
     };
 
-    test('the latest are there at once, and older ones come as somebody gets there', {
+    test('the latest are shown at once, and older ones load on scrolling', {
       timeout: TEST_MS,
     }, async () => {
       await go('/console/events');
@@ -131,7 +131,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await look('events-open');
     });
 
-    test('filters stand in the address, and text is found in the data', { timeout: TEST_MS }, async () => {
+    test('filters are in the address, and text is found in the data', { timeout: TEST_MS }, async () => {
       await page.getByLabel('Text in the data').fill('on ENGINES 42');
       await page.getByLabel('Text in the data').press('Enter');
       await until(
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       );
     });
 
-    test('one event says why it happened, and what came of it', { timeout: TEST_MS }, async () => {
+    test('one event shows its cause and its consequences', { timeout: TEST_MS }, async () => {
       const [deleted] = (
         await ask('GET', `/events?user=${departed.userId}&types=user.deleted`, { token: operator.token })
       ).body as {
@@ -197,7 +197,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await page.getByText('live', { exact: true }).waitFor();
     });
 
-    test('each entry of a history leads there', { timeout: TEST_MS }, async () => {
+    test('each entry of a history leads to it', { timeout: TEST_MS }, async () => {
       await go(`/console/items/articles/${article}`);
       await page
         .getByRole('link', { name: /^Why\? v/ })

@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await expectAccessible(page);
   };
 
-  test('g and a letter lead to a section', { timeout: TEST_MS }, async () => {
+  test('g and a letter open a section', { timeout: TEST_MS }, async () => {
     await keys('g', 'a');
     await heading('Articles');
     await keys('g', 'd');
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await help.waitFor({ state: 'detached' });
   });
 
-  test('the slash leads to the search of a page, or to the palette', { timeout: TEST_MS }, async () => {
+  test('the slash opens the search of a page, or the palette', { timeout: TEST_MS }, async () => {
     await keys('/');
     expect(await page.evaluate('document.activeElement.type')).toBe('search');
     await keys('Tab', 'g');
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await keys('Escape');
   });
 
-  test('the palette finds sections, items and what can be done with them', { timeout: TEST_MS }, async () => {
+  test('the palette finds sections, items and actions', { timeout: TEST_MS }, async () => {
     await keys('Control+k');
     await page.keyboard.type('looms');
     await page.getByRole('option', { name: /^On looms/ }).waitFor();
@@ -123,7 +123,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     );
   });
 
-  test('Enter opens what is found for the whole text, however quickly it is pressed', {
+  test('Enter opens the result for the whole text, however fast it is pressed', {
     timeout: TEST_MS,
   }, async () => {
     await keys('Control+k');

@@ -19,7 +19,7 @@ const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/console-lists.test.ts is skipped, because ${missing}.`);
 
 const TEST_MS = scaled(180_000);
-/** More than a list of options has. */
+/** More than a list of options shows. */
 const USERS = 101;
 
 describe.skipIf(missing !== undefined)('lists of the console', () => {
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     await expectAccessible(page);
   };
 
-  test('the head of a column orders the list, and says so', { timeout: TEST_MS }, async () => {
+  test('the head of a column sorts the list, and shows that', { timeout: TEST_MS }, async () => {
     await show('articles');
     const head = page.getByRole('columnheader', { name: 'Published at' });
     expect(await head.getAttribute('aria-sort')).toBe('none');
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     await hasAddress('?sort=-publishedAt');
   });
 
-  test('columns are chosen, and kept by the address', { timeout: TEST_MS }, async () => {
+  test('columns can be chosen, and are kept in the address', { timeout: TEST_MS }, async () => {
     await show('articles');
     await page.getByText('Columns', { exact: true }).click();
     await page.getByRole('checkbox', { name: 'Created' }).check();
@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     expect(await page.getByRole('columnheader', { name: 'Created' }).count()).toBe(0);
   });
 
-  test('what is too much for a list of options is searched for', { timeout: TEST_MS }, async () => {
+  test('the options of a large list are searched', { timeout: TEST_MS }, async () => {
     await show('articles');
     const author = page.getByRole('combobox', { name: 'Author' });
     await author.click();

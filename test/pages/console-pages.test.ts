@@ -33,10 +33,10 @@ const LOOKS = [
   ['zoomed', { width: 640, height: 425 }, 'light'],
 ] as const;
 
-/** So many comments, claims or reports lead to a page of their own. */
+/** With so many, comments, claims or reports get a page of their own. */
 const MANY = 11;
 
-/** Every page of the router, in an installation that has something on each of them. */
+/** Every page of the router, in an installation with content for each. */
 describe.skipIf(missing !== undefined)('every page of the console', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
   }, TEST_MS);
   afterAll(() => open.disposeAsync());
 
-  /** Goes to an address as somebody who types it; returns after how long its content was there. */
+  /** Opens a typed address; returns the time until its content was there. */
   const visit = async (address: string): Promise<number> => {
     const startedAtMs = performance.now();
     await page.goto(`${installation.url}${address}`);
@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
     return performance.now() - startedAtMs;
   };
 
-  /** One page of each kind of thing; of those of a view, the one with the most on it is looked at. */
+  /** Finds one page of each kind; for views, the one with the most content. */
   const followLinks = async (): Promise<void> => {
     const most = new Map<View, number>();
     const seen = new Set<string>();
@@ -88,33 +88,29 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
     console.info(`From the address to the content:\n${took.join('\n')}`);
   };
 
-  test('is reached by links', () => {
+  test('can be reached by links', () => {
     expect(VIEWS.filter((view) => !addresses.has(view))).toEqual([]);
   });
 
-  test.each(VIEWS)(
-    '%s is well to look at, and to use with keys alone',
-    { timeout: TEST_MS },
-    async (view) => {
-      await visit(addresses.get(view) ?? '/console');
-      for (const [size, viewport, colorScheme] of LOOKS) {
-        await page.setViewportSize(viewport);
-        await page.emulateMedia({ colorScheme });
-        await picture(page, `console-page-${view}-${size}-${colorScheme}`);
-        await expectFitting(page);
-        await expectAccessible(page);
-      }
-      await page.setViewportSize(DESKTOP);
-      await expectReachable(page);
-      expect(complaints).toEqual([]);
-    },
-  );
+  test.each(VIEWS)('%s is accessible, also by keyboard alone', { timeout: TEST_MS }, async (view) => {
+    await visit(addresses.get(view) ?? '/console');
+    for (const [size, viewport, colorScheme] of LOOKS) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await picture(page, `console-page-${view}-${size}-${colorScheme}`);
+      await expectFitting(page);
+      await expectAccessible(page);
+    }
+    await page.setViewportSize(DESKTOP);
+    await expectReachable(page);
+    expect(complaints).toEqual([]);
+  });
 });
 
 const hrefs = (links: readonly { getAttribute(name: string): string | null }[]) =>
   links.map((link) => link.getAttribute('href') ?? '');
 
-/** With somebody who may see all of it. */
+/** As a user who may see all of it. */
 const fill = async (installation: Installation): Promise<Person> => {
   const ask = restClientOf(installation);
   const operator = await signUpOperator(installation, await openPeople(installation));
@@ -144,10 +140,10 @@ const signIn = async (page: Page, url: string, { email }: Person): Promise<void>
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 };
 
-/** What can be pressed or filled in. Of a group of radio buttons, Tab comes to one. */
+/** Interactive elements. Tab visits one of a group of radio buttons. */
 const CONTROLS = 'a[href], button, input:not([type=radio]:not(:checked)), select, textarea, summary';
 
-/** Tab comes to everything that a mouse can press. */
+/** Tab reaches everything that a mouse can click. */
 const expectReachable = async (page: Page): Promise<void> => {
   const all = await page.evaluate<number>(`{
     document.activeElement?.blur();

@@ -19,7 +19,7 @@ if (missing !== undefined) console.warn(`test/pages/console-robust.test.ts is sk
 
 const TEST_MS = scaled(180_000);
 
-describe.skipIf(missing !== undefined)('the console when something fails', () => {
+describe.skipIf(missing !== undefined)('the console after a failure', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let author: Person;
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await expectAccessible(page);
   };
 
-  test('a page that runs no scripts says what to do', { timeout: TEST_MS }, async () => {
+  test('without scripts, the page says what to do', { timeout: TEST_MS }, async () => {
     const other = await chromium.newContext({ javaScriptEnabled: false });
     const silent = await other.newPage();
     await silent.goto(`${installation.url}/console`);
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await other.close();
   });
 
-  test('until it runs, the page says that it is being loaded', { timeout: TEST_MS }, async () => {
+  test('until it runs, the page says that it is loading', { timeout: TEST_MS }, async () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await context.route(/\/main\.ts$/, async (route) => {
       await held;
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await heading('Data');
   });
 
-  test('a module that cannot be loaded is loaded again', { timeout: TEST_MS }, async () => {
+  test('a module that fails to load is loaded again', { timeout: TEST_MS }, async () => {
     await context.route(/\/item\.ts$/, (route) => route.abort());
     await page.goto(`${installation.url}/console/data`);
     await page.getByText('Trying again …').waitFor();
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  test('where that does not help, it says what to do', { timeout: TEST_MS }, async () => {
+  test('if that does not help, it says what to do', { timeout: TEST_MS }, async () => {
     await context.route(/\/data\/domain\.ts$/, (route) => route.fulfill({ status: 404, body: '' }));
     await page.goto(`${installation.url}/console/data`);
     await page.getByText('Check your connection').waitFor();
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await heading('Data');
   });
 
-  test('what fails in one page leaves the way around, and says what to do', {
+  test('an error in one page keeps the navigation, and says what to do', {
     timeout: TEST_MS,
   }, async () => {
     await context.route(/\/articles\?/, (route) =>
@@ -109,7 +109,7 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await page.getByRole('link', { name: 'On engines' }).waitFor();
   });
 
-  test('without live updates a page says so, and looks again by itself', { timeout: TEST_MS }, async () => {
+  test('without live updates a page says so, and polls', { timeout: TEST_MS }, async () => {
     const add = (title: string) =>
       restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
     await context.route(/\/events\?/, (route) => route.abort());

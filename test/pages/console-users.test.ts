@@ -113,7 +113,7 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
     },
   );
 
-  test('are where names in the history of an item lead', { timeout: TEST_MS }, async () => {
+  test('are the targets of names in the history of an item', { timeout: TEST_MS }, async () => {
     const { body } = await ask('POST', '/articles', {
       token: operator.token,
       body: { title: 'On names', body: 'One', tags: [] },

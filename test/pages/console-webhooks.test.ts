@@ -40,14 +40,14 @@ const SIZES = [
   ],
 ] as const;
 
-/** Lets the clock of the page run, which stands otherwise, until something is so. */
+/** Lets the clock of the page run, which otherwise stands still, until a condition holds. */
 const runUntil = (page: Page, read: () => Promise<number>, isSo: (count: number) => boolean) =>
   until(async () => {
     await page.clock.runFor(1_000);
     return read();
   }, isSo);
 
-/** How often the page asks for something in so much time of its clock. */
+/** How many requests the page sends in a period of its clock. */
 const asksWithin = async (page: Page, ms: number, isMeant: (path: string) => boolean): Promise<number> => {
   let asks = 0;
   const count = (request: { url(): string }) => {
@@ -69,7 +69,7 @@ const lookAway = (page: Page, isAway: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event('visibilitychange'));
   `);
 
-/** Whoever has never seen it finds why a webhook did not arrive, and sends again what failed yesterday. */
+/** A new user finds why a webhook did not arrive, and redelivers yesterday's failures. */
 describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
   const open = new AsyncDisposableStack();
   const refused = { isRefusing: true };
@@ -142,7 +142,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
             .body as readonly { id: string }[],
         ({ length }) => length === 3,
       );
-      // As if one had been given up the day before.
+      // Simulates a dead letter of the day before.
       await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
         client.query(
           `update webhook_ledger.delivery set state = 'dead', settled_at = now(), attempts = 10, created_at = current_date - interval '12 hours'
@@ -164,7 +164,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       expect(complaints).toEqual([]);
     };
 
-    test('what fails comes first, with why and since when', { timeout: TEST_MS }, async () => {
+    test('failures come first, with reason and time', { timeout: TEST_MS }, async () => {
       await heading('Webhooks');
       await page
         .getByText(new RegExp(`closed-${size} is failing\\. .*The receiver answered with status 500\\.`))
@@ -182,7 +182,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await look('2-endpoint');
     });
 
-    test('a delivery shows the request, the answer and what to do', { timeout: TEST_MS }, async () => {
+    test('a delivery shows the request, the answer and the remedy', { timeout: TEST_MS }, async () => {
       await page.getByRole('link', { name: 'article.drafted' }).first().click();
       await heading('Delivery of article.drafted');
       await page.getByText('The shop is closed.').first().waitFor();
@@ -191,7 +191,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await look('3-delivery');
     });
 
-    test('pages follow deliveries, and ask little while nothing happens, and nothing while nobody looks', {
+    test('pages follow deliveries, send few requests while nothing happens, and none in the background', {
       timeout: TEST_MS,
     }, async () => {
       const isMeant = (path: string) => /^\/(webhooks|deliveries)\b/.test(path);
@@ -224,7 +224,9 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await page.clock.resume();
     });
 
-    test('what failed yesterday is sent again, once it is said how many', { timeout: TEST_MS }, async () => {
+    test('yesterday’s failures are redelivered, after a confirmation of their number', {
+      timeout: TEST_MS,
+    }, async () => {
       await page
         .getByRole('navigation', { name: 'Sections' })
         .getByRole('link', { name: 'Webhooks' })
@@ -245,7 +247,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       expect(page.url()).toContain(`webhookId=${closed}`);
     });
 
-    test('an endpoint is made, tested, changed and deleted', { timeout: TEST_MS }, async () => {
+    test('an endpoint is created, tested, changed and deleted', { timeout: TEST_MS }, async () => {
       await page.goto(`${installation.url}/console/webhooks/new`);
       await heading('New endpoint');
       await page.getByLabel('URL').fill('not an address');
@@ -287,7 +289,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await heading('Webhooks');
     });
 
-    test('owners who are no administrators have the same parts in their account', {
+    test('owners who are not administrators have the same parts in their account', {
       timeout: TEST_MS,
     }, async () => {
       const own = await openPage(options, author, '/account/webhooks');

@@ -24,10 +24,7 @@ import {
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/**
- * Longer than others, because every section is looked at in the one installation that is started, by the one
- * who has signed in.
- */
+/** A longer test, because one signed-in user looks at every section of the one installation. */
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/console.test.ts is skipped, because ${missing}.`);
 
@@ -75,7 +72,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
   };
   const draft = (title: string) => make('/articles', { title, body: 'One\nTwo', tags: [] });
 
-  /** An article that nobody can read any more, because of an event of a release to come. */
+  /** An article that is unreadable, because of an event of a later release. */
   const parkArticle = async (): Promise<string> => {
     const stream = `article-${await draft('On engines')}` as StreamName;
     const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
@@ -127,7 +124,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     const press = (name: string | RegExp) =>
       page.getByRole('button', { name, exact: typeof name === 'string' }).click();
-    /** Looks at what is there in every way there is. */
+    /** Checks the current page in every respect. */
     const look = async (name: string) => {
       await picture(page, `console-${size}-${name}`);
       await expectFitting(page);
@@ -135,7 +132,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       expect(complaints).toEqual([]);
     };
 
-    test('who signs in comes back to where they wanted to go, and what happens appears by itself', {
+    test('a sign-in returns to the requested page, and new events appear by themselves', {
       timeout: TEST_MS,
     }, async () => {
       const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
@@ -143,7 +140,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await fillIn(page, operator);
       await heading('Events');
       expect(page.url()).toBe(`${installation.url}/console/events`);
-      // What was before somebody came.
+      // Events from before the visit.
       await page.locator('summary').first().waitFor();
       await page.getByText('live', { exact: true }).waitFor();
       const first = await draft('While we look');
@@ -168,18 +165,18 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       expect(await entryOf(second).count()).toBe(0);
     });
 
-    test('a reload goes on without a sign-in page', { timeout: TEST_MS }, async () => {
+    test('a reload needs no sign-in page', { timeout: TEST_MS }, async () => {
       await page.reload();
       await heading('Events');
       await page.getByText('live', { exact: true }).waitFor();
-      // That it is live is said in fewer words than that it is not yet.
+      // The text for live updates is shorter than the one before them.
       await expectStill(page, 0.01);
       expect(
         await page.evaluate('Object.keys(localStorage).length + Object.keys(sessionStorage).length'),
       ).toBe(0);
     });
 
-    test('the overview tells how everything is, now and over time', { timeout: TEST_MS }, async () => {
+    test('the overview shows the state of everything, now and over time', { timeout: TEST_MS }, async () => {
       await go('Overview');
       await page.getByText(/^All \d+ checks pass\.$/).waitFor();
       await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
@@ -195,7 +192,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByRole('button', { name: '6 h', pressed: true }).waitFor();
     });
 
-    test('what is parked is tried again, and left out', { timeout: TEST_MS }, async () => {
+    test('a parked item is retried, and an event skipped', { timeout: TEST_MS }, async () => {
       await go('Parked');
       await page.getByText('Nothing is parked.').waitFor();
       const stream = await parkArticle();
@@ -235,7 +232,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await look('verified');
     });
 
-    test('the history of an item can be walked through', { timeout: TEST_MS }, async () => {
+    test('one can move through the history of an item', { timeout: TEST_MS }, async () => {
       const id = await draft('On engines');
       await ask('PATCH', `/articles/${id}`, {
         token: author.token,
@@ -259,7 +256,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await look('item');
     });
 
-    test('what a webhook was sent is seen, and sent again', { timeout: TEST_MS }, async () => {
+    test('the deliveries of a webhook are shown, and sent again', { timeout: TEST_MS }, async () => {
       const began = new Date().toISOString();
       await make('/webhooks', { url: `${sink.url}/${size}`, eventTypes: ['article.drafted'] });
       await draft('On engines');
@@ -287,7 +284,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByText('disabled', { exact: true }).waitFor();
     });
 
-    test('a client is made, gets another secret, and is deleted', { timeout: TEST_MS }, async () => {
+    test('a client is created, gets another secret, and is deleted', { timeout: TEST_MS }, async () => {
       await go('Clients');
       await page.getByRole('link', { name: 'Console', exact: true }).waitFor();
       // It got its token when the operator signed in.
@@ -314,16 +311,16 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await heading('Clients');
     });
 
-    test('what cannot be done is told with what to do', { timeout: TEST_MS }, async () => {
+    test('an impossible action is reported with a remedy', { timeout: TEST_MS }, async () => {
       await page.goto(`${installation.url}/console/orders/${randomUUID()}`);
       await page.getByRole('alert').getByText('Go back to the list.').waitFor();
       await page.getByRole('link', { name: 'All orders' }).click();
       await heading('Orders');
-      // The browser tells of every answer that is none of success.
+      // The browser reports every error status.
       complaints.length = 0;
     });
 
-    test('who signs out is asked to sign in again', { timeout: TEST_MS }, async () => {
+    test('after a sign-out, the sign-in page is shown', { timeout: TEST_MS }, async () => {
       await press('Sign out');
       await press('Sign out');
       await heading('You are signed out');
@@ -332,7 +329,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByLabel('E-mail address').waitFor();
     });
 
-    test('who is no administrator has the data alone, and is told so', { timeout: TEST_MS }, async () => {
+    test('a user who is not an administrator sees only the data, and why', { timeout: TEST_MS }, async () => {
       const other = await openPage(options);
       await other.page.goto(`${installation.url}/console`);
       await fillIn(other.page, author);

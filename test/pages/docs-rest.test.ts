@@ -17,7 +17,7 @@ import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/docs-rest.test.ts is skipped, because ${missing}.`);
 
-/** Within so much of the top of the window stands what was asked for. */
+/** The requested part is within this distance of the window's top. */
 const PART_OF_WINDOW_PX = 120;
 
 const operationIn = (page: Page, id: string): Locator => page.locator(`[data-operation="${id}"]`);
@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   const docs = docsInChromium();
 
   test.each(SIZES)(
-    'on a %s the reference shows every operation, and each opens to what it takes and answers',
+    'on a %s the reference shows every operation, and each opens to its parameters and answers',
     (size, options) =>
       docs.visit(options, async (page) => {
         await page.goto(`${docs.url}/docs/rest`);
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
   );
 
   test.each(SIZES)(
-    'on a %s an operation can be tried by keyboard, in place of its text, and nothing moves',
+    'on a %s an operation can be tried by keyboard, in place, without layout shifts',
     (size, options) =>
       docs.visit(options, async (page) => {
         await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
         await expectFitting(page);
         await expectStill(page);
         await page.evaluate(axe.source);
-        // What Swagger UI draws is not ours to mend.
+        // Swagger UI's own markup is not ours to fix.
         const { violations } = await page.evaluate<{ violations: readonly object[] }>(
           `axe.run({ exclude: ['.trying'] }, { resultTypes: ['violations'] })`,
         );
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
       }),
   );
 
-  test('an operation of each kind is drawn whole of its part of the description', () =>
+  test('an operation of each kind is rendered completely from its part of the description', () =>
     docs.visit(DESKTOP, async (page) => {
       await page.goto(`${docs.url}/docs/rest`);
       for (const id of [
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
       }
     }));
 
-  test('what an operation needs to be tried is asked for again, where it has not come', async () => {
+  test('missing parts of an operation’s trial are loaded again', async () => {
     const context = await docs.chromium.newContext(DESKTOP);
     const page = await context.newPage();
     page.setDefaultTimeout(scaled(DEADLINE_MS));
@@ -127,20 +127,18 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
     await context.close();
   });
 
-  test.each(SIZES)(
-    'on a %s an operation that the address names is open, also by the address that it had before',
-    (_, options) =>
-      docs.visit(options, async (page) => {
-        await page.goto(`${docs.url}/docs#/Webhooks/createWebhook`);
-        await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
-        const operation = operationIn(page, 'createWebhook');
-        await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
-        const top = () => operation.evaluate((element) => element.getBoundingClientRect().top);
-        await until(top, (px) => px >= 0 && px < PART_OF_WINDOW_PX);
-        await expectStill(page);
-        await page.evaluate("location.hash = '#/Users/getMe'");
-        await operationIn(page, 'getMe').locator('[data-code="401"]').waitFor();
-      }),
+  test.each(SIZES)('on a %s the operation in the address is open, also by its former address', (_, options) =>
+    docs.visit(options, async (page) => {
+      await page.goto(`${docs.url}/docs#/Webhooks/createWebhook`);
+      await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
+      const operation = operationIn(page, 'createWebhook');
+      await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
+      const top = () => operation.evaluate((element) => element.getBoundingClientRect().top);
+      await until(top, (px) => px >= 0 && px < PART_OF_WINDOW_PX);
+      await expectStill(page);
+      await page.evaluate("location.hash = '#/Users/getMe'");
+      await operationIn(page, 'getMe').locator('[data-code="401"]').waitFor();
+    }),
   );
 
   test('the language of examples is chosen by keyboard, for all of them, and is kept', () =>
@@ -165,12 +163,12 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
       await picture(page, 'docs-rest-tabs');
       await page.reload();
       await operation.getByRole('tabpanel', { name: 'GraphQL' }).waitFor();
-      // What GraphQL has no field for keeps its own first example.
+      // An operation without a GraphQL field keeps its own first example.
       await operationIn(page, 'listWebhooks').locator('summary').click();
       await operationIn(page, 'listWebhooks').getByRole('tabpanel', { name: 'curl' }).waitFor();
     }));
 
-  test('without scripts the examples stand one below the other', () =>
+  test('without scripts the examples are listed one below the other', () =>
     docs.visit({ ...DESKTOP, javaScriptEnabled: false }, async (page) => {
       await page.goto(`${docs.url}/docs/rest`);
       const operation = operationIn(page, 'editArticle');

@@ -43,7 +43,7 @@ describe.skipIf(missing !== undefined)('the reference of a whole installation', 
     await page.close();
   });
 
-  test('sends what is written in the body', async () => {
+  test('sends the edited body', async () => {
     const page = await opened('/Articles/createArticle');
     const operation = operationIn(page, 'createArticle');
     await tryIt(operation);
@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)('the reference of a whole installation', 
     await page.close();
   });
 
-  test('a token that is given for one operation holds for those that are there and those that come, until it is taken back', async () => {
+  test('a token given for one operation is used for all, until it is removed', async () => {
     const page = await opened('/Users/getMe');
     const [me, hooks, articles] = ['getMe', 'listWebhooks', 'listArticles'].map((id) =>
       operationIn(page, id),
@@ -103,7 +103,7 @@ const authorize = async (operation: Locator, token: string): Promise<void> => {
 const statusOf = async (answer: Locator): Promise<string | undefined> =>
   (await answer.locator('.response-col_status').textContent())?.match(/^\d+/)?.[0];
 
-/** The answer, once it has come with the status. */
+/** The answer, once its status has arrived. */
 const execute = async (operation: Locator, status?: string): Promise<Locator> => {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response');

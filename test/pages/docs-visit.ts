@@ -29,15 +29,15 @@ export const SIZES = [
   ['phone', { ...PHONE, colorScheme: 'dark' }],
 ] as const;
 
-/** The documentation alone, in a browser, for the tests of one file. */
+/** Only the documentation, in a browser, for the tests of one file. */
 export type DocsInChromium = {
   readonly url: string;
   readonly chromium: Browser;
-  /** Where nothing may come from elsewhere, and the browser must have nothing to complain of. */
+  /** Allows no foreign resources, and no browser errors. */
   visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void>;
 };
 
-/** To be called where tests are described. */
+/** Call it in the body of a describe. */
 export const docsInChromium = (): DocsInChromium => {
   let chromium: Browser;
   let server: Served;

@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
     }),
   );
 
-  test('one finds from page to page by keyboard, and on a phone by a menu', async () => {
+  test('one navigates by keyboard, and on a phone by a menu', async () => {
     await docs.visit(DESKTOP, async (page) => {
       await page.goto(`${docs.url}/docs/guides/chaos`);
       await page.keyboard.press('Tab');
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe('content');
       const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current="page"]');
       expect(await current.textContent()).toBe('Chaos');
-      // However far down it stands in the navigation.
+      // However far down it is in the navigation.
       const isInSight = () =>
         page.evaluate<boolean>(
           "document.querySelector('.side [aria-current]').getBoundingClientRect().bottom <= innerHeight",
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
     });
   });
 
-  test('what is typed leaves the entries that have it, and a link to another shows all again', () =>
+  test('typing filters the entries, and a link to another page shows all again', () =>
     docs.visit(DESKTOP, async (page) => {
       await page.goto(`${docs.url}/docs/graphql`);
       const find = page.getByLabel('Find a type or a field');
@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
     }),
   );
 
-  test('commands have a prompt that is not copied, and what they print has no button', () =>
+  test('commands have a prompt that is not copied, and output has no button', () =>
     docs.visit({ ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
       await page.goto(`${docs.url}/docs/guides/tutorial`);
       const step = page.locator('.code', { hasText: '/readyz' }).first();
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
 
   test('an unknown address is a page with the search', () =>
     docs.visit(DESKTOP, async (page) => {
-      // What a browser says of every 404 is no fault of the page.
+      // The browser reports every 404, which is no fault of the page.
       const response = await page.request.get(`${docs.url}/docs/guides/unknown`, {
         headers: { Accept: 'text/html' },
       });

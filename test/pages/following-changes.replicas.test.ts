@@ -10,7 +10,7 @@ import { until } from '../../testing/until.ts';
 import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
 import { type Following, openFollowing } from '../engines/following.ts';
 
-/** What docs/changes.md tells web pages to do, on a page whose origin is not that of Annals. */
+/** The instructions of docs/changes.md for web pages, on a page of another origin. */
 const missing = chromiumMissing();
 if (missing !== undefined)
   console.warn(`test/pages/following-changes.replicas.test.ts is skipped, because ${missing}.`);
@@ -18,7 +18,7 @@ if (missing !== undefined)
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const DEADLINE_MS = 60_000;
 
-/** Each puts the cursor of what it hears of into `heard`. `url`, `from` and `token` are the page's. */
+/** Each appends the cursors of its events to `heard`. `url`, `from` and `token` are the page's. */
 const WAYS: Readonly<Record<string, string>> = {
   'fetch-events.js': `
     import { followEvents } from './fetch-events.js';
@@ -44,10 +44,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
   });
   afterAll(() => open.disposeAsync());
 
-  /**
-   * The site of somebody else: a page that runs one of the ways, the examples, and a stream of Annals passed
-   * on.
-   */
+  /** A third-party site: a page that runs one of the ways, the examples, and a proxied stream of Annals. */
   const serveSite = async (): Promise<string> => {
     const server = createServer((asked, response) => {
       const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://site');
@@ -85,7 +82,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
       response.writeHead(answer.statusCode ?? 503, { 'Content-Type': answer.headers['content-type'] });
       answer.on('error', () => response.destroy()).pipe(response);
     });
-    // A status would tell the browser not to come again.
+    // An error status would tell the browser not to reconnect.
     asked.on('error', () => response.destroy()).end();
     response.on('close', () => asked.destroy());
   };
@@ -104,7 +101,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
       DEADLINE_MS,
     );
 
-  test.each(Object.keys(WAYS))('%s misses nothing and repeats nothing when it is cut off', async (way) => {
+  test.each(Object.keys(WAYS))('%s misses nothing and repeats nothing after interruptions', async (way) => {
     const { publishing, network, publishedAfter } = following;
     const from = await publishing.cursor();
     await publishing.publish('One');
@@ -127,7 +124,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
     await page.close();
   });
 
-  test('event-source.js misses nothing that happened before it has heard of anything', async () => {
+  test('event-source.js misses nothing from before its first event', async () => {
     const { publishing, network, publishedAfter } = following;
     const from = await publishing.cursor();
     const page = await openPage('event-source.js', '');
@@ -141,7 +138,7 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
     await page.close();
   });
 
-  test('an EventSource of another origin cannot say who it is, and is refused', async () => {
+  test('an EventSource of another origin cannot authenticate, and is refused', async () => {
     const page = await openPage('none', '');
     const answer = page.waitForResponse(/\/events$/);
     await page.evaluate(`void new EventSource('${following.network.url}/events')`);

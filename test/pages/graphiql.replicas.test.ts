@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-/** Not ours to mend: the colours of the editor, and the button to close a tab within the tab. */
+/** Not ours to fix: the colours of the editor, and the button to close a tab within the tab. */
 const AXE = { rules: { 'nested-interactive': { enabled: false } } };
 
 type Judged = {
@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
         '.graphiql-query-editor',
         'mutation Write { createPost(input: { title: "By hand", body: "" }) { title author { name } } }',
       );
-      // The page takes notice of what is typed a moment later.
+      // The page reads the typed text a moment later.
       await page.getByRole('tab', { name: 'Write' }).waitFor();
       await run.click();
       await page
@@ -129,7 +129,7 @@ describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
       );
       await page.getByRole('tab', { name: 'Live' }).waitFor();
       await run.click();
-      // It shows what happens from now on, and the page does not say when it is connected.
+      // It shows events from now on, and the page does not report when it is connected.
       const live = page.locator('.graphiql-response').getByText('"As it happens"');
       await until(
         () => publish('As it happens').then(() => live.count()),
@@ -146,7 +146,7 @@ describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-test('the page is for browsers alone, runs no script but ours, and what it loads may be kept for good', async () => {
+test('the page is for browsers only, runs only our scripts, and its files may be cached for good', async () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     installation.fetch(`${installation.url}${path}`, { headers });
   const page = await get('/graphql', BROWSER);

@@ -40,7 +40,7 @@ const untilTold = async () => {
   expect((await smtp.mailTo(next)).subject).toBe('Your account has this e-mail address now');
 };
 
-/** A mail server that takes connections and says nothing. */
+/** A mail server that accepts connections but never answers. */
 const startDeafServer = async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(
@@ -58,21 +58,21 @@ const startDeafServer = async () => {
   };
 };
 
-test('a process that is killed while it sends mail about a changed address has the next one send it', async () => {
+test('if a process is killed while it mails about a changed address, the next one sends the mail', async () => {
   await using deaf = await startDeafServer();
   await using killed = await startAuth(deaf.url);
   await changeAddress();
   await deaf.connected;
   await killed.kill('SIGKILL');
   await using _next = await startAuth(smtp.url);
-  // It is due again only after a while, because whoever took it could live.
+  // It is due again only after a while, because the process that took it could be alive.
   await side.pool.query('update auth.address_mail set due_at = clock_timestamp() where user_id = $1', [
     userId,
   ]);
   await untilTold();
 });
 
-test('mail about a changed address goes also while a process of the former release follows the log for the directory', async () => {
+test('mail about a changed address is sent even while a process of the former release follows the log for the directory', async () => {
   const stopping = new AbortController();
   await migrateLeases(side.pool);
   const held = Promise.withResolvers<void>();

@@ -76,7 +76,7 @@ beforeAll(async () => {
 }, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
-test('what was written since the backup is there, and cursors are good', async () => {
+test('writes since the backup are there, and cursors are valid', async () => {
   await using installation = await startInstallation({ settings, admin });
   const asking = await askAs(installation);
   const all = [...before, ...since];
@@ -86,7 +86,7 @@ test('what was written since the backup is there, and cursors are good', async (
   expect(body).toMatchObject([{ subject: `article-${since.at(-1)?.id}` }]);
 });
 
-test('whoever was registered since has lost their key: they are parked, and nothing else is', async () => {
+test('users registered since have lost their key: they are parked, and nothing else is', async () => {
   await using installation = await startInstallation({ settings, admin });
   const { ask, token } = await askAs(installation);
   expect(await ask('GET', `/users/${late}`, { token })).toMatchObject({
@@ -99,7 +99,7 @@ test('whoever was registered since has lost their key: they are parked, and noth
 });
 
 test(
-  'once they are erased, and all that follows from that follows',
+  'once they are erased, all consequences follow',
   async () => {
     expect(await callLine(settings, ['erasure', 'lost-keys'])).toMatchObject({
       exit: 0,
@@ -140,7 +140,7 @@ test(
     expect(rows).toEqual([{ readModel: null }]);
     const erased = await callLine(given, ['erasure', 'lost-keys', '--erase']);
     expect(erased, erased.complaint).toMatchObject({ exit: 0 });
-    // The id of a client says in the log which user it acts as, and that one is erased.
+    // The log maps the id of a client to its user, and that one is erased.
     const args = ['--id', 'another', '--service', '--role', 'admin', '--scope', 'read:articles'];
     const created = await callLine(given, ['client', 'create', 'Another', ...args]);
     const { secret } = JSON.parse(created.lines.join('\n')) as { secret: string };
@@ -161,7 +161,7 @@ test(
   scaled(180_000),
 );
 
-test('the log cannot be renewed in EventStoreDB, and the command says what does the same', async () => {
+test('the log cannot be renewed in EventStoreDB, and the command names the alternative', async () => {
   const renewed = await callLine(settings, ['log', 'renew']);
   expect(renewed.exit).not.toBe(0);
   expect(renewed.complaint).toContain('log copy --switch');

@@ -15,9 +15,9 @@ import { createDatabase } from '../engines/database.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 
 /**
- * An installation that 6c97dec made and people used, as a dump and the files beside it, with what it answered
- * in the end. This release starts on it. The queue of jobs (schema `bullmq`) is left out: it is made from the
- * ledger. The files are never changed.
+ * An installation of release 6c97dec with real use, as a dump and the files beside it, and its recorded
+ * answers. This release starts on it. The queue of jobs (schema `bullmq`) is omitted: it is rebuilt from the
+ * ledger. The files never change.
  */
 type Left = {
   readonly masterKey: string;
@@ -65,7 +65,7 @@ beforeAll(async () => {
     await cp(join(FOLDER, folder), join(dataDir.path, folder), { recursive: true });
   const settings = { DATABASE_URL: database.url, DATA_DIR: dataDir.path, MASTER_KEY: left.masterKey };
   installation = resources.use(await startInstallation({ settings, admin: left.admin }));
-  // Which scopes there were is not known of a release that did not note them: docs/upgrade.md.
+  // A former release did not record its scopes: docs/upgrade.md.
   await operate(
     ['client', 'grant-scopes', left.admin.clientId, '--scope', 'read:schema manage:tokens manage:accounts'],
     installation.settings,
@@ -79,7 +79,7 @@ afterAll(() => resources.disposeAsync());
 const tokenOf = (by: Answer['by']): string | undefined =>
   ({ administrator: people.administrator.token, ada: ada.token, nobody: undefined })[by];
 
-/** What has happened since comes after what there was. */
+/** New entries come after the earlier ones. */
 const upTo = (before: unknown, now: unknown): unknown =>
   Array.isArray(before) && Array.isArray(now) ? now.slice(0, before.length) : now;
 
@@ -97,7 +97,7 @@ const expectSameAnswers = async (): Promise<void> => {
   }
 };
 
-test('all is answered as before, and so it is by a read model that is rebuilt while it is read', async () => {
+test('all answers are the same, also from a read model that is rebuilt meanwhile', async () => {
   await expectSameAnswers();
   const rebuilding = operate(['projection', 'rebuild'], installation.settings);
   await expectSameAnswers();
@@ -105,7 +105,7 @@ test('all is answered as before, and so it is by a read model that is rebuilt wh
   await expectSameAnswers();
 });
 
-test('a cursor goes on in a stream', async () => {
+test('a cursor works in a stream', async () => {
   const [before] = answers.filter(({ by, path }) => by === 'administrator' && path.startsWith('/events'));
   const headers = { authorization: `Bearer ${people.administrator.token}` };
   const stream = await follow(`${installation.url}/events?after=${left.cursor}`, {
@@ -120,7 +120,7 @@ test('a cursor goes on in a stream', async () => {
   await stream.close();
 });
 
-test('a service and a person go on writing, and a webhook is told, signed as before', async () => {
+test('a service and a person can write, and a webhook gets events with the same signature', async () => {
   const { token } = people.administrator;
   const moved = await ask('PATCH', left.webhook.path, { token, body: { url: `${sink.url}/shop` } });
   expect(moved.status, JSON.stringify(moved.body)).toBe(200);
@@ -153,7 +153,7 @@ test('a picture is there', async () => {
   expect(Buffer.from(await picture.arrayBuffer())).toEqual(PIXEL);
 });
 
-test('whoever was erased stays it, and the chain goes on under the heads of before', async () => {
+test('erased users stay erased, and the chain continues under the earlier heads', async () => {
   expect(await searchDatabase(installation.settings.DATABASE_URL ?? '', left.erased)).toEqual([]);
   const proof = await operate(['audit', 'verify'], installation.settings);
   expect(proof).toMatch(/^Proven, up to position/m);

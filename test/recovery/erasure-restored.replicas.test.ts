@@ -18,7 +18,7 @@ import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 /**
- * A backup is made, somebody is deleted, and the backup is restored: what follows from the deletion follows
+ * A backup is made, a user is deleted, and the backup is restored: the consequences of the deletion happen
  * again.
  */
 const resources = new AsyncDisposableStack();
@@ -79,7 +79,7 @@ beforeAll(async () => {
     admin = installation.admin;
     await write(installation);
   }
-  // A template is copied once nobody is connected to it.
+  // A template can be copied once nobody is connected to it.
   await until(
     () =>
       inDatabase(database.url.replace(database.name, 'postgres'), (client) =>
@@ -96,19 +96,19 @@ beforeAll(async () => {
     (found) => found.length === 0,
     60_000,
   );
-  // The rows go by the deletion alone; the list is written before the key is destroyed.
+  // Only the deletion removes the rows; the list is written before the key is destroyed.
   await until(
     () => readFile(join(dataDir.path, 'audit', 'erasures.jsonl'), 'utf8').catch(() => ''),
     (list) => list.includes(`"userId":${erased}`),
     60_000,
   );
-  // Two installations are started one after the other.
+  // Two installations start one after the other.
 }, scaled(300_000));
 afterAll(() => resources.disposeAsync());
 
 const OTHERS = 'select from pg_stat_activity where datname = $1';
 
-test('nothing of them can be read in the restored installation, from its start on', async () => {
+test('none of their data can be read in the restored installation, from its start on', async () => {
   expect((await searchDatabase(backup.url, texts)).map(({ place }) => place)).toContain('read_model.users');
   await using installation = await startInstallation({
     settings: { ...settings, DATABASE_URL: backup.url },
@@ -117,7 +117,7 @@ test('nothing of them can be read in the restored installation, from its start o
   expect(await searchDatabase(backup.url, texts)).toEqual([]);
   const token = await tokenOf(installation);
   const ask = restClientOf(installation);
-  // All that follows from a deletion follows.
+  // All consequences of a deletion happen.
   await until(
     () => ask('GET', `/articles/${draft}`, { token }),
     ({ status }) => status === 404,

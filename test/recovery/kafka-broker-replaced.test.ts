@@ -14,7 +14,7 @@ import {
 if (kafkaMissing !== undefined)
   process.stderr.write(`The replacement of a Kafka broker is not tested: ${kafkaMissing}.\n`);
 
-/** Of the addresses in CHANGE_STREAM_URL one may change; clients learn the new one from the other brokers. */
+/** One of the addresses in CHANGE_STREAM_URL may change; clients learn the new one from the other brokers. */
 const REPLACED = [
   [1, 'other address'],
   [2, 'same address'],

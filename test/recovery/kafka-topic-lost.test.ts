@@ -36,7 +36,7 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
   };
 
   test(
-    'under those who publish and follow loses and repeats nothing, and is heard from again once it is made again',
+    'loses and repeats nothing for its users, and is used again once it is recreated',
     async () => {
       await using _publisher = await world.startPublisher();
       await using stream = await world.openStream();
@@ -57,7 +57,7 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
   );
 
   test(
-    'and then followed from an old place tells everything from there, once',
+    'and is then followed from an old cursor gives everything from there, once',
     async () => {
       await using _publisher = await world.startPublisher();
       const all = await world.changes();

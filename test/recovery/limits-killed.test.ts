@@ -28,7 +28,7 @@ const MEMBERS = 3;
 const BOOKS = 12;
 const OPEN_MAX = 3;
 
-/** All loans, as the log says; without keys, because nothing of them is personal. */
+/** All loans, according to the log; without keys, because nothing of them is personal. */
 const loansIn = async (log: EventLog): Promise<readonly Row[]> => {
   const { evolve, initial } = deciderOf(lending, lending.kinds.loan as Kind);
   const states = new Map<string, AggregateState>();
@@ -48,7 +48,7 @@ const mostOf = (loans: readonly Row[], field: string): number =>
   Math.max(0, ...[...Map.groupBy(loans, (loan) => loan[field]).values()].map(({ length }) => length));
 
 describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
-  test('hold, and leave no place taken in vain, when the command role is killed while many ask at once', async () => {
+  test('hold, and leak no place, when the command role is killed during many requests', async () => {
     await using database = await createDatabase();
     await using folder = await temporaryDataDir();
     await using engine = await startLog();
@@ -117,7 +117,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
       ),
     ).toEqual([true, true]);
     await Promise.all(left.map(({ id }) => give({ type: 'ReturnLoan', loanId: id })));
-    // What was claimed in vain is free, and nothing beyond it.
+    // Abandoned claims are free, and no others.
     for (const borrowerId of members) {
       const bookId = () => give({ type: 'BuyBook', code: newCode(), shelf: null });
       const isFull = async () => {

@@ -15,8 +15,8 @@ import {
 import { runBlock } from './page.ts';
 
 /**
- * With everything stopped, a dump of one server is restored on another, of another version: nothing is lost,
- * so nothing is renewed.
+ * With everything stopped, a dump of one server is restored on another, with another version: nothing is
+ * lost, so nothing is renewed.
  */
 const resources = new AsyncDisposableStack();
 let written: readonly Written[];

@@ -7,8 +7,8 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import type { Installation } from '../engines/installation.ts';
 
 /**
- * What an operator has: the settings of an installation, and where its backups go, as `docs/backup.md` names
- * them.
+ * The environment of an operator: the settings of an installation, and the folder of backups, named as in
+ * `docs/backup.md`.
  */
 export type Operated = AsyncDisposable & {
   readonly settings: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export const operate = async (databaseUrl: string): Promise<Operated> => {
   return { settings, environment, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 };
 
-/** Asks as the administrator. */
+/** Sends requests as the administrator. */
 export type Asking = { readonly ask: RestClient; readonly token: string };
 
 export const askAs = async (installation: Installation): Promise<Asking> => {
@@ -47,7 +47,7 @@ export const askAs = async (installation: Installation): Promise<Asking> => {
     type: 'application/x-www-form-urlencoded',
     headers: { authorization },
   };
-  // The authorization server may not have heard of the service's user yet.
+  // The authorization server may not know the service's user yet.
   const { body } = await until(
     () => ask('POST', '/token', asked),
     ({ status }) => status === 200,
@@ -56,18 +56,18 @@ export const askAs = async (installation: Installation): Promise<Asking> => {
   return { ask, token: (body as { access_token: string }).access_token };
 };
 
-/** As an acknowledgement told it. */
+/** From the acknowledgement. */
 export type Written = { readonly id: number; readonly title: string; readonly cursor: string };
 
 export type Writer = {
   readonly acknowledged: readonly Written[];
   /** Waits for so many more. */
   more(count: number): Promise<void>;
-  /** Answers once nothing is on its way. */
+  /** Resolves once no request is in flight. */
   end(): Promise<void>;
 };
 
-/** Publishes one article after the other, and remembers those that were acknowledged; what fails was not. */
+/** Publishes one article after the other, and records the acknowledged ones; failed ones were not. */
 export const startWriter = ({ ask, token }: Asking): Writer => {
   const acknowledged: Written[] = [];
   const ending = new AbortController();
@@ -104,7 +104,7 @@ export const startWriter = ({ ask, token }: Asking): Writer => {
   };
 };
 
-/** Deletes somebody, and waits until the list outside the database has them. */
+/** Deletes a user, and waits until the list outside the database has them. */
 export const erase = async (
   { ask, token }: Asking,
   userId: number,
@@ -119,7 +119,7 @@ export const erase = async (
   );
 };
 
-/** The titles of those articles that are there. */
+/** The titles of the existing articles among these. */
 export const titlesOf = async (
   { ask, token }: Asking,
   written: readonly Written[],

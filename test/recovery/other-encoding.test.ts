@@ -13,13 +13,13 @@ import { askAs, operate } from './operated.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
-/** Earlier releases started in SQL_ASCII; docs/postgresql.md says how what they have kept is taken along. */
+/** Earlier releases started in SQL_ASCII; docs/postgresql.md explains how to move their data. */
 const PAGE = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
 const COMMANDS = /^```sh take-along\n(.*?)^```$/ms.exec(PAGE)?.[1] ?? '';
 const TITLE = 'Grüße aus Köln, 東京 und Ærø';
 
 test.skipIf(systemPostgresMissing !== undefined)(
-  'what was written in another encoding is read in a database of the right one',
+  'data written in another encoding can be read in a database with the right one',
   async () => {
     await using postgres = await startSystemPostgres();
     await postgres.start();

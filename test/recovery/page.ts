@@ -14,12 +14,12 @@ const BLOCKS = new Map(
   ),
 );
 
-/** The one statement that docs/backup.md has for the database. */
+/** The one SQL statement of docs/backup.md. */
 export const STATEMENT = /^```sql\n(.*?)^```$/ms.exec(read('backup'))?.[1] ?? '';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The commands that a page has under this name. */
+/** The commands with this name on a page. */
 const commandsOf = (name: string): string => {
   const commands = BLOCKS.get(name);
   if (commands === undefined)
@@ -44,7 +44,7 @@ const spawnBlock = (name: string, environment: Environment): ChildProcess => {
   });
 };
 
-/** Runs them as an operator does, to their end, and answers with what they print. */
+/** Runs them to the end, like an operator, and returns their output. */
 export const runBlock = async (name: string, environment: Environment): Promise<string> => {
   const child = spawnBlock(name, environment);
   const printed: string[] = [];
@@ -55,7 +55,7 @@ export const runBlock = async (name: string, environment: Environment): Promise<
   return printed.join('');
 };
 
-/** Starts what a page has as a service; it is told to stop at the end, if it still runs. */
+/** Starts a service of a page; it is stopped at the end, if it still runs. */
 export const startBlock = (name: string, environment: Environment): AsyncDisposable => {
   const child = spawnBlock(name, environment);
   const exited = once(child, 'exit');

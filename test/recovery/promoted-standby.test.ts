@@ -1,4 +1,4 @@
-// Over 200 lines, because each drill goes on with the server that the one before has promoted.
+// Over 200 lines, because each drill continues with the server that the one before has promoted.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,14 +22,11 @@ import { runBlock } from './page.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
-/**
- * One server, and standbys that take its place under load: the first receives synchronously, the second falls
- * behind.
- */
+/** One server, and standbys that replace it under load: the first receives synchronously, the second lags. */
 const resources = new AsyncDisposableStack();
 const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
 let primary: SystemPostgres;
-/** What Annals calls its database: whichever server is the primary. */
+/** The name of the database for Annals: it leads to the current primary. */
 let name: Cuttable;
 let operated: Operated;
 let installation: Installation & AsyncDisposable;
@@ -40,8 +37,8 @@ let reader: Reader;
 const at = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
 /**
- * The primary is gone with its disk, and the standby is it from then on. Its connections are reset, or never
- * answered again.
+ * The primary is lost with its disk, and the standby replaces it. Connections are reset, or never answered
+ * again.
  */
 const failOver = async (standby: SystemPostgres, end: 'cut' | 'strand'): Promise<void> => {
   name[end]();
@@ -104,7 +101,7 @@ const withStandby = test.skipIf(systemPostgresMissing !== undefined);
 
 type Reader = AsyncDisposable & { subjects(): readonly string[]; lastId(): string; isConnected(): boolean };
 
-/** Follows as a browser does: whenever its connection ends, it goes on after the last id that it has. */
+/** Follows like a browser: when its connection ends, it resumes after its last id. */
 const readOn = (url: string, token: string): Reader => {
   const ending = new AbortController();
   const earlier: Followed[] = [];
@@ -162,7 +159,7 @@ withStandby(
     await writer.more(5);
     await writer.end();
     const { acknowledged } = writer;
-    // The projector waits for a statement that is never answered before it connects again.
+    // The projector waits for a statement that is never answered before it reconnects.
     await until(
       () => titlesOf(asking, acknowledged.slice(-1), acknowledged.at(-1)?.cursor).catch(() => []),
       ({ length }) => length === 1,
@@ -200,11 +197,11 @@ withStandby(
       30_000,
     );
     const before = reader.subjects().length;
-    // A process that follows nothing just now sees the end of the log when it is asked.
+    // A process without followers reads the end of the log for a request.
     await untilReady();
     way.cut();
     await failOver(standby, 'cut');
-    // Somebody who has seen nothing of what was lost is faster than all others.
+    // A process that has not seen the lost events is faster than all others.
     await using newcomer = await openEventLog({ url: primary.url });
     const instead = Array.from({ length: 30 }, () => `article-${randomUUID()}` as StreamName);
     for (const to of instead)

@@ -17,7 +17,7 @@ import {
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
-/** One primary, and two streaming replicas that reads go to. */
+/** One primary, and two streaming replicas for reads. */
 describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => {
   const resources = new AsyncDisposableStack();
   let primary: SystemPostgres;
@@ -79,7 +79,7 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
       );
       return JSON.stringify(rows);
     });
-  /** It has all that the primary has, and the process has seen it. */
+  /** It has everything that the primary has, and the process knows. */
   const untilReplayed = async (replica: SystemPostgres): Promise<void> => {
     await until(
       async () => (await checkpointsOf(primary)) === (await checkpointsOf(replica)),
@@ -118,7 +118,7 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     }
   };
 
-  test('both answer lists, items and GraphQL, and each read sees the write whose token it names', async () => {
+  test('both answer lists, items and GraphQL, and each read with a token sees its write', async () => {
     for (const replica of replicas) await untilServing(replica, 1);
     for (let index = 0; index < 10; index += 1) {
       const title = randomUUID();
@@ -134,7 +134,7 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     for (const replica of replicas) expect(await readsOn(nameOf(replica))).toBeGreaterThan(0);
   });
 
-  test('no answer is older than the one before, without a token, while somebody writes', async () => {
+  test('no answer is older than the one before, even without a token, during writes', async () => {
     const { path, headers } = await write('0');
     expect(await titleOf(path, headers)).toBe('0');
     let written = 0;
@@ -153,7 +153,7 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     expect(faults).toEqual([]);
   });
 
-  test('a replica that lags is left out, its lag is told, and it comes back', async () => {
+  test('a lagging replica is not used, its lag is reported, and it returns', async () => {
     const [one, other] = replicas;
     await paused(one, async () => {
       const title = randomUUID();
@@ -185,10 +185,10 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     for (const replica of replicas) await untilServing(replica, 1);
   });
 
-  test('a replica that is gone costs no read, and neither does one that was promoted', async () => {
+  test('a lost replica fails no read, and neither does a promoted one', async () => {
     const { path } = await write('still there');
     for (const replica of replicas) await untilReplayed(replica);
-    // Nobody writes any more: how far the primary is says nothing of what has become of a replica.
+    // Without writes, the position of the primary does not reveal the state of a replica.
     await inDatabase(replicas[0].url, async (client) => void (await client.query('select pg_promote()')));
     await untilServing(replicas[0], 0);
     expect(await titleOf(path)).toBe('still there');

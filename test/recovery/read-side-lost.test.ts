@@ -18,8 +18,8 @@ import {
 import { STATEMENT } from './page.ts';
 
 /**
- * The read model is dropped under a running installation, which goes on with writing, and is made again of
- * the log by the next start.
+ * The read model is dropped under a running installation, which continues to write, and the next start
+ * rebuilds it from the log.
  */
 describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
   const resources = new AsyncDisposableStack();
@@ -71,21 +71,21 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
   }, scaled(300_000));
   afterAll(() => resources.disposeAsync());
 
-  test('reads fail while it is away, and writes are recorded', async () => {
+  test('reads fail meanwhile, and writes are recorded', async () => {
     expect(whileLost).toBeGreaterThanOrEqual(500);
     expect(await titlesOf(asking, written, written.at(-1)?.cursor)).toEqual(
       written.map(({ title }) => title),
     );
   });
 
-  test('what is read afterwards is what was read before', async () => {
+  test('reads afterwards give the same as before', async () => {
     const { body } = await asking.ask('GET', LIST, { token: asking.token });
     const before = listed as { id: number; version: number; title: string }[];
     const facts = (items: typeof before) => items.map(({ id, version, title }) => ({ id, version, title }));
     expect(facts(body as typeof before).slice(0, before.length)).toEqual(facts(before));
   });
 
-  test('a cursor of before goes on where it was', async () => {
+  test('an earlier cursor works', async () => {
     const after = written.at(-2)?.cursor;
     const { body } = await asking.ask('GET', `/events?types=article.published&after=${after}`, {
       token: asking.token,
@@ -93,14 +93,14 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
     expect(body).toMatchObject([{ subject: `article-${written.at(-1)?.id}` }]);
   });
 
-  test('webhooks are told of what is new, and of nothing again', async () => {
+  test('webhooks get new events, and none twice', async () => {
     const news = written.length - deliveries;
     await until(countDeliveries, (count) => count >= deliveries + news);
     expect(await countDeliveries()).toBe(deliveries + news);
   });
 
   test(
-    'it proves that what is read follows from what was recorded',
+    'the read model is proven',
     async () => {
       const verified = await callLine(settings, ['audit', 'verify']);
       expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });

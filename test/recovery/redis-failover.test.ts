@@ -11,7 +11,7 @@ import { runBlock } from './page.ts';
 if (redisMissing !== undefined)
   process.stderr.write(`The failover of Redis is not tested: ${redisMissing}.\n`);
 
-/** A primary and its replica behind one name, as a managed Redis has them. Follows docs/runbooks.md. */
+/** A primary and its replica behind one name, like a managed Redis. Follows docs/runbooks.md. */
 describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', () => {
   const resources = new AsyncDisposableStack();
   let primary: TestRedis;
@@ -61,7 +61,7 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
         await promote();
         await replica.replicate(primary);
       });
-      // A count that is shared goes on from the replicated one; a process that counts by itself begins anew.
+      // A shared count continues from the replicated one; a process that counts by itself starts from zero.
       await until(
         () => limit.take('a', 1),
         ({ remaining }) => remaining < before.remaining,

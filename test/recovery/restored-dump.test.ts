@@ -22,8 +22,8 @@ import { runBlock } from './page.ts';
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
 /**
- * A dump is made under writes, somebody is erased, the server is lost with its disk, and another one is given
- * the dump.
+ * A dump is made under writes, a user is erased, the server is lost with its disk, and another one gets the
+ * dump.
  */
 const resources = new AsyncDisposableStack();
 const SAID = { name: `Erasmus-${randomUUID()}`, email: `${randomUUID()}@example.com` };
@@ -64,7 +64,7 @@ const loseIt = async (
   await writer.more(5);
   await erase(asked, erased, environment);
   await writer.end();
-  // One may have been on its way as the dump ended.
+  // One may have been in flight when the dump ended.
   lost = writer.acknowledged.slice(dumped + 1);
   await postgres.destroy();
   await rm(environment.UPLOADS, { recursive: true });

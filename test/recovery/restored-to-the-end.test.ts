@@ -24,7 +24,7 @@ import { runBlock, startBlock } from './page.ts';
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
 /**
- * The write-ahead log is received all the time, and the server is lost with its disk in the middle of a
+ * The write-ahead log is received continuously, and the server is lost with its disk in the middle of a
  * write.
  */
 const resources = new AsyncDisposableStack();

@@ -7,9 +7,7 @@ import { createDatabase, createRole } from '../engines/database.ts';
 import { operate as command, startInstallation } from '../engines/installation.ts';
 import { askAs, operate, startWriter, titlesOf } from './operated.ts';
 
-/**
- * What docs/postgresql.md has people do in their database is done here, as it stands there but for the names.
- */
+/** Follows the instructions of docs/postgresql.md for people's own databases, except for names. */
 const PAGE = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
 const BLOCKS = new Map(
   [...PAGE.matchAll(/^```sql (\w+)\n(.*?)^```$/gms)].map(([, name = '', sql = '']) => [name, sql]),
@@ -24,7 +22,7 @@ const changed = (url: string, change: (url: URL) => void): string => {
   change(parsed);
   return parsed.href;
 };
-/** Writes, reads, rebuilds and proves. */
+/** Writes, reads, rebuilds and verifies. */
 const isUsed = async (databaseUrl: string): Promise<void> => {
   await using operated = await operate(databaseUrl);
   const { settings } = operated;
@@ -39,7 +37,7 @@ const isUsed = async (databaseUrl: string): Promise<void> => {
   expect(await command(['audit', 'verify'], settings)).toContain('Proven, ');
 };
 
-test('a database of its own is enough, also where a schema is named like the role', async () => {
+test('a database of its own is enough, even with a schema named like the role', async () => {
   const server = inject('postgresUrl');
   const name = `r${randomUUID().replaceAll('-', '')}`;
   for (const statement of blockOf('setup', name).split(/(?<=;)\n/)) await execute(server, statement);
@@ -58,7 +56,7 @@ const dropAll = async (server: string, name: string): Promise<void> => {
   await execute(server, `drop role ${name}`);
 };
 
-test('the rights that are listed are enough in the database of another', async () => {
+test('the listed rights are enough in a shared database', async () => {
   await using database = await createDatabase();
   await using role = await createRole(database.url);
   const name = new URL(role.url).username;
@@ -67,7 +65,7 @@ test('the rights that are listed are enough in the database of another', async (
   await isUsed(role.url);
 });
 
-test('tables that an earlier release has made in another schema are moved, and nothing of them is lost', async () => {
+test('tables that an earlier release has made in another schema are moved without loss', async () => {
   await using database = await createDatabase();
   await using operated = await operate(database.url);
   const { settings } = operated;

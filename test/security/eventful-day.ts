@@ -12,7 +12,7 @@ type Place = {
   readonly pool: Pool;
 };
 
-/** What nobody may write down, beside what the requests hold by its name. */
+/** Values that nobody may log, beside secrets that the requests name. */
 export const UNSPEAKABLE = {
   header: 'Bearer header-canary-4711',
   inUrl: 'url-canary-4712',
@@ -28,7 +28,7 @@ export const UNSPEAKABLE = {
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Things go well, and wrong in every way that is known, with something in each that must not be told. */
+/** Successes, and failures of every known kind, each with a secret in it. */
 export const spendEventfulDay = async (place: Place): Promise<void> => {
   await useWebhook(place);
   await mistakeThings(place);
@@ -51,7 +51,7 @@ const useWebhook = async ({ ask, token, sink }: Place): Promise<void> => {
     () => sink.received.length,
     (received) => received > 1,
   );
-  // Nobody is there.
+  // Nothing listens there.
   await ask('PATCH', path, { token, body: { url: `http://127.0.0.1:9/?token=${inUrl}`, headers } });
   await ask('POST', `${path}/test`, { token });
   const dead = async () =>
@@ -118,7 +118,7 @@ const mistakeThings = async ({ ask, token, admin }: Place): Promise<void> => {
   ]);
 };
 
-/** Where the program itself fails, all that is known of the failure goes into the log. */
+/** For an internal error, everything known about it goes into the log. */
 const breakInside = async ({ ask, token, admin, pool }: Place): Promise<void> => {
   const { email, name, broken } = UNSPEAKABLE;
   await pool.query('alter table auth.client rename to client_away');

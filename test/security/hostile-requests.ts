@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Ask } from '../../testing/http/rest-client.ts';
 
-/** Refused by this status, and before much of it is looked at. */
+/** Refused with this status, before most of it is read. */
 export type Hostile = readonly [name: string, method: string, path: string, ask: Ask, status: number];
 
 const MEGABYTES = 20;
@@ -18,7 +18,7 @@ const CODINGS = {
 } as const;
 type Coding = keyof typeof CODINGS;
 
-/** There are few contents, and compressing one takes longer than all of the rest. */
+/** There are few contents, and compressing one takes longer than everything else. */
 const made = new Map<string, Uint8Array>();
 const compressed = (coding: Coding, content: Buffer): Uint8Array => {
   const key = `${coding} ${content.length}`;
@@ -35,7 +35,7 @@ type Target = {
   readonly headers?: Ask['headers'];
 };
 
-/** Small as it comes, and very large when it is undone. */
+/** Small compressed, and very large decompressed. */
 const bombs = (
   { method = 'POST', path, type, content, headers }: Target,
   statuses: Partial<Record<Coding, number>>,
@@ -80,7 +80,7 @@ export const HOSTILE: readonly Hostile[] = [
     ...to(path, ...JSON_REQUESTS),
   ]),
   ...FORM_PATHS.flatMap((path) => [
-    // They are read as they come, and there is no client in them.
+    // They are streamed, and have no client in them.
     ...bombs({ path, type: FORM, content: form }, { gzip: 401, 'gzip, gzip': 401 }),
     ...to(path, ...FORM_REQUESTS),
   ]),
@@ -101,7 +101,7 @@ export const HOSTILE: readonly Hostile[] = [
 
 const EVIL = '%0d%0aX-Evil:%20yes%0d%0a%0d%0a<script>';
 
-/** Where what is asked for comes back in a header of the answer. */
+/** Requests whose content is in a header of the answer. */
 export const SPLITTING: readonly string[] = [
   `/articles?limit=1&q=${EVIL}`,
   `/articles?limit=1&tag=${EVIL}`,
@@ -117,7 +117,7 @@ export const SPLITTING: readonly string[] = [
   `/device?user_code=${EVIL}`,
 ];
 
-/** No two readers of these agree on where one request ends. */
+/** Different readers disagree about where such a request ends. */
 export const SMUGGLED: readonly (readonly [name: string, lines: readonly string[], body: string])[] = [
   [
     'a length beside chunks',

@@ -1,7 +1,7 @@
 import type { Ask } from '../../testing/http/rest-client.ts';
 import type { PrivateThings } from './private-things.ts';
 
-/** What its sender may change, with something beside it that is not theirs to say. */
+/** A permitted change, with a field beside it that the sender must not set. */
 export type MassAssignment = readonly [
   name: string,
   refusal: number | string,
@@ -16,7 +16,7 @@ type Members = Readonly<Record<string, (things: PrivateThings) => unknown>>;
 const stranger = ({ stranger: { userId } }: PrivateThings) => userId;
 const said = (value: unknown) => () => value;
 
-/** One request for each member, beside what is right. */
+/** One request for each field, beside a valid body. */
 const beside = (
   [method, pathOf, right]: readonly [string, (things: PrivateThings) => string, object],
   members: Members,

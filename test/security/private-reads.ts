@@ -3,15 +3,15 @@ import { JOURNAL } from '../../testing/people.ts';
 import { OPERATIONS } from '../engines/operations.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 
-/** Ways to come to what is somebody's own. */
+/** Ways to read another user's private data. */
 export type PrivateRead = readonly [
   name: string,
   request: (things: PrivateThings) => { readonly path: string } & Ask,
 ];
 
 /**
- * They say nothing of anybody; neither do those that take no right. What only administrators may,
- * `rest-rights.long.test.ts` tells.
+ * They concern nobody, like those without a right. `rest-rights.long.test.ts` covers those for
+ * administrators.
  */
 const OF_NOBODY: ReadonlySet<string> = new Set(['listEventTypes', 'getAuditStatus']);
 const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 'operations.read']);
@@ -38,7 +38,7 @@ const OPERATION_READS = Object.entries(OPERATIONS)
     ([id, { path }]): PrivateRead => [
       id,
       (things) => {
-        // Only what was public can have comments.
+        // Only published articles can have comments.
         const places: Places = id === 'listComments' ? { articleId: things.withdrawn } : placesOf(things);
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(places[name]));
         // Others may have filled the first pages of the log.
@@ -77,7 +77,7 @@ const REST_READS: readonly PrivateRead[] = [
   ['events by subject', rest(({ webhook }) => `/events?subject=webhook-${webhook}`)],
   ['events by author', rest(({ owner }) => `/events?author=${owner.userId}&limit=100`)],
   ['the latest events', rest(() => '/events?sort=-cursor&limit=100')],
-  // One page searches so many events; others may have filled it.
+  // One page searches a limited number of events; others may have filled it.
   ['events by words', rest(({ owner }) => `/events?sort=-cursor&actor=user:${owner.userId}&text=${CANARY}`)],
   ['events by client', rest(({ begin }) => `/events?client=${JOURNAL.clientId}&after=${begin}&limit=100`)],
   ['events by who did it', rest(({ owner }) => `/events?actor=user:${owner.userId}&limit=100`)],

@@ -6,19 +6,17 @@ import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
 
-/**
- * Stands in all that is somebody's own and nobody else's, so that whoever is shown some of it is shown this.
- */
+/** Part of everything private of one user, so that any leak contains it. */
 export const CANARY = 'canary-9d1f';
 
-/** Somebody's things, of which others may see the published article alone, with somebody else to try. */
+/** The items of a user, with only a published article visible to others, and another user. */
 export type PrivateThings = {
   readonly people: People;
   readonly owner: Person;
   readonly stranger: Person;
   readonly draft: number;
   readonly published: number;
-  /** What was published once, and a comment on it. */
+  /** A formerly published article, and a comment on it. */
   readonly withdrawn: number;
   readonly comment: number;
   readonly webhook: number;
@@ -27,7 +25,7 @@ export type PrivateThings = {
   /** Before all of it, and after. */
   readonly begin: string;
   readonly end: string;
-  /** What nobody else is told of: the canary, the address, and ids. */
+  /** Everything that nobody else may see: the canary, the address, and ids. */
   readonly secrets: readonly string[];
 };
 
@@ -90,7 +88,7 @@ export const makePrivateThings = async (
   return {
     ...{ people, owner, stranger, published: published.id, ...ids, delivery: delivery.id, replay: replay.id },
     ...{ begin: published.cursor, end: end.cursor },
-    // What was public once is known by its id.
+    // The id of something formerly public is known.
     secrets: [CANARY, owner.email, String(draft.id), String(webhook.id), delivery.id, replay.id],
   };
 };

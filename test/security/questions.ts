@@ -14,7 +14,7 @@ export const PAGES = [
   '/account/signed-in?error=x',
 ];
 
-/** What is told to its own alone, and may be kept by no cache that others read. */
+/** Private answers, which shared caches must not store. */
 export const PERSONAL: readonly (readonly [method: string, path: string, body: object | undefined])[] = [
   ['GET', '/me', undefined],
   ['GET', '/articles', undefined],
@@ -27,7 +27,7 @@ export const PERSONAL: readonly (readonly [method: string, path: string, body: o
   ['POST', '/articles', { title: 'T', body: '', tags: [] }],
 ];
 
-/** What a page of another origin may want to read, or to do. */
+/** Requests that a page of another origin may want to send. */
 export const READ_BY_PAGES: readonly (readonly [method: string, path: string])[] = [
   ['GET', '/articles'],
   ['GET', '/me'],
@@ -40,7 +40,7 @@ export const READ_BY_PAGES: readonly (readonly [method: string, path: string])[]
   ['GET', '/webhooks/1/deliveries'],
 ];
 
-/** Ways to find out what GraphQL has, and what is said instead. */
+/** Ways to explore the GraphQL schema, and the answers. */
 export const SCHEMA_QUESTIONS: readonly (readonly [query: string, code: string])[] = [
   ['{ __schema { types { name } } }', 'introspection_off'],
   ['{ a: __schema { queryType { name } } }', 'introspection_off'],

@@ -1,4 +1,4 @@
-/** What was asked and answered, and what of it nobody else may come to know. */
+/** Requests and answers, with the secrets in them. */
 type Exchange = {
   readonly path: string;
   readonly hasToken: boolean;
@@ -10,15 +10,12 @@ type Exchange = {
 export type Recorder = {
   readonly fetch: typeof fetch;
   readonly exchanges: readonly Exchange[];
-  /**
-   * Each once: what came in bodies, cookies and addresses, or went in forms and headers, and is a secret by
-   * its name.
-   */
+  /** Each secret once: by the names of values in bodies, cookies, addresses, forms and headers. */
   secrets(): readonly string[];
 };
 
 const SHORTEST = 8;
-/** Codes of problems, which are for everybody. */
+/** Codes of problems, which are public. */
 const IS_WORD = /^[a-z_]+$/;
 /** In JSON, forms, queries, and the hidden fields of pages. */
 const NAMES =
@@ -28,7 +25,7 @@ const IN_FORM = new RegExp(`(?:^|[?&#])(?:${NAMES})=([^&#]+)`, 'g');
 const IN_PAGE = new RegExp(`name="(?:${NAMES})" value="([^"]+)"`, 'g');
 const WORDS = /Bearer error|^(?:Bearer|Basic|DPoP) /;
 
-/** Keeps all that goes through it. */
+/** Records everything that passes. */
 export const recordExchanges = (fetchIt: typeof fetch): Recorder => {
   const exchanges: Exchange[] = [];
   const secrets = new Set<string>();
@@ -54,8 +51,7 @@ export const recordExchanges = (fetchIt: typeof fetch): Recorder => {
       const body = await response.clone().text();
       keepFrom(body, IN_JSON, IN_PAGE);
       keepFrom(headers.get('location') ?? '', IN_FORM);
-      // The id of an interaction stands in its address; what proves it is the signature in the cookie beside
-      // it.
+      // The id of an interaction is in its address; the signature in the cookie beside it is the secret.
       for (const cookie of headers
         .getSetCookie()
         .filter((each) => !/annals_(interaction|resume)=/.test(each)))

@@ -21,8 +21,7 @@ import { picture } from '../engines/pictures.ts';
 import { care } from './care.ts';
 
 /**
- * What is a person's by paths of references, wherever it got to, is searched for before the person is deleted
- * and after it.
+ * Searches all storage for a person's data by paths of references, before and after the person's deletion.
  */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
@@ -79,7 +78,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test('what is told of a person by one reference, by two and by three is in many places', async () => {
+test('a person’s data by one, two and three references is in many places', async () => {
   const admin = people.administrator;
   await write(`/users/${ada.userId}`, { phone: SAID.phone }, 'PATCH');
   await write('/webhooks', { url: `${sink.url}/all`, eventTypes: ['*'], payload: 'full' });
@@ -126,7 +125,7 @@ const FOUND = [
 ];
 let before: string[];
 
-test('once the person is deleted, it is found nowhere, and the report has named every place where it was', {
+test('after the person’s deletion, it is nowhere, and the report has named every place', {
   timeout: scaled(180_000),
 }, async () => {
   before = [...new Set((await placesIn()).map(({ place }) => place))];
@@ -164,7 +163,7 @@ test('once the person is deleted, it is found nowhere, and the report has named 
   expect(hitsIn('report', JSON.stringify(places), texts())).toEqual([]);
 });
 
-test('an export with the key is left until somebody removes it, and the report says which', async () => {
+test('an export with the key stays until somebody removes it, and the report names it', async () => {
   const isLeft = await report();
   expect(isLeft.isDone).toBe(false);
   expect(isLeft.places.find(({ place }) => place === 'exports in AUDIT_DIR')).toMatchObject({
@@ -177,7 +176,7 @@ test('an export with the key is left until somebody removes it, and the report s
   expect(await annals('erasure', 'report', String(ada.userId))).toContain('read_model.report_measures');
 });
 
-test('every table of the database is known to the report, and one that is not is named', async () => {
+test('the report knows every table of the database, and names an unknown one', async () => {
   const unknown = async () =>
     (await report()).places.filter(({ verdict }) => verdict === 'unknown').map(({ place }) => place);
   expect(await unknown()).toEqual([]);
@@ -187,7 +186,7 @@ test('every table of the database is known to the report, and one that is not is
   expect(await unknown()).toEqual(['public.forgotten']);
 });
 
-test('what is not personal stays: rows, sums and counts', async () => {
+test('data that is not personal stays: rows, sums and counts', async () => {
   const { token } = people.administrator;
   expect((await session.read(`/visits/${ids.done}`, { token })).body).toMatchObject({
     reason: '[deleted]',

@@ -4,8 +4,8 @@ import { count, latest, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
- * A domain of care at home: what is noted of a visit is the client's, who is one, two or three references
- * away.
+ * A domain of home care: the notes of a visit are personal data of the client, who is one, two or three
+ * references away.
  */
 const base = domain({
   name: 'care',
@@ -55,8 +55,8 @@ export const visit = aggregate('visit', {
 });
 
 /**
- * Its text and its items are of the client of the visit. What is concluded is remarked too, by code that
- * reacts.
+ * Its text and its items are personal data of the visit's client. Its conclusion is copied to a remark, by
+ * code that reacts.
  */
 export const report = aggregate('report', {
   parent: 'visit',
@@ -96,7 +96,7 @@ export const report = aggregate('report', {
   },
 });
 
-/** By a nurse, of the client three references away. */
+/** Written by a nurse, about the client three references away. */
 export const remark = aggregate('remark', {
   parent: 'report',
   owner: 'nurse',
@@ -110,7 +110,7 @@ export const remark = aggregate('remark', {
   rights: { read: { as: 'report' }, write: { signedIn: true } },
 });
 
-/** Of whom it is about, and not of who wrote it. */
+/** Personal data of its subject, not of its author. */
 const letter = aggregate('letter', {
   owner: 'sender',
   fields: {

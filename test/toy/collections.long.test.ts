@@ -7,10 +7,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { publishingWithCollections } from './collections.ts';
 
-/**
- * An aggregate that is added to publishing by one declaration, on every surface. The tests follow one upon
- * the other.
- */
+/** An aggregate added to publishing by one declaration, on every surface. The tests depend on each other. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -56,7 +53,7 @@ type Answer = {
 const shown = async (by?: Person) =>
   (await read<{ articleId: number }[]>(`${collection}/items`, by)).body.map(({ articleId }) => articleId);
 
-test('somebody makes a collection, and articles are added, moved and removed', async () => {
+test('a user makes a collection, and articles are added, moved and removed', async () => {
   const { written } = await session.write('POST', '/collections', {
     token: ada.token,
     body: { title: 'On engines' },
@@ -85,7 +82,7 @@ test('somebody makes a collection, and articles are added, moved and removed', a
   expect(await shown()).toEqual([three, two, one]);
 });
 
-test('GraphQL shows and changes it as REST does', async () => {
+test('GraphQL shows and changes it like REST', async () => {
   const id = collection.split('/')[2];
   const [one, two, three] = articles.map(String);
   const query = `{ collection(id: ${id}) { title itemCount curator { name } items { note post { id title } } itemsConnection(first: 1) { totalCount nodes { post { id } } } } }`;
@@ -109,7 +106,7 @@ test('GraphQL shows and changes it as REST does', async () => {
   });
 });
 
-test('an article that is taken back is hidden in it, and one that is deleted is removed from it', async () => {
+test('an unpublished article is hidden in it, and a deleted one is removed', async () => {
   const [one, two, three] = articles as [number, number, number];
   await session.write('POST', `/articles/${two}/unpublish`, { token: ada.token });
   const hidden = () =>
@@ -130,13 +127,13 @@ test('an article that is taken back is hidden in it, and one that is deleted is 
     'system:process-manager',
     `user:${ada.userId}`,
   ]);
-  // Added after it was deleted, it is removed as well.
+  // Added after its deletion, it is removed as well.
   await session.write('POST', `${collection}/items`, { token: ada.token, body: { articleId: three } });
   await until(removals, (all) => all.length === 3);
   expect(await shown()).toEqual([one, two]);
 });
 
-test('it goes with its owner, and all of it is proven', async () => {
+test('it is deleted with its owner, and everything is proven', async () => {
   await session.write('DELETE', `/users/${ada.userId}`, { token: people.administrator.token });
   await until(
     () => session.read(collection, { token: people.administrator.token }),

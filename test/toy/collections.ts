@@ -5,7 +5,7 @@ import { comment } from '#domain/comment.ts';
 import { choice, line, list, prose, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** Articles that somebody has put together, in an order of their own. */
+/** Articles that a user has collected, in an order of their own. */
 const collection = aggregate('collection', {
   says: 'Articles that somebody has put together.',
   owner: 'curator',
@@ -42,5 +42,5 @@ const collection = aggregate('collection', {
   reactions: { curator: { deleted: { run: 'delete' } }, 'items.article': { deleted: { run: 'removeItem' } } },
 });
 
-/** Publishing, with collections: what the measure of a new aggregate is taken by. */
+/** Publishing, with collections: the measure for the effort of a new aggregate. */
 export const publishingWithCollections = assemble(base, [article, comment, collection]);

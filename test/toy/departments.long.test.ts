@@ -11,7 +11,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { departments } from './departments.ts';
 
-/** Rights by what is said of the caller, on every surface. The tests follow one upon the other. */
+/** Rights by attributes of the caller, on every surface. The tests depend on each other. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -47,7 +47,7 @@ const departmentIn = ({ token }: Person): unknown =>
       attributes?: { department?: unknown };
     }
   ).attributes?.department;
-/** Signs in until the token says so. */
+/** Signs in until the token has it. */
 const signedInto = (person: Person, department: string) =>
   until(
     () => people.signIn(person, 'member'),
@@ -99,7 +99,7 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-test('nobody gives themselves a department, and a command asks for that of the caller', async () => {
+test('nobody can set their own department, and a command checks that of the caller', async () => {
   const own = await ask('PATCH', `/users/${dora.userId}`, {
     token: dora.token,
     type: merge,
@@ -115,7 +115,7 @@ test('nobody gives themselves a department, and a command asks for that of the c
   expect(await statusesOf(report)).toEqual([200, 200, 404, 404]);
 });
 
-test('items, lists, filters, searches, counts and GraphQL say the same', async () => {
+test('items, lists, filters, searches, counts and GraphQL agree', async () => {
   const graphql = graphqlClientOf(installation);
   for (const person of all()) {
     const titles = person === ada || person === bea ? ['Grain'] : [];
@@ -140,7 +140,7 @@ test('items, lists, filters, searches, counts and GraphQL say the same', async (
   }
 });
 
-test('a creation is offered to all who may make some', async () => {
+test('a creation is offered to everybody who may create some', async () => {
   const { body } = await ask('GET', '/reports', {
     token: cora.token,
     headers: { accept: 'application/hal+json' },
@@ -148,7 +148,7 @@ test('a creation is offered to all who may make some', async () => {
   expect(body).toMatchObject({ _links: { create: { href: '/reports', method: 'POST' } } });
 });
 
-test('links and what stands under it ask the same', async () => {
+test('links and child resources check the same', async () => {
   const linksOf = async (person: Person) =>
     Object.keys((await session.read<Linked>(report, { token: person.token })).body._links);
   expect(await linksOf(bea)).toEqual(expect.arrayContaining(['file', 'edit', 'remark']));
@@ -164,7 +164,7 @@ test('links and what stands under it ask the same', async () => {
   expect([refused.status, refused.body]).toMatchObject([403, { code: 'forbidden' }]);
 });
 
-test('those of two departments are told different things of the same, by different ETags', async () => {
+test('callers of two departments get different representations with different ETags', async () => {
   const [ours, theirs] = [
     await session.read<Linked>(report, { token: ada.token }),
     await session.read<Linked>(report, { token: cora.token }),
@@ -178,7 +178,7 @@ test('those of two departments are told different things of the same, by differe
   expect(same.status).toBe(304);
 });
 
-test('streams of one role tell each department its own, by the department of the event', async () => {
+test('streams of one role deliver each department its own events, by the department of the event', async () => {
   await until(
     () =>
       [toldTo(ada, report), toldTo(bea, report), toldTo(cora, report), toldTo(dora, report)].map(
@@ -204,7 +204,7 @@ test('streams of one role tell each department its own, by the department of the
   expect(toldTo(dora, moving)).toEqual([]);
 });
 
-test('an open stream ends when the department of its reader changes, and webhooks go by that of now', async () => {
+test('an open stream ends when the department of its reader changes, and webhooks use the current one', async () => {
   const delivered = () =>
     sink.received
       .map(({ body }) => JSON.parse(body) as Told)
@@ -217,7 +217,7 @@ test('an open stream ends when the department of its reader changes, and webhook
     token: cora.token,
   });
   const before = await drafted(ada, 'mill', 'Before');
-  // What comes before it is planned by then, for her as she is in the office.
+  // Earlier events are planned by then, with her current department, the office.
   const office = await drafted(cora, 'office', 'Office');
   await until(delivered, (all) => all.includes(`report.drafted report-${idIn(office)}`));
   await byAdmin('PATCH', `/users/${cora.userId}`, { department: 'mill' });
@@ -237,7 +237,7 @@ test('an open stream ends when the department of its reader changes, and webhook
   });
 });
 
-test('what was is shown by the department that its reader has now', async () => {
+test('earlier states are shown by the reader’s current department', async () => {
   const moved = await drafted(ada, 'mill', 'Moved');
   await byAdmin('PATCH', moved, { department: 'office' });
   const types = async (person: Person) =>
@@ -249,7 +249,7 @@ test('what was is shown by the department that its reader has now', async () => 
   const { body } = await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, {
     token: dora.token,
   });
-  // What it was in the mill is of the mill.
+  // Its state in the mill belongs to the mill.
   expect(body.map(({ type }) => type)).toEqual(['report.edited']);
   const [first] = (
     await session.read<{ cursor: string }[]>(`${moved}/history`, { token: people.administrator.token })

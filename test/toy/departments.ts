@@ -4,10 +4,7 @@ import { assemble } from '#kernel/registry/assemble.ts';
 
 const department = () => word(/^[a-z]{1,20}$/, 'Must be 1 to 20 small letters.');
 
-/**
- * A domain in which people may read and do things because of what is said of themselves: the department that
- * they are in.
- */
+/** A domain with rights by an attribute of the users themselves: their department. */
 const base = domain({
   name: 'departments',
   roles: ['member'],

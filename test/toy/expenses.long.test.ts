@@ -10,8 +10,7 @@ import { type Installation, operate, startInstallation } from '../engines/instal
 import { expenses } from './expenses.ts';
 
 /**
- * Lists of items on every surface, with nothing outside their declaration. The tests follow one upon the
- * other.
+ * Lists of items on every surface, with nothing outside their declaration. The tests depend on each other.
  */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
@@ -54,7 +53,7 @@ const read = async (path: string, by: Person | undefined = eve) =>
 const amounts = async (path = `${claim}/items`) =>
   (await read(path)).body.map((item) => (item as unknown as { amount: number }).amount);
 
-test('items are added, told apart, listed in their order, and read one by one', async () => {
+test('items are added, identified, listed in order, and read one by one', async () => {
   const added = await session.write('POST', `${claim}/items`, {
     token: eve.token,
     body: { amount: 100, note: 'Taxi' },
@@ -93,7 +92,7 @@ test('items are added, told apart, listed in their order, and read one by one', 
   });
 });
 
-test('items are changed, moved and removed, by their version as that of their claim', async () => {
+test('items are changed, moved and removed, by the version of their claim', async () => {
   const { headers } = await read(`${claim}/items/2`);
   const stale = await ask('PATCH', `${claim}/items/2`, {
     token: eve.token,
@@ -113,7 +112,7 @@ test('items are changed, moved and removed, by their version as that of their cl
   expect(await amounts()).toEqual([300, 100, 250]);
   await session.write('DELETE', `${claim}/items/1`, { token: eve.token });
   expect(await amounts()).toEqual([300, 250]);
-  // Once more is no harm, and there is nothing else to find.
+  // A repetition is harmless, and finds nothing else.
   expect((await ask('DELETE', `${claim}/items/1`, { token: eve.token })).status).toBe(204);
   for (const [method, path, body] of [
     ['GET', 'items/1'],
@@ -132,7 +131,7 @@ test('items are changed, moved and removed, by their version as that of their cl
   }
 });
 
-test('a list is full, and what it holds keeps to its form', async () => {
+test('a list has a maximum, and its items are validated', async () => {
   for (const amount of [400, 500, 600])
     await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
   const full = await ask('POST', `${claim}/items`, { token: eve.token, body: { amount: 1 } });
@@ -152,7 +151,7 @@ test('a list is full, and what it holds keeps to its form', async () => {
   ]).toEqual([422, ['/amount', '/rank']]);
 });
 
-test('sums and counts are read by REST and GraphQL, also as they were', async () => {
+test('sums and counts are read by REST and GraphQL, also at earlier times', async () => {
   const shown = async (query: string) => {
     const { total, itemCount } = (await read(`${claim}${query}`)).body as unknown as {
       total: number;
@@ -175,7 +174,7 @@ test('sums and counts are read by REST and GraphQL, also as they were', async ()
   expect(set.status).toBe(422);
 });
 
-test('items are shown as they were, in a list and one by one', async () => {
+test('items are shown at earlier times, in a list and one by one', async () => {
   expect([
     await amounts(`${claim}/items?at=v4`),
     await amounts(`${claim}/items?at=v5`),
@@ -233,7 +232,7 @@ test('items are shown as they were, in a list and one by one', async () => {
   });
 });
 
-test('a write answers with the item as it is then, if it is asked to', async () => {
+test('a write returns the new item on request', async () => {
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Oslo' } });
   const items = `/claims/${written.id}/items`;
   const prefer = async (
@@ -261,7 +260,7 @@ test('a write answers with the item as it is then, if it is asked to', async () 
   expect(label.body).toMatchObject({ word: 'cold', colour: null });
 });
 
-test('a page goes on where it was, whatever was removed there', async () => {
+test('a page continues after its cursor, whatever was removed there', async () => {
   const { written } = await session.write('POST', '/claims', {
     token: eve.token,
     body: { purpose: 'Bergen' },
@@ -276,7 +275,7 @@ test('a page goes on where it was, whatever was removed there', async () => {
   expect(await amounts(next)).toEqual([4]);
 });
 
-test('pages go forth and back, and their cursors are good for one list', async () => {
+test('pages go forward and backward, and their cursors belong to one list', async () => {
   expect(await amounts(`${claim}/items?limit=2`)).toEqual([300, 250]);
   const pages = async (path: string) =>
     Object.fromEntries(
@@ -307,7 +306,7 @@ test('pages go forth and back, and their cursors are good for one list', async (
   }
 });
 
-test('a key tells items apart, by whatever it is', async () => {
+test('any key identifies items', async () => {
   const named = await session.write('POST', `${claim}/approvers`, {
     token: eve.token,
     body: { approverId: bert.userId, upTo: 7 },
@@ -330,7 +329,7 @@ test('a key tells items apart, by whatever it is', async () => {
   expect([again.status, (again.body as { code: string }).code]).toEqual([409, 'claim_approver_exists']);
   for (const word of ['urgent', 'Abroad'])
     await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word } });
-  // Added again as it is, it is there already, wherever others are.
+  // Adding the same again changes nothing, wherever others are.
   const there = await session.write('POST', `${claim}/labels`, {
     token: eve.token,
     body: { word: 'urgent' },
@@ -346,7 +345,7 @@ test('a key tells items apart, by whatever it is', async () => {
     expect((await read(`${claim}/labels/${word}`)).status, word).toBe(404);
 });
 
-test('a repeated request adds nothing more, and is answered as the first time', async () => {
+test('a repeated request adds nothing more, and gets the first answer', async () => {
   const sent = { token: eve.token, body: { word: 'twice' }, headers: { 'idempotency-key': 'k-1' } };
   const [first, second] = [
     await ask('POST', `${claim}/labels`, sent),
@@ -356,7 +355,7 @@ test('a repeated request adds nothing more, and is answered as the first time', 
   expect(first.body).toMatchObject({ word: 'twice' });
 });
 
-test('by GraphQL items are added, changed, moved and removed as by REST, and refused alike', async () => {
+test('GraphQL adds, changes, moves and removes items like REST, with the same refusals', async () => {
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Rome' } });
   const id = String(written.id);
   const asked = graphqlClientOf(installation);
@@ -425,7 +424,7 @@ test('by GraphQL items are added, changed, moved and removed as by REST, and ref
   ]);
 });
 
-test('its events, its history and the document of the interface tell of items', async () => {
+test('its events, its history and the OpenAPI document describe items', async () => {
   await session.write('POST', `${claim}/submit`, { token: eve.token });
   const told = () => heard.messages.map(({ data }) => JSON.parse(data) as { readonly type: string });
   await until(told, (messages) => messages.some(({ type }) => type === 'claim.submitted'));

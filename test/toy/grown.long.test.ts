@@ -15,7 +15,7 @@ import { helpdesk } from './helpdesk.ts';
 
 type History = readonly { readonly type: string; readonly changes?: readonly { readonly field: string }[] }[];
 
-test('events of before fields were added are read with null or the default, and webhooks are told nothing by a scope of later', async () => {
+test('events from before new fields are read with null or the default, and webhooks with an old scope get nothing new', async () => {
   await using database = await createDatabase();
   await using folder = await temporaryDataDir();
   await using sink = await startWebhookSink();
@@ -88,7 +88,7 @@ test('events of before fields were added are read with null or the default, and 
   const added = { urgency: 'low', place: null };
   expect((await session.read(`/users/${carla.userId}`, { token })).body).toMatchObject(user);
   expect((await session.read('/users', { token })).body).toContainEqual(expect.objectContaining(user));
-  // The former release need not have projected it before it ended.
+  // The former release may not have projected it before its end.
   const read = () => session.read(`/tickets/${ticket}`, { token });
   const { body } = await until(read, ({ status }) => status === 200);
   expect(body).toMatchObject({ subject: 'It burns', ...added });
@@ -108,8 +108,8 @@ test('events of before fields were added are read with null or the default, and 
   const visitAt = async (path: string) => (await session.read(`/visits/${path}`, { token })).body;
   expect(await visitAt(`${visits.kept}`)).toMatchObject({ guest: 'Vera of the visits', hours: 3 });
   expect(await visitAt(`${visits.kept}?at=v1`)).toMatchObject({ guest: 'Vera of the visits', hours: 2 });
-  // The former release need not have projected the deletion before it ended, and the key is destroyed soon
-  // after it.
+  // The former release may not have projected the deletion before its end, and the key is destroyed soon
+  // after.
   const erasedAt = (at: string) =>
     until(
       () => visitAt(`${visits.erased}${at}`),
@@ -163,13 +163,13 @@ test('events of before fields were added are read with null or the default, and 
   const received = () =>
     sink.received.map(({ body }) => (JSON.parse(body) as { readonly type: string }).type);
   expect(await until(received, (types) => types.includes('ticket.changed'))).not.toContain('note.written');
-  // Decided on what was upcast: the same changes nothing.
+  // Decided on the upcast state: the same value changes nothing.
   await session.write('PATCH', `/visits/${visits.kept}`, { token, type: merge, body: { hours: 3 } });
   const { body: latest } = await session.read<History>(`/visits/${visits.kept}/history`, { token });
   expect(latest).toEqual(visited);
   expect(await operate(['audit', 'verify'], installation.settings, after)).toContain('Proven');
 
-  // The former read model has it under the name of then.
+  // The former read model has it under its former name.
   const lying = async () =>
     (await searchDatabase(database.url, ['Vera of the visits'])).map(({ place }) => place);
   expect(await lying()).toEqual(['read_model.visits', 'read_model_previous.visits']);

@@ -3,8 +3,8 @@ import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
- * A domain of one release, and of the next, which knows more of its users and of its tickets, has notes, and
- * counts visits in hours.
+ * A domain of one release, and of the next, with more fields of users and tickets, with notes, and with
+ * visits counted in hours.
  */
 const first = domain({ name: 'desk', roles: ['customer'] });
 const rights = { read: { anyone: true }, write: { customer: 'own' } } as const;
@@ -26,7 +26,7 @@ export const before = assemble(first, [
   }),
 ]);
 
-/** Of version 1 the personal field, which had another name, is missing once it was erased. */
+/** In version 1 the personal field, under another name, is missing after an erasure. */
 const inHours = ({ minutes, visitor, ...data }: Readonly<Record<string, unknown>>) => ({
   ...data,
   ...(minutes !== undefined && { hours: Math.ceil(Number(minutes) / 60) }),

@@ -9,7 +9,7 @@ import { until } from '../../testing/until.ts';
 import { operate, startInstallation } from '../engines/installation.ts';
 import { lending } from './lending.ts';
 
-test('who is refused is told why, in REST and GraphQL as their descriptions say, and what is claimed is told nowhere', async () => {
+test('refusals have their reason, in REST and GraphQL as described, and claims are shown nowhere', async () => {
   await using installation = await startInstallation({
     of: { domain: lending, main: 'test/toy/lending-main.ts' },
   });
@@ -62,7 +62,7 @@ test('who is refused is told why, in REST and GraphQL as their descriptions say,
     ],
     (found) => found.length === 0,
   );
-  // Whose loans ended has their places no more.
+  // After their loans have ended, their places are free.
   const bert = await people.signUp('Bert');
   const lent = await until(
     () => ask('POST', '/loans', { token: bert.token, body: { bookId: first } }),

@@ -2,7 +2,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of things that only one may have, or only so many. */
+/** A domain of things with unique holders or limited numbers. */
 const base = domain({ name: 'lending', roles: ['member'] });
 const { aggregate, user } = base;
 const anyone = { read: { signedIn: true }, write: { signedIn: true } } as const;

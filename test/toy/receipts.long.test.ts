@@ -14,7 +14,7 @@ import { receipts } from './receipts.ts';
 
 /**
  * Uploads of an aggregate and of its items, and days, on every surface, with nothing outside their
- * declaration. The tests follow one upon the other.
+ * declaration. The tests depend on each other.
  */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
@@ -83,7 +83,7 @@ const gone = (path: string) =>
     (names) => !names.includes(path.replace('/uploads/', '')),
   );
 
-test('a receipt is given to an item, by the links of that, and is as visible as its claim', async () => {
+test('a receipt is uploaded to an item by its link, and is as visible as its claim', async () => {
   const item = `${claim}/items/1`;
   expect((await read(item))._links).toMatchObject({ receipt: { href: `${item}/receipt`, method: 'PUT' } });
   expect((await read(item))._links).not.toHaveProperty('unreceipt');
@@ -115,7 +115,7 @@ test('a receipt is given to an item, by the links of that, and is as visible as 
   expect((await ask('GET', signed.href)).status).toBe(200);
 });
 
-test('who may not give it, and what is no picture, is refused', async () => {
+test('callers without the right, and files that are not pictures, are refused', async () => {
   const refused = async (path: string, by: Person, headers = {}) => {
     const { status, body } = await put(path, by, headers);
     return [status, (body as { code: string }).code];
@@ -175,7 +175,7 @@ test('an upload belongs to one field of one item, and never comes back', async (
   expect(await named(`${claim}/items/2`, { receipt: first })).toEqual([422, ['/receipt']]);
 });
 
-test('what was, names the file; what is lost has none any more', async () => {
+test('earlier states name the file; a lost file is absent', async () => {
   const { version } = (
     await session.write('PUT', `${claim}/items/2/receipt`, {
       token: eve.token,
@@ -197,7 +197,7 @@ test('what was, names the file; what is lost has none any more', async () => {
   expect(body.flatMap(({ changes }) => changes.map(({ field }) => field))).toContain('items.2.receipt');
 });
 
-test('a file that an action takes away, and one of an item that is removed, are removed', async () => {
+test('a file that an action removes, and one of a removed item, are deleted', async () => {
   const { overview } = await read(claim);
   await session.write('POST', `${claim}/clear`, { token: eve.token });
   await gone(String(overview));
@@ -220,13 +220,13 @@ test('a file of an item is hidden with its item', async () => {
   const [open, hidden] = [await read(`${claim}/notes/1`, clerk), await read(`${claim}/notes/2`, clerk)];
   expect(await statusesOf(String(open.scan))).toEqual([404, 200, 404, 200]);
   expect(await statusesOf(String(hidden.scan))).toEqual([404, 404, 404, 200]);
-  // What was submitted is read with its receipts, and changed by nobody.
+  // A submitted claim can be read with its receipts, and changed by nobody.
   expect(await statusesOf(String((await read(`${claim}/items/1`)).receipt))).toEqual([404, 200, 404, 200]);
   expect((await read(`${claim}/items/1`))._links).not.toHaveProperty('receipt');
   expect((await put(`${claim}/items/1/receipt`)).body).toMatchObject({ code: 'claim_not_draft' });
 });
 
-test('GraphQL gives files to items, and shows them', async () => {
+test('GraphQL uploads files to items, and shows them', async () => {
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Lyon' } });
   await session.write('POST', `/claims/${written.id}/items`, { token: eve.token, body: { amount: 7 } });
   const query =
@@ -261,7 +261,7 @@ test('GraphQL gives files to items, and shows them', async () => {
   await gone(data.setClaimItemReceipt.receipt);
 });
 
-test('days are told as they were given, whatever the time zone, and lists are narrowed by them', async () => {
+test('days are shown as given, whatever the time zone, and lists can be filtered by them', async () => {
   const made = { purpose: 'Nice', dueOn: '2026-03-29', bornOn: '1999-12-31' };
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: made });
   expect(await read(`/claims/${written.id}`)).toMatchObject(made);
@@ -294,7 +294,7 @@ test('days are told as they were given, whatever the time zone, and lists are na
   expect(JSON.stringify(Claim?.properties.dueOn)).toContain('"format":"date"');
 });
 
-test('the files of a person are removed with what they own, and the rest is proven', async () => {
+test('the files of a person are removed with what they own, and everything else is proven', async () => {
   const { receipt } = await read(`${claim}/items/1`);
   const { scan } = await read(`${claim}/notes/2`, clerk);
   await session.write('DELETE', `/users/${eve.userId}`, { token: people.administrator.token });

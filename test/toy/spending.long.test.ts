@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one installation and the people that are set up here.
+// Over 200 lines, because every case uses the one installation and the people that are set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
@@ -65,7 +65,7 @@ const read = async (path: string, by: TokenHolder = accountant) =>
 const teamsIn = async (path: string, by?: TokenHolder) =>
   (await read(path, by)).body.map(({ team }) => teams.indexOf(team.id));
 
-test('a row shows its key with labels, its values, and what its key refers to', async () => {
+test('a row shows its key with labels, its values, and the targets of its key', async () => {
   const { status, body } = await read(`/spending/${teams[0]}`, ann);
   expect([status, body]).toEqual([
     200,
@@ -93,7 +93,7 @@ test('a row shows its key with labels, its values, and what its key refers to', 
   });
 });
 
-test('rows are listed and read by whoever has the right, and are absent to others', async () => {
+test('rows are listed and read with the right, and absent otherwise', async () => {
   const absent = async (path: string, by: TokenHolder) => {
     const { status, body } = await read(path, by);
     return [status, body.code];
@@ -101,7 +101,7 @@ test('rows are listed and read by whoever has the right, and are absent to other
   expect(await teamsIn('/spending')).toEqual([0, 1, 2]);
   expect(await teamsIn('/spending', ann)).toEqual([0]);
   expect(await teamsIn('/spending', bob)).toEqual([1, 2]);
-  // Whose role has no right at all is told so.
+  // A role without any right is refused.
   for (const [path, by] of [
     ['/spending', eve],
     ['/asking', ann],
@@ -114,20 +114,20 @@ test('rows are listed and read by whoever has the right, and are absent to other
   expect((await ask('GET', '/spending')).status).toBe(401);
 });
 
-test('lists are filtered by the key, and ordered by what says so', async () => {
+test('lists are filtered by the key, and sorted by sortable values', async () => {
   expect(await teamsIn(`/spending?team=${teams[1]}`)).toEqual([1]);
   expect(await teamsIn(`/spending?team=${teams[1]}`, ann)).toEqual([]);
   expect((await read('/asking?category=meals')).body).toEqual([]);
   expect(await teamsIn('/spending?sort=-team')).toEqual([2, 1, 0]);
   expect(await teamsIn('/spending?sort=-paid')).toEqual([2, 0, 1]);
   expect(await teamsIn('/spending?sort=waiting')).toEqual([1, 2, 0]);
-  // Where nothing was paid there is no moment to order by.
+  // Without a payment there is no time to sort by.
   expect(await teamsIn('/spending?sort=lastPaidAt')).toEqual([0, 2]);
   for (const query of ['sort=budget', 'sort=x', 'category=travel', 'at=v1', 'limit=0', 'team=x'])
     expect([query, (await read(`/spending?${query}`)).status]).toEqual([query, 400]);
 });
 
-test('what was cannot be asked for, and whoever asks for it is told so', async () => {
+test('time travel is refused with an explanation', async () => {
   const errors = [{ parameter: 'at', detail: 'There is no past of this to ask for, only what is now.' }];
   for (const path of ['/spending', `/spending/${teams[0]}`])
     for (const at of ['v1', '2026-11-21T10:15:00Z'])
@@ -164,7 +164,7 @@ test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])(
 const linkIn = (header: string | null, rel: string): string | undefined =>
   new RegExp(`<([^>]*)>; rel="${rel}"`).exec(header ?? '')?.[1];
 
-test('a cursor is good for its own list, and whatever else is sent is refused', async () => {
+test('a cursor belongs to its own list, and invalid parameters are refused', async () => {
   const { headers } = await read('/spending?limit=1');
   const after = new URLSearchParams(linkIn(headers.get('link'), 'next')?.split('?')[1]).get('after') ?? '';
   expect((await read(`/spending?limit=1&after=${after}`)).status).toBe(200);
@@ -185,7 +185,7 @@ test('a cursor is good for its own list, and whatever else is sent is refused', 
   expect((await read(`/spending?sort=-team&after=${after}`)).status).toBe(400);
 });
 
-test('whoever has a row or a page is told so, until it changes', async () => {
+test('an unchanged row or page gives 304, until it changes', async () => {
   for (const path of [`/spending/${teams[1]}`, '/spending']) {
     const { headers } = await read(path);
     const again = () =>
@@ -199,7 +199,7 @@ test('whoever has a row or a page is told so, until it changes', async () => {
   }
 });
 
-test('GraphQL has rows and pages, with what they refer to', async () => {
+test('GraphQL has rows and pages, with the targets of their keys', async () => {
   const graphql = graphqlClientOf(installation);
   const query = `{ spending(team: "${teams[2]}") { paid team { name } } spendingConnection(sort: TEAM_DESC, first: 2) { nodes { budget } totalCount } }`;
   const nodes = [{ budget: 300 }, { budget: 200 }];
@@ -232,7 +232,7 @@ const edit = (index: number, budget: number) =>
     headers: { 'if-match': '*' },
   });
 
-test('a stream of its rows begins with all that one may read, tells what changes, and goes on where one left off', async () => {
+test('a stream of its rows begins with all visible ones, delivers changes, and resumes', async () => {
   const stream = await watch(bob);
   expect([stream.status, stream.headers.get('content-type')]).toEqual([
     200,
@@ -263,7 +263,7 @@ test('a stream of its rows begins with all that one may read, tells what changes
     ['changed', teams[2]],
   ]);
   await again.close();
-  // Whoever may read something else, or asks for it, begins anew.
+  // A reader with other rights, or of another list, starts from the beginning.
   for (const [by, query, row] of [
     [ann, `?after=${after}`, teams[0]],
     [bob, `?after=${after}&team=${teams[2]}`, teams[2]],
@@ -277,14 +277,14 @@ test('a stream of its rows begins with all that one may read, tells what changes
   }
 });
 
-test('who may not follow, or asks for what there is not, is refused', async () => {
+test('a subscriber without the right, or to an unknown view, is refused', async () => {
   expect((await watch(eve)).status).toBe(403);
   expect((await follow(`${installation.url}/spending`, { fetch: installation.fetch })).status).toBe(401);
   for (const query of ['?sort=paid', '?limit=3', '?after=x', '?after=00000000-1', '?team=x', '?before=1'])
     expect([query, (await watch(accountant, query)).status]).toEqual([query, 400]);
 });
 
-test('a subscription of GraphQL tells the same, with the fields that are asked for', async () => {
+test('a subscription of GraphQL delivers the same, with the requested fields', async () => {
   const query = `subscription ($team: ID, $after: Cursor) {
     spendingChanged(team: $team, after: $after) { cursor type key { team } row { budget team { name } } }
   }`;
@@ -323,7 +323,7 @@ test('a subscription of GraphQL tells the same, with the fields that are asked f
   await stranger.close();
 });
 
-test('by one connection for all operations, views are followed beside others', async () => {
+test('on a single connection, views can be followed beside others', async () => {
   const authorization = `Bearer ${ann.token}`;
   const token = await (
     await installation.fetch(`${installation.url}/graphql`, { method: 'PUT', headers: { authorization } })
@@ -350,7 +350,7 @@ test('by one connection for all operations, views are followed beside others', a
   await stream.close();
 });
 
-test('the description of the interface has it, and everything is proven', async () => {
+test('the OpenAPI document describes it, and everything is proven', async () => {
   const { body } = await session.read<{
     readonly paths: object;
     readonly components: { readonly schemas: object };

@@ -13,8 +13,8 @@ import { support } from './support.ts';
 
 /**
  * Rights to parts on every surface, with nothing outside their declaration: a customer reads their ticket
- * without its triage until it is solved, without its costs, and without the internal ones of its notes. The
- * tests follow one upon the other.
+ * without its triage until it is solved, without its costs, and without internal notes. The tests depend on
+ * each other.
  */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
@@ -91,7 +91,7 @@ const refused = async (at: string, by: Person) => {
 const linksOf = (item: Body) => Object.keys(item._links as object);
 const textsOf = (items: readonly Body[]) => items.map(({ text }) => text);
 
-test('REST: fields are shown to those who may read them, and their times and versions to those who may read all', async () => {
+test('REST: fields are shown to readers with the right, and times and versions to readers of everything', async () => {
   await session.write('POST', `${path}/triage`, {
     token: agent.token,
     body: { priority: 3, assigneeId: agent.userId },
@@ -128,7 +128,7 @@ test('REST: fields are shown to those who may read them, and their times and ver
   expect(linksOf(leads)).toEqual(expect.arrayContaining(['costs', 'add-cost']));
 });
 
-test('REST: an entity tag stays as it is while only what its reader may not see is changed', async () => {
+test('REST: an entity tag does not change while only parts change that its reader may not see', async () => {
   const tagFor = async (by: Person) => (await session.read(path, { token: by.token })).headers.get('etag');
   const before = [await tagFor(customer), await tagFor(lead)];
   await session.write('PATCH', path, { token: lead.token, type: merge, body: { budget: 600 } });
@@ -139,7 +139,7 @@ test('REST: an entity tag stays as it is while only what its reader may not see 
   expect(after[1]).toMatch(/^"\d+-/);
 });
 
-test('REST: nothing is found by what its reader may not read', async () => {
+test('REST: unreadable values cannot be searched', async () => {
   const idsIn = (items: readonly Body[]) => items.map((each) => each.id);
   for (const query of ['priority=3', `assignee=${agent.userId}`, 'sort=-triagedAt']) {
     expect(idsIn(await read(`/tickets?${query}`, agent)), query).toEqual([id]);
@@ -151,7 +151,7 @@ test('REST: nothing is found by what its reader may not read', async () => {
     expect(await refused('/tickets?budget=600', by)).toEqual([400, 'invalid_parameter', ['budget']]);
 });
 
-test('REST: of a list that is hidden as a whole, a write is refused whatever there is in it', async () => {
+test('REST: writes to a list that is hidden as a whole are refused, whatever its content', async () => {
   const write = async (method: string, at: string, body?: Body) => {
     const { status } = await ask(method, `${path}/costs${at}`, {
       token: customer.token,
@@ -159,7 +159,7 @@ test('REST: of a list that is hidden as a whole, a write is refused whatever the
     });
     return status;
   };
-  // The first is there, the second never was.
+  // The first exists, the second never did.
   expect([
     await write('DELETE', '/1'),
     await write('DELETE', '/2'),
@@ -167,7 +167,7 @@ test('REST: of a list that is hidden as a whole, a write is refused whatever the
   ]).toEqual([403, 403, 403]);
 });
 
-test('REST: items that fewer may read are not there for others', async () => {
+test('REST: hidden items do not exist for others', async () => {
   const add = (by: Person, body: Body) => session.write('POST', `${path}/notes`, { token: by.token, body });
   await add(customer, { text: 'Smoke' });
   await add(agent, { text: SECRET, internal: true });
@@ -188,7 +188,7 @@ test('REST: items that fewer may read are not there for others', async () => {
   expect(await read(`${path}/costs`, lead)).toMatchObject([{ amount: 40 }]);
 });
 
-test('REST: nobody changes what they may not read, nor learns from trying', async () => {
+test('REST: nobody can change what they may not read, or learn from trying', async () => {
   type Sent = readonly [body?: Body | readonly Body[], type?: string];
   const status = async (method: string, at: string, by: Person, ...[body, type]: Sent) => {
     const answer = await ask(method, `${path}${at}`, {
@@ -204,7 +204,7 @@ test('REST: nobody changes what they may not read, nor learns from trying', asyn
     expect(await status('PATCH', '', customer, [{ op: 'replace', path: '/budget', value }], patch)).toBe(403);
     expect(await status('PATCH', '', customer, [{ op: 'test', path: '/costTotal', value }], patch)).toBe(403);
   }
-  // What an edit leaves as it is would be told by whether it could stay so.
+  // Whether an edit leaves a value unchanged would reveal it.
   const guesses = [40, 1].map((value) => ['/costTotal', value] as const);
   const people = [agent, customer].flatMap(({ userId }) => [
     ['/assignee', { id: userId }] as const,
@@ -216,7 +216,7 @@ test('REST: nobody changes what they may not read, nor learns from trying', asyn
         path,
         403,
       ]);
-  // What one may read can be compared; the whole has what one may not.
+  // Readable values can be compared; the whole contains unreadable ones.
   const subject = { op: 'test', path: '/subject' };
   expect(await status('PATCH', '', customer, [{ ...subject, value: 'The printer burns' }], patch)).toBe(200);
   expect(await status('PATCH', '', customer, [{ ...subject, value: 'x' }], patch)).toBe(409);
@@ -231,10 +231,10 @@ test('REST: nobody changes what they may not read, nor learns from trying', asyn
   expect(await status('PATCH', '/notes/2', customer, { text: 'x' }, merge)).toBe(404);
   expect(await status('POST', '/notes/2/move', customer, { before: null })).toBe(404);
   expect(await status('POST', '/notes/1/move', customer, { before: 2 })).toBe(404);
-  // As one that was removed: to have it removed once more is no harm, and tells nothing.
+  // Like a removed one: removing it again is harmless, and reveals nothing.
   expect(await status('DELETE', '/notes/2', customer)).toBe(204);
   expect(textsOf(await read(`${path}/notes`, agent))).toContain(SECRET);
-  // What decides who may read a note is said when it is added.
+  // The field that decides who may read a note is set when it is added.
   expect(await status('PATCH', '/notes/1', agent, { internal: true }, merge)).toBe(422);
   await session.write('PATCH', `${path}/notes/2`, {
     token: agent.token,
@@ -272,7 +272,7 @@ const THEIRS = {
   ...{ costs: [], costsConnection: { totalCount: 0 } },
 };
 
-test('GraphQL: the same, by the planner and by the resolvers, now and then', async () => {
+test('GraphQL: the same, by the planner and by the resolvers, now and in time travel', async () => {
   await read(path, lead);
   const asks = async (by: Person, query = QUERY) =>
     (await graphql<{ ticket: Body }>(query, { token: by.token, variables: { id: String(id) } })).data.ticket;
@@ -317,7 +317,7 @@ test('GraphQL: the same, by the planner and by the resolvers, now and then', asy
   }
 });
 
-test('GraphQL: a mutation that is repeated shows no item that its sender may not read any more', async () => {
+test('GraphQL: a repeated mutation shows no item that its sender may not read any more', async () => {
   const become = (person: Person, role: string) =>
     session.write('PATCH', `/users/${person.userId}`, {
       token: people.administrator.token,
@@ -348,7 +348,7 @@ test('GraphQL: a mutation that is repeated shows no item that its sender may not
   expect(JSON.stringify(repeated)).not.toContain(SECRET);
 });
 
-test('GraphQL: who may read a field of none is refused to look for it', async () => {
+test('GraphQL: a caller who may read a field of no item cannot search by it', async () => {
   const query = '{ tickets(filter: { budget: 600 }) { id } }';
   expect(await graphql(query, { token: lead.token })).toMatchObject({
     data: { tickets: [{ id: String(id) }] },
@@ -359,7 +359,7 @@ test('GraphQL: who may read a field of none is refused to look for it', async ()
     });
 });
 
-test('what was is told only of parts that could be read then and can be now', async () => {
+test('earlier states show only parts that could be read then and can be read now', async () => {
   const versions = (await read(`${path}/history?limit=100`, lead)).map(
     ({ version, type }) => [version, type] as const,
   );
@@ -373,7 +373,7 @@ test('what was is told only of parts that could be read then and can be now', as
   const moment = headers.get('as-of') ?? '';
   expect(headers.get('memento-datetime')).not.toBeNull();
   for (const { token } of [customer, agent]) {
-    // When it had last changed would tell when something hidden did.
+    // The time of the last change would reveal a hidden change.
     const theirs = (await session.read(`${path}${then}`, { token })).headers;
     expect([theirs.get('as-of'), theirs.get('memento-datetime')]).toEqual([moment, null]);
   }
@@ -381,11 +381,11 @@ test('what was is told only of parts that could be read then and can be now', as
   expect(await read(`/tickets?priority=3&at=${moment}`, customer)).toEqual([]);
   await session.write('POST', `${path}/solve`, { token: agent.token });
   expect(await read(path, customer)).toMatchObject({ priority: 3, assignee: { name: 'Agnes' } });
-  // It is for them to read now, and was not then.
+  // They may read it now, but could not then.
   expect(await read(`${path}${then}`, customer)).not.toHaveProperty('priority');
   const solved = (await read(`${path}/history`, lead))[0]?.version;
   await session.write('POST', `${path}/reopen`, { token: agent.token });
-  // It was then, and is not now.
+  // They could read it then, but may not now.
   expect(await read(`${path}?at=v${solved}`, customer)).not.toHaveProperty('priority');
   expect(await read(`${path}?at=v${solved}`, agent)).toMatchObject({ priority: 3 });
 });
@@ -399,7 +399,7 @@ const OPEN_TO_ALL = [
   'ticket.reopened',
 ];
 
-test('histories leave out what is in parts that one may not read', async () => {
+test('histories omit changes of unreadable parts', async () => {
   const theirs = await historyFor(customer);
   expect(theirs.map(({ type }) => type).toReversed()).toEqual(OPEN_TO_ALL);
   expect(theirs.at(-1)?.changes.map(({ field }) => field)).not.toContain('priority');
@@ -413,7 +413,7 @@ test('histories leave out what is in parts that one may not read', async () => {
   );
 });
 
-test('streams and webhooks tell each only of parts that they may read', async () => {
+test('streams and webhooks deliver only readable parts', async () => {
   type Told = { readonly type: string; readonly subject: string; readonly data: Body };
   const told = (followed: Followed) =>
     followed.messages
@@ -459,7 +459,7 @@ test('streams and webhooks tell each only of parts that they may read', async ()
   }
 });
 
-test('a subscription to a ticket tells of nothing that is only about hidden parts', async () => {
+test('a subscription to a ticket delivers nothing that concerns only hidden parts', async () => {
   const asked = `subscription { ticketChanged(id: "${id}") { type ticket { priority budget notes { text } } } }`;
   await using stream = asDisposable(await streamOf(installation, asked, { token: customer.token }));
   await session.write('POST', `${path}/notes`, {

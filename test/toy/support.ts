@@ -3,8 +3,8 @@ import { flag, instant, integer, line, list, ref, states } from '#kernel/declare
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
- * A domain of one aggregate with parts that not everybody may read who may read it: fields, a list with its
- * total, and some items of another.
+ * A domain of one aggregate with parts that only some of its readers may read: fields, a list with its total,
+ * and some items of another.
  */
 const base = domain({ name: 'support', roles: ['customer', 'agent', 'lead'] });
 const { aggregate, user } = base;

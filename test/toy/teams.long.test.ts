@@ -10,7 +10,7 @@ import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { teams } from './teams.ts';
 
-/** Rights by the lists of others, on every surface. The tests follow one upon the other. */
+/** Rights by lists of other aggregates, on every surface. The tests depend on each other. */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -89,7 +89,7 @@ test('only members of a team may draft claims for it', async () => {
   expect(await statusesOf(claim)).toEqual([200, 200, 404, 200]);
 });
 
-test('links and the resolvers of mutations ask the same', async () => {
+test('links and the resolvers of mutations check the same', async () => {
   const linksOf = async (person: Person | undefined, path: string) =>
     Object.keys((await session.read<Linked>(path, { token: person?.token })).body._links);
   expect(await linksOf(bea, claim)).toContain('approve');
@@ -100,7 +100,7 @@ test('links and the resolvers of mutations ask the same', async () => {
   expect(Object.keys(listed.body[0]?._links ?? {})).toContain('approve');
   const refused = await ask('POST', `${claim}/approve`, { token: ada?.token });
   expect([refused.status, refused.body]).toMatchObject([403, { code: 'forbidden' }]);
-  // Who is no approver any more is none from the next request on.
+  // A former approver loses the rights with the next request.
   const members = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, {
     token: people.administrator.token,
   });
@@ -118,7 +118,7 @@ test('links and the resolvers of mutations ask the same', async () => {
   });
 });
 
-test('who leaves a team is told of nothing more, in open streams and by webhooks, and who joins of what comes then', async () => {
+test('a user who leaves a team gets no more events, in open streams and by webhooks, and a new member gets later ones', async () => {
   const told = (person: Person | undefined) =>
     (heard.get(person as Person)?.messages ?? [])
       .map(({ data }) => JSON.parse(data) as Told)
@@ -154,7 +154,7 @@ test('who leaves a team is told of nothing more, in open streams and by webhooks
   const second = `/claims/${(await session.write('POST', '/claims', { token: ada?.token, body })).written.id}`;
   await session.write('POST', `${second}/submit`, { token: ada?.token });
   await session.write('POST', `${second}/approve`, { token: cora?.token });
-  // What Bea may still know comes after it, so that what she was not told of is not merely late.
+  // An event that is visible to Bea comes after it, so that the missing one is not merely late.
   await byAdmin('PATCH', `/users/${bea?.userId}`, { name: 'Beatrice' });
   const all = (person: Person | undefined) =>
     (heard.get(person as Person)?.messages ?? []).map(({ data }) => JSON.parse(data) as Told);
@@ -175,7 +175,7 @@ test('who leaves a team is told of nothing more, in open streams and by webhooks
   expect(told(cora)).toEqual([]);
 });
 
-test('what was is shown to who might have seen it then and may see it now', async () => {
+test('earlier states are shown to users who could see them then and may see them now', async () => {
   const history = (person: Person | undefined, path: string) =>
     session.read<{ type: string; cursor: string }[]>(`${path}/history`, { token: person?.token });
   const whole = (await history(ada, claim)).body.map(({ type }) => type);
@@ -200,7 +200,7 @@ test('what was is shown to who might have seen it then and may see it now', asyn
   expect((await graphql(query, { token: cora?.token })).data).toEqual({ claims: [] });
 });
 
-test('a director of another company is none of this one, and the read model is proven', async () => {
+test('a director of another company has no rights here, and the read model is proven', async () => {
   await byAdmin('DELETE', `${company}/directors/${dora?.userId}`);
   expect(await statusFor(dora, claim)).toBe(404);
   expect((await session.read<Listed>('/claims', { token: dora?.token })).body).toEqual([]);

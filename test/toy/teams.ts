@@ -2,10 +2,7 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/**
- * A domain in which people may read and do things because of what others say of them: the members of a team,
- * the directors of its company.
- */
+/** A domain with rights by lists of other aggregates: the members of a team, the directors of its company. */
 const base = domain({ name: 'teams', roles: ['member', 'director'] });
 const { aggregate, user } = base;
 

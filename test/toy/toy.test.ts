@@ -13,7 +13,9 @@ import { type Installation, operate, startInstallation } from '../engines/instal
 import { startRole } from '../engines/role-process.ts';
 import { helpdesk } from './helpdesk.ts';
 
-/** What `describeDomain` does not know of one declared aggregate. The tests follow one upon the other. */
+/**
+ * Features of one declared aggregate that `describeDomain` does not cover. The tests depend on each other.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -61,7 +63,7 @@ const read = async (path: string, by?: Person) => {
   return { status, body };
 };
 
-test('GraphQL: a subscription to its events, and one to one ticket, tell of what mutations do', async () => {
+test('GraphQL: a subscription to its events, and one to one ticket, deliver what mutations do', async () => {
   const graphql = graphqlClientOf(installation);
   await using stream = resources.use(
     asDisposable(
@@ -86,7 +88,7 @@ test('GraphQL: a subscription to its events, and one to one ticket, tell of what
   const solved = await graphql(`mutation { solveTicket(id: "${id}") { status } }`, { token: agent.token });
   expect(solved).toMatchObject({ data: { solveTicket: { status: 'solved' } } });
   expect(await stream.results(1)).toMatchObject([{ data: { ticketSolved: { subjectId: id } } }]);
-  // An event of the same name as the subscription to one ticket takes nothing from it.
+  // An event with the name of the subscription to one ticket does not affect it.
   const told = ['ticket.changed', 'ticket.solved'].map((type) => ({
     data: { ticketChanged: { type, subjectId: id } },
   }));
@@ -96,7 +98,7 @@ test('GraphQL: a subscription to its events, and one to one ticket, tell of what
 const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
   Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });
 
-test('its one file starts a role alone, and runs the commands of operators', async () => {
+test('its one file starts a role alone, and runs operator commands', async () => {
   const { origin, settings } = installation;
   await session.write('POST', `/tickets/${ticket}/solve`, { token: agent.token });
   await using query = startRole('test/toy/main.ts query', {
@@ -112,7 +114,7 @@ test('its one file starts a role alone, and runs the commands of operators', asy
   expect(shown).toEqual({ exit: 0, output: expect.stringContaining('ticket.solved') });
 });
 
-test('a webhook is told only of tickets of the requester by whom it is filtered', async () => {
+test('a webhook filtered by requester gets only their tickets', async () => {
   const eventTypes = ['ticket.opened', 'user.registered'];
   const hook = {
     url: `${sink.url}/of-bert`,
@@ -173,7 +175,7 @@ test('a webhook is told only of tickets of the requester by whom it is filtered'
 
 const verify = () => operate(['audit', 'verify'], installation.settings, helpdesk);
 
-test('the end of its requester ends what is open, and erases what was personal everywhere', async () => {
+test('the deletion of its requester ends open tickets, and erases personal data everywhere', async () => {
   const { written } = await session.write('POST', '/tickets', {
     token: carla.token,
     body: { subject: 'Open', details: FIRE.details },

@@ -14,7 +14,7 @@ import { nextWorkshop, workshop } from './workshop.ts';
 const merge = 'application/merge-patch+json';
 const FIELDS = 'title slug hours isLong initial words';
 
-test('SQL and code of an author hold on every surface, and what changes in them is made anew live', async () => {
+test('an author’s SQL and code work on every surface, and changes to them are rebuilt live', async () => {
   await using database = await createDatabase();
   await using folder = await temporaryDataDir();
   const settings = {
@@ -71,7 +71,7 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
     (all) => all.length === 3,
   );
 
-  // Lists are narrowed, together with what else they are narrowed by.
+  // Lists are filtered, together with other filters.
   const asked = [
     ['&seatsMin=30', ['On Steel', 'Glass']],
     ['&begins=on', ['On wood', 'On Steel']],
@@ -122,7 +122,7 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   expect(await titles(`&seatsMin=30&at=${then}`)).toEqual(['Of steel', 'Glass']);
   expect(await titles(`&begins=on&at=${then}`)).toEqual(['On wood II']);
 
-  // What follows from an event is part of the row, its history, and its proof.
+  // A value derived from an event is part of the row, its history, and its proof.
   const { body: history } = await session.read<readonly { changes?: readonly unknown[] }[]>(
     `/courses/${wood}/history`,
     {
@@ -146,7 +146,7 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   await set('on-wood-ii');
   expect(await verify()).toContain('Proven');
 
-  // A route of its own is for those who may read everything.
+  // A route of its own is for users who may read everything.
   const bert = await people.signUp('Bert');
   await session.write('POST', '/courses', {
     token: bert.token,
@@ -178,7 +178,7 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
     (await restClientOf(installation)('POST', '/course-summary', { token, body: {} })).headers.get('allow'),
   ).toContain('GET');
 
-  // Clients are told of all of it.
+  // The OpenAPI document describes all of it.
   const { body: openapi } = await restClientOf(installation)('GET', '/openapi.json');
   expect(JSON.stringify(openapi)).toContain('Only courses with so many seats at least.');
   expect(openapi).toMatchObject({

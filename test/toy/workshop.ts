@@ -3,10 +3,7 @@ import { choice, flag, instant, integer, line, markdown, ref, states } from '#ke
 import { route } from '#kernel/declare/route.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/**
- * A domain that says in SQL and code what data does not say: of one release, and of the next, whose code says
- * something else.
- */
+/** A domain with SQL and code beyond declarations: of one release, and of the next with different code. */
 const base = domain({ name: 'workshop', roles: ['teacher'] });
 const { aggregate, user } = base;
 
