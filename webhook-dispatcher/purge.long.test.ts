@@ -54,7 +54,7 @@ test('deletes deliveries that were settled long ago with all their data, and non
   );
 });
 
-test('deletes deliveries and responses of deleted webhooks, and of deleted users, at once', async () => {
+test('deletes attempts at deliveries to webhooks that were deleted, alone or with their owner, at once', async () => {
   const attemptsOf = (webhookIds: readonly WebhookId[]) =>
     world.rows('select from webhook_ledger.attempt where webhook_id = any($1)', [webhookIds]);
   world.sink.behave((_received, response) => void response.writeHead(204).end());

@@ -11,7 +11,7 @@ type EventFinding = Extract<ChainFinding, { kind: `event_${string}` }>;
 /** A finding, with the hash by which the same event may be found in another block. */
 export type Difference = { readonly finding: EventFinding; readonly hash: string };
 
-/** Compares the events of the log at the expectedIndex of a block with its hashes. Empty if they are equal. */
+/** Compares the events of the log at the place of a block with its hashes. Empty if they are equal. */
 export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly Difference[] => {
   if (block.hashes.equals(Buffer.concat(seen.map(({ hash }) => hash)))) return [];
   const first = block.count - block.events + 1;
@@ -25,7 +25,7 @@ export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly
     const hash = event.hash.toString('hex');
     const expectedIndex = indexByHash.get(hash);
     if (expectedIndex === undefined) {
-      // If an event is missing at the same expectedIndex, this one counts as its changed form.
+      // If an event is missing at the same place, this one counts as its changed form.
       const instead = insteadOf(block, seen.length, event.position, index);
       const kind = missing.delete(instead) ? 'event_changed' : 'event_inserted';
       differences.push({ hash, finding: { kind, count: first + index, ...shown(event) } });

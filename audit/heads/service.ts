@@ -39,7 +39,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
     failures.inc();
     log.error({ err }, 'No head of the chain can be published.');
   };
-  const publishOrTell = async (publisher: Publisher, isOurs: () => boolean): Promise<number> => {
+  const publishOrReport = async (publisher: Publisher, isOurs: () => boolean): Promise<number> => {
     try {
       await publisher.publish(isOurs);
       return everyMs;
@@ -54,12 +54,12 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
     const publisher = createPublisher(dependencies);
     const isOurs = () => !signal.aborted || signal.reason === stopping.signal.reason;
     while (!signal.aborted) {
-      const waitMs = await publishOrTell(publisher, isOurs);
+      const waitMs = await publishOrReport(publisher, isOurs);
       await delay(waitMs, undefined, { signal }).catch(() => {});
     }
     // Not if another process has taken over.
     if (stopping.signal.aborted)
-      await Promise.race([publishOrTell(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
+      await Promise.race([publishOrReport(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
   };
   const running = runUnderLease({ pool, name: 'audit-heads', onFailure }, work, stopping.signal);
   return {

@@ -30,7 +30,7 @@ export type TaskDependencies = EraseDependencies & {
   readonly eventLog: Pick<EventLog, 'read' | 'append' | 'head'>;
   readonly codec: Pick<Codec, 'encode' | 'decodeAll'>;
   readonly log: Log;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing | undefined;
   readonly clock?: Clock | undefined;
 };

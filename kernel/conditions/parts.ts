@@ -8,10 +8,7 @@ import { conditionSql, type Granted, joinedBy, type Place, rightSql, type SqlWri
  */
 type Part = {
   readonly state: string;
-  /**
-   * Undefined if the part covers nearly all rows that the right allows in this state, as for published
-   * content.
-   */
+  /** Undefined for a public state: the part is all that the right allows in it, nearly everything. */
   readonly only?: Alternative;
   readonly except: readonly Alternative[];
 };

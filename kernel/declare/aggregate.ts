@@ -182,7 +182,6 @@ export type Given<F extends Fields, D> = {
   /** The time of the command, which its events get. */
   readonly now: string;
 };
-/** Checks that commands in `next` are declared. */
 /** Checks that a decision returns only events that the command emits. */
 type Decided<C, F, E> = {
   readonly [K in keyof C]: C[K] extends { readonly emits: readonly (infer N)[] }
@@ -195,6 +194,7 @@ type DecisionOn<F, E, N> = N extends keyof E
     ? readonly [N, { readonly [Q in P & keyof F]: ValueOf<F[Q]> }]
     : N
   : never;
+/** Checks that commands in `next` are declared. */
 type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
 export type CommandsOf<F extends Fields, D, E, Cond> = {
   readonly [name: string]: CommandSpec<

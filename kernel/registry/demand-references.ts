@@ -66,7 +66,7 @@ const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
     : [];
 };
 
-/** The chain of parents, up to the first that repeats or has none. */
+/** The chain of parents; in a circle it ends with the kind that repeats. */
 const aboveOf = (kinds: readonly Kind[], passed: readonly [Kind, ...Kind[]]): readonly Kind[] => {
   const at = passed.at(-1) ?? passed[0];
   const def = at.parent === undefined ? undefined : at.fields[at.parent];

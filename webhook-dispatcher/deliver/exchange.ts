@@ -29,7 +29,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #keptBytes = 0;
   #readBytes = 0;
 
-  /** Resolves at the latest with the status, even if the rest of the response fails. */
+  /** Resolves even if the response fails after its status has arrived. */
   get answer(): Promise<Exchanged> {
     return this.#settling.promise;
   }

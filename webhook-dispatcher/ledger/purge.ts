@@ -32,9 +32,9 @@ export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> 
 const WEBHOOKS_MAX = 100;
 
 /**
- * Deletes some deliveries to deleted webhooks, with their attempts; returns whether there may be more. A
- * webhook without deliveries is marked as done at the next call, because nothing is recorded for it after its
- * deletion.
+ * Deletes some attempts at deliveries to deleted webhooks, and the reasons of failures; returns whether there
+ * may be more. A webhook without attempts is marked as done at the next call, because nothing is recorded for
+ * it after its deletion.
  */
 export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
   const { rows } = await pool.query<{ found: number }>(
