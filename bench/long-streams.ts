@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { seededIds } from '../command/execution-context.ts';
 import { createExecutor } from '../command/execute.ts';
+import { seededIds } from '../command/execution-context.ts';
 import { createStates } from '../command/states.ts';
 import { publishing } from '../domain/publishing.ts';
 import { deciderOf } from '../kernel/decide/decider.ts';
 import type { Kind } from '../kernel/registry/registry.ts';
 import { migrateProjector } from '../projector/migrate.ts';
-import { createPastOpener } from '../query/time-travel/past.ts';
 import { createHistory } from '../query/history/history.ts';
+import { createPastOpener } from '../query/time-travel/past.ts';
 import type { EventId, Position, StreamName, UserId } from '../shared/brands.ts';
 import { openPool, type Pool } from '../shared/database/pool.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
