@@ -5,7 +5,7 @@ import { readDomain } from './data/domain.ts';
 import { html } from './html.ts';
 import { Shell } from './shell.ts';
 import { type Entrance, enter, type SignInFacts } from './sign-in.ts';
-import { Threshold } from './threshold.ts';
+import { SignedOutPage } from './signed-out-page.ts';
 
 /** Signs in, which may leave the page, and shows the console, or the reason why it cannot. */
 const start = async (root: HTMLElement, facts: SignInFacts, declared: string): Promise<void> => {
@@ -14,7 +14,7 @@ const start = async (root: HTMLElement, facts: SignInFacts, declared: string): P
   const shown =
     entrance.kind === 'signed-in'
       ? await openShell(entrance, declared)
-      : html`<${Threshold} entrance=${entrance} />`;
+      : html`<${SignedOutPage} entrance=${entrance} />`;
   root.replaceChildren();
   render(html`<${Boundary} what="the console">${shown}<//>`, root);
 };

@@ -6,13 +6,13 @@ import { ApiProvider, useAsked } from './asking.ts';
 import { Boundary } from './boundary.ts';
 import { ClientPage, Clients } from './clients/clients.ts';
 import { NewClient } from './clients/new-client.ts';
+import { DataChildren } from './data/children.ts';
 import { DataCommand, DataListed } from './data/command.ts';
 import { DataAdd, DataNew, DataNewUnder } from './data/create.ts';
 import { DomainProvider, type Me, MeProvider } from './data/domain.ts';
 import { DataHome } from './data/home.ts';
 import { DataItem } from './data/item.ts';
 import { DataList } from './data/list.ts';
-import { DataUnder } from './data/under.ts';
 import { DataRows } from './data/view.ts';
 import { EventPage } from './events/event.ts';
 import { Events } from './events/events.ts';
@@ -50,7 +50,7 @@ const VIEWS: Readonly<
   dataNew: [DataNew, 'data'],
   dataItem: [DataItem, 'data'],
   dataCommand: [DataCommand, 'data'],
-  dataUnder: [DataUnder, 'data'],
+  dataUnder: [DataChildren, 'data'],
   dataNewUnder: [DataNewUnder, 'data'],
   dataAdd: [DataAdd, 'data'],
   dataListed: [DataListed, 'data'],

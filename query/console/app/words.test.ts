@@ -5,7 +5,7 @@ import { listedIn, textOf, toneOf } from './item/changes.ts';
 import { pathOfSubject } from './names.ts';
 import { ApiProblem, adviceOf, factsOf } from './problem.ts';
 import { base64url, challengeOf } from './sign-in.ts';
-import { momentOf } from './webhooks/ways.ts';
+import { momentOf } from './webhooks/actions.ts';
 
 test('the next page is requested from the page’s own origin', () => {
   expect(nextOf('</operations/orders?after=x>; rel="next", </operations/orders>; rel="first"')).toBe(

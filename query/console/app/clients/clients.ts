@@ -76,7 +76,7 @@ export const ClientPage = ({ place: { parameters } }: { readonly place: Place })
   return html`
     <p class="back"><a href="/console/clients">All clients</a></p>
     <${Heading} title=${asked.body?.name ?? 'Client'} />
-    <${Whole} asked=${asked} show=${(client: Client) => html`<${Facts} client=${client} /><${Ways} client=${client} />`} />`;
+    <${Whole} asked=${asked} show=${(client: Client) => html`<${Facts} client=${client} /><${Actions} client=${client} />`} />`;
 };
 
 const Facts = ({ client }: { readonly client: Client }) => {
@@ -107,7 +107,7 @@ const Facts = ({ client }: { readonly client: Client }) => {
   </dl>`;
 };
 
-const Ways = ({ client: { clientId, name, _links } }: { readonly client: Client }) => {
+const Actions = ({ client: { clientId, name, _links } }: { readonly client: Client }) => {
   const api = useApi();
   const [secret, setSecret] = useState<string>();
   if (clientId === CONSOLE)

@@ -13,8 +13,8 @@ import { go, type Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { type Item, kindAt, type Link, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { Form } from './form.ts';
-import { bodyOf, changesOf, fieldsToFill, meet, type Raw, rawOfAll } from './form-values.ts';
-import { Doer } from './names.ts';
+import { bodyOf, changesOf, fieldsToFill, mergeChanges, type Raw, rawOfAll } from './form-values.ts';
+import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
 
 type Of = { readonly place: Place };
@@ -95,13 +95,17 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     if (versionOf(now.etag) <= versionOf(base.etag)) return false;
     const entries = await entriesSince(api, `/${kind.path}/${encodeURIComponent(id)}`, versionOf(base.etag));
     const theirs = rawOfItem(now.body);
-    const met = meet(fields, { before: base.raw, mine: typed.current, theirs }, meanwhile?.conflicts);
+    const merged = mergeChanges(
+      fields,
+      { before: base.raw, mine: typed.current, theirs },
+      meanwhile?.conflicts,
+    );
     setBase({ raw: theirs, etag: now.etag });
-    setRaw(met.raw);
+    setRaw(merged.raw);
     setMeanwhile((before) => ({
       theirs,
       entries: [...entries, ...(before?.entries ?? [])],
-      conflicts: met.conflicts,
+      conflicts: merged.conflicts,
     }));
     return true;
   };
@@ -173,7 +177,7 @@ const Notice = ({
       actor,
       at,
       changes,
-    }) => html`<p key=${id}><strong>Changed by <${Doer} actor=${actor} /> meanwhile</strong>, <${Time} at=${at} clock /></p>
+    }) => html`<p key=${id}><strong>Changed by <${ActorName} actor=${actor} /> meanwhile</strong>, <${Time} at=${at} clock /></p>
       <${Changes} changes=${changes} kind=${kind} />`,
   )}
   <p>${conflicts.length === 0 ? 'You have changed other fields: nothing is lost if you save.' : 'You have both changed the fields that are marked below. Choose, and save.'}</p>

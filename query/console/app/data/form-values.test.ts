@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FormFieldFacts } from '../../domain-facts.ts';
-import { bodyOf, changesOf, errorsOf, meet, rawOfAll, restOf } from './form-values.ts';
+import { bodyOf, changesOf, errorsOf, mergeChanges, rawOfAll, restOf } from './form-values.ts';
 
 const field = (
   wire: string,
@@ -73,7 +73,7 @@ test('changes of others only are taken over, and changes of both are conflicts',
   const before = rawOfAll(FIELDS, ITEM);
   const mine = { ...before, title: 'Mine', note: 'Same' };
   const theirs = { ...before, title: 'Theirs', note: 'Same', size: '9' };
-  expect(meet(FIELDS, { before, mine, theirs })).toEqual({
+  expect(mergeChanges(FIELDS, { before, mine, theirs })).toEqual({
     raw: { ...before, title: 'Mine', note: 'Same', size: '9' },
     conflicts: ['title'],
   });
@@ -82,13 +82,13 @@ test('changes of others only are taken over, and changes of both are conflicts',
 test('a conflict stays until both agree, whatever others change meanwhile', () => {
   const before = rawOfAll(FIELDS, { ...ITEM, title: 'Theirs' });
   const mine = { ...before, title: 'Mine' };
-  expect(meet(FIELDS, { before, mine, theirs: { ...before, words: 'b' } }, ['title'])).toEqual({
+  expect(mergeChanges(FIELDS, { before, mine, theirs: { ...before, words: 'b' } }, ['title'])).toEqual({
     raw: { ...mine, words: 'b' },
     conflicts: ['title'],
   });
-  expect(meet(FIELDS, { before, mine, theirs: { ...before, title: 'Mine' } }, ['title']).conflicts).toEqual(
-    [],
-  );
+  expect(
+    mergeChanges(FIELDS, { before, mine, theirs: { ...before, title: 'Mine' } }, ['title']).conflicts,
+  ).toEqual([]);
 });
 
 test('an invalid number is sent as it is, and values of a set may contain commas', () => {

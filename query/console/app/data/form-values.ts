@@ -71,17 +71,17 @@ export const changesOf = (
       .map((field) => [field.wire, sentOf({ ...field, isRequired: true }, raw[field.wire] ?? '') ?? null]),
   );
 
-export type Met = { readonly raw: Raw; readonly conflicts: readonly string[] };
+export type Merged = { readonly raw: Raw; readonly conflicts: readonly string[] };
 
 /**
  * Merges two changes of the same state: fields that only the other changed are taken over, fields that both
  * changed are conflicts. An earlier conflict stays until the two agree.
  */
-export const meet = (
+export const mergeChanges = (
   fields: readonly FormFieldFacts[],
   { before, mine, theirs }: Readonly<Record<'before' | 'mine' | 'theirs', Raw>>,
   unresolved: readonly string[] = [],
-): Met => {
+): Merged => {
   const isMine = (wire: string) => mine[wire] !== before[wire];
   const conflicts = fields
     .map(({ wire }) => wire)

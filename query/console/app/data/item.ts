@@ -10,9 +10,9 @@ import { Act, Heading, Whole } from '../parts.ts';
 import { go, type Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
-import { Doer } from './names.ts';
+import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
-import { Items, Under } from './parts-of-item.ts';
+import { Children, Items } from './parts-of-item.ts';
 import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
@@ -133,7 +133,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
         ${kind.uploads.filter((upload) => upload.field === field.name).map((upload) => html`<${Upload} upload=${upload} links=${item._links} etag=${etag} done=${reload} />`)}</section>`,
       )}
       ${kind.lists.map((list) => item._links[list.path] && html`<${Items} key=${list.name} kind=${kind} list=${list} item=${item} etag=${etag} reload=${reload} changes=${changes} />`)}
-      ${under.map((child) => html`<${Under} key=${child.name} kind=${kind} child=${child} item=${item} changes=${changes} />`)}
+      ${under.map((child) => html`<${Children} key=${child.name} kind=${kind} child=${child} item=${item} changes=${changes} />`)}
     </div>
     <aside aria-label="About it">
       <dl class="facts stacked">
@@ -165,7 +165,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
       (
         entry,
       ) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
-        <br /><span class="soft"><${Doer} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /></span></li>`,
+        <br /><span class="soft"><${ActorName} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /></span></li>`,
     )}</ol>
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };

@@ -21,7 +21,7 @@ import {
   useDomain,
 } from './domain.ts';
 import { keptColumns } from './kept-columns.ts';
-import { Columns, Narrow, narrowed, withColumns } from './narrow.ts';
+import { Columns, ListFilters, withColumns, withFilter } from './list-filters.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';
 
@@ -58,7 +58,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
   // Back on the first page, the address shows new items again.
   useEffect(() => {
-    if (isFirst) put(narrowed(pageOf(kind), search, 'before', ''));
+    if (isFirst) put(withFilter(pageOf(kind), search, 'before', ''));
   }, [isFirst, kind, search]);
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   // Items no longer on the page are not chosen.
@@ -68,7 +68,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   );
   return html`
     <${Heading} title=${kind.plural}>${asked.body?._links.create && html`<a class="button primary" href=${`${pageOf(kind)}/new`} aria-keyshortcuts="n">New ${kind.title.toLowerCase()}</a>`}<//>
-    <${Narrow} at=${pageOf(kind)} search=${search} isNarrowed=${isNarrowed} fields=${kind.fields} list=${kind.list}><${Columns} kind=${kind} search=${search} /><//>
+    <${ListFilters} at=${pageOf(kind)} search=${search} isNarrowed=${isNarrowed} fields=${kind.fields} list=${kind.list}><${Columns} kind=${kind} search=${search} /><//>
     <${Whole} asked=${asked} show=${({ _embedded: { items }, _links }: Page) => html`
       <p class="unseen" role="status">${plural(items.length, 'item')} shown.</p>
       ${
@@ -170,7 +170,7 @@ export const headOf = (field: FieldFacts, { at, search, sorts }: Ordered) => {
   return {
     name: field.title,
     sorted: state,
-    label: html`<a class="sort" href=${narrowed(at, search, 'sort', next)}>${field.title} <span aria-hidden="true">${arrow}</span></a>`,
+    label: html`<a class="sort" href=${withFilter(at, search, 'sort', next)}>${field.title} <span aria-hidden="true">${arrow}</span></a>`,
   };
 };
 

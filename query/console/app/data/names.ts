@@ -80,13 +80,17 @@ export const Reference = ({ field: { of = '', label, rel = '' }, value, links }:
     : html`<a href=${pageOfItem(kind, id)}>${text}</a>`;
 };
 
-type DoerOptions = { readonly actor: string | null; readonly withFace?: boolean; readonly plain?: boolean };
+type ActorNameOptions = {
+  readonly actor: string | null;
+  readonly withFace?: boolean;
+  readonly plain?: boolean;
+};
 
 /**
  * The name of an actor: `user:7001` is a user, others may be parts of the system. For administrators it links
  * to the user.
  */
-export const Doer = ({ actor, withFace = false, plain = false }: DoerOptions) => {
+export const ActorName = ({ actor, withFace = false, plain = false }: ActorNameOptions) => {
   const isAdmin = useMe()?.role === 'admin';
   const kind = kindNamed(useDomain(), 'user');
   const [of = '', id] = actor?.split(':') ?? [];

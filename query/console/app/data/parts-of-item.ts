@@ -20,7 +20,7 @@ import { Value } from './value.ts';
 
 const SHOWN = 10;
 
-type UnderOptions = {
+type ChildrenOptions = {
   readonly kind: KindFacts;
   readonly child: KindFacts;
   readonly item: Item;
@@ -37,7 +37,7 @@ const useReload = ({ reload }: { readonly reload: () => void }, changes: number)
 };
 
 /** The children of an item, or the items of a user. */
-export const Under = ({ kind, child, item, changes }: UnderOptions) => {
+export const Children = ({ kind, child, item, changes }: ChildrenOptions) => {
   const { href = '' } = item._links[child.path] ?? {};
   const asked = useAsked<Page>(`${href}?limit=${SHOWN}`, undefined, HAL);
   useReload(asked, changes);
@@ -94,7 +94,7 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
                   {
                     label: 'Actions',
                     cell: (each: ListedItem) =>
-                      html`<${Ways} kind=${kind} list=${list} items=${items} each=${each} here=${here} etag=${etag} done=${changed} />`,
+                      html`<${Actions} kind=${kind} list=${list} items=${items} each=${each} here=${here} etag=${etag} done=${changed} />`,
                   },
                 ]
               : []),
@@ -110,7 +110,7 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
 export const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] =>
   fields.filter(({ hasLines }) => !hasLines);
 
-type WaysOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
+type ActionsOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
   readonly items: readonly ListedItem[];
   readonly each: ListedItem;
   readonly here: string;
@@ -130,7 +130,7 @@ const canDo = (kind: KindFacts, list: ListFacts, { _links }: ListedItem): boolea
   );
 
 /** The actions on an item of a list. */
-const Ways = ({ kind, list, items, each, here, etag, done }: WaysOptions) => {
+const Actions = ({ kind, list, items, each, here, etag, done }: ActionsOptions) => {
   const api = useApi();
   const id = encodeURIComponent(String(each[list.id]));
   const send = (link: Link, body?: object) => async () => {

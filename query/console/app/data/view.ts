@@ -7,7 +7,7 @@ import { Heading, Table, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { HAL, type Links, type Me, type Page, useDomain } from './domain.ts';
 import { headOf, Pager } from './list.ts';
-import { Narrow } from './narrow.ts';
+import { ListFilters } from './list-filters.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';
 
@@ -39,7 +39,7 @@ const Rows = ({ view, search }: RowsOptions) => {
     <p class="back"><a href="/console/data">Data</a></p>
     <${Heading} title=${view.title} />
     ${view.says && html`<p class="soft">${view.says}</p>`}
-    <${Narrow} at=${at} search=${search} isNarrowed=${kept.size > 0} fields=${view.fields} list=${view} />
+    <${ListFilters} at=${at} search=${search} isNarrowed=${kept.size > 0} fields=${view.fields} list=${view} />
     <${Whole} asked=${asked} show=${({ _embedded: { items }, _links }: Page<Row>) => html`
       <p class="unseen" role="status">${plural(items.length, 'row')} shown.</p>
       ${

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../asking.ts';
 import { Copy } from '../copy.ts';
 import { eventText } from '../data/item.ts';
-import { Doer } from '../data/names.ts';
+import { ActorName } from '../data/names.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';
@@ -75,7 +75,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     <div><dt>Type</dt><dd><a href=${`${EVENTS}?types=${type}`}><code>${type}</code></a> <span class="soft">version ${version}</span></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
     <div><dt>When</dt><dd><${Time} at=${at} /></dd></div>
-    <div><dt>By</dt><dd><${Doer} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>everything they did</a>`}</dd></div>
+    <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>everything they did</a>`}</dd></div>
     ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><code>${client}</code></a></dd></div>`}
     ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}
     ${causation && html`<div><dt>Cause</dt><dd><a href=${`${EVENTS}/${causation}`}><code class="long">${causation}</code></a></dd></div>`}

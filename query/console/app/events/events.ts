@@ -3,7 +3,7 @@ import { plural, shortText } from '#shared/format.ts';
 import type { Event } from '#shared/rest/events.ts';
 import { Copy } from '../copy.ts';
 import { eventText } from '../data/item.ts';
-import { Doer } from '../data/names.ts';
+import { ActorName } from '../data/names.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Problem } from '../parts.ts';
@@ -137,11 +137,11 @@ const Entry = ({
       <span class="when"><${Time} at=${at} clock /></span>
       <strong class="type" title=${eventText(type)}>${type}</strong>
       <span class="what">${subject}${parked && html` <${Badge} tone="bad">parked<//>`}</span>
-      <span class="by">by <${Doer} actor=${actor} plain /></span>
+      <span class="by">by <${ActorName} actor=${actor} plain /></span>
     </summary>
     <dl class="facts">
       <div><dt>Item</dt><dd><${Subject} subject=${subject} /></dd></div>
-      <div><dt>By</dt><dd><${Doer} actor=${actor} />${client && html` through <code>${client}</code>`}</dd></div>
+      <div><dt>By</dt><dd><${ActorName} actor=${actor} />${client && html` through <code>${client}</code>`}</dd></div>
       ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a></dd></div>`}
     </dl>
     <${Json} value=${data} />

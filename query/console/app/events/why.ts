@@ -3,7 +3,7 @@ import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { EventTrace } from '#shared/rest/recorded-event.ts';
 import { useAsked } from '../asking.ts';
 import { eventText } from '../data/item.ts';
-import { Doer } from '../data/names.ts';
+import { ActorName } from '../data/names.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Whole } from '../parts.ts';
@@ -51,7 +51,7 @@ const Tree = ({ trace, id }: { readonly trace: EventTrace; readonly id: string }
     <ul class="tree">
       <li>
         <div class="node request">
-          <strong>Request</strong> by <${Doer} actor=${first?.actor ?? null} />${first?.client && html` through <code>${first.client}</code>`}
+          <strong>Request</strong> by <${ActorName} actor=${first?.actor ?? null} />${first?.client && html` through <code>${first.client}</code>`}
           ${correlation === undefined ? html`<span class="soft"> Only the sender and administrators see which request it was.</span>` : html` <a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code>${shortText(correlation)}</code></a>`}
         </div>
         <${Branches} causes=${causes} id=${id} />
@@ -77,7 +77,7 @@ const Branch = ({
     <div class=${isThis ? 'node this' : 'node'} aria-current=${isThis ? 'true' : null}>
       ${isThis ? html`<strong>${eventText(event.type)}</strong>` : html`<a href=${`${EVENTS}/${event.id}`}><strong>${eventText(event.type)}</strong></a>`}
       ${' '}<${Subject} subject=${event.subject} />${isThis && html` <span class="soft">(this event)</span>`}
-      <br /><span class="soft"><${Time} at=${event.at} clock />${event.actor?.startsWith('system:') ? html`, as a reaction by the <${Doer} actor=${event.actor} />` : html`, by <${Doer} actor=${event.actor} />`}</span>
+      <br /><span class="soft"><${Time} at=${event.at} clock />${event.actor?.startsWith('system:') ? html`, as a reaction by the <${ActorName} actor=${event.actor} />` : html`, by <${ActorName} actor=${event.actor} />`}</span>
     </div>
     ${
       caused.length + deliveries.length > 0 &&

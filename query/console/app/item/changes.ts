@@ -7,13 +7,13 @@ import { Time } from '../time.ts';
 
 /** The changes of an event: old and new values, or the changed lines of long texts. */
 export const Changes = ({ changes, kind }: ChangesOptions) => {
-  const told = changes.filter(isTold);
-  const own = told.filter(({ field }) => listedIn(kind, field) === undefined);
+  const shownChanges = changes.filter(isShown);
+  const own = shownChanges.filter(({ field }) => listedIn(kind, field) === undefined);
   const listed = Map.groupBy(
-    told.filter(({ field }) => listedIn(kind, field) !== undefined),
+    shownChanges.filter(({ field }) => listedIn(kind, field) !== undefined),
     ({ field }) => listedIn(kind, field)?.title ?? '',
   );
-  if (told.length === 0) return null;
+  if (shownChanges.length === 0) return null;
   return html`<dl class="changes">
     ${own.map((change) => html`<${OneChange} change=${change} field=${fieldOf(kind, change.field)} />`)}
     ${[...listed].map(
@@ -60,15 +60,21 @@ type FromToOptions = Pick<FieldChange, 'from' | 'to'> & { readonly field: FieldF
 
 const FromTo = ({ from, to, field }: FromToOptions) => {
   const became = isThere(to)
-    ? html`<ins dir="auto"><span class="unseen">became </span><${Told} value=${to} field=${field} /></ins>`
+    ? html`<ins dir="auto"><span class="unseen">became </span><${ShownValue} value=${to} field=${field} /></ins>`
     : html`<span class="soft">nothing</span>`;
   return isThere(from)
-    ? html`<del dir="auto"><span class="unseen">was </span><${Told} value=${from} field=${field} /></del> ${became}`
+    ? html`<del dir="auto"><span class="unseen">was </span><${ShownValue} value=${from} field=${field} /></del> ${became}`
     : became;
 };
 
 /** A reference is shown by name; texts as they are. */
-const Told = ({ value, field }: { readonly value: unknown; readonly field: FieldFacts | undefined }) => {
+const ShownValue = ({
+  value,
+  field,
+}: {
+  readonly value: unknown;
+  readonly field: FieldFacts | undefined;
+}) => {
   if (field === undefined || field.type === 'text' || field.type === 'upload') return html`${shown(value)}`;
   if (field.type === 'ref' && typeof value === 'number')
     return html`<${Named} of=${field.of ?? ''} id=${value} />`;
@@ -78,7 +84,7 @@ const Told = ({ value, field }: { readonly value: unknown; readonly field: Field
 const isThere = (value: unknown): boolean => textOf(value) !== '';
 
 /** A change from nothing to nothing is not shown. */
-const isTold = ({ diff, from, to }: FieldChange): boolean =>
+const isShown = ({ diff, from, to }: FieldChange): boolean =>
   diff !== undefined || isThere(from) || isThere(to);
 
 /** In the format of `diff -u`. */

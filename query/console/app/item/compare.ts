@@ -41,11 +41,11 @@ export const Difference = ({ kind, from, to, names = differing(from, to) }: Diff
         return html`<div><dt>${field?.title ?? name}</dt><dd>${
           isLong(was) || isLong(is)
             ? html`<${Lines} diff=${diffLines(String(was ?? ''), String(is ?? '')).text} />`
-            : html`<del><span class="unseen">was </span><${Told} field=${field} value=${was} item=${from} /></del>${' '}<ins><span class="unseen">became </span><${Told} field=${field} value=${is} item=${to} /></ins>`
+            : html`<del><span class="unseen">was </span><${ShownValue} field=${field} value=${was} item=${from} /></del>${' '}<ins><span class="unseen">became </span><${ShownValue} field=${field} value=${is} item=${to} /></ins>`
         }</dd></div>`;
       })}</dl>`;
 
-const Told = ({
+const ShownValue = ({
   field,
   value,
   item,

@@ -4,7 +4,7 @@ import type { Item } from '../data/domain.ts';
 import { html } from '../html.ts';
 import { Whole } from '../parts.ts';
 import { Difference } from './compare.ts';
-import { ListsBetween } from './lists.ts';
+import { ListDifferences } from './lists.ts';
 
 type ComparedOptions = {
   readonly kind: KindFacts | undefined;
@@ -21,6 +21,6 @@ export const Compared = ({ kind, path, shown: item, version, other }: ComparedOp
   return html`<p>From version <strong>${earlier}</strong> to version <strong>${later}</strong>:</p>
     <${Whole} asked=${asked} show=${(body: Item) => {
       const [from, to] = version < other ? [item, body] : [body, item];
-      return html`<${Difference} kind=${kind} from=${from} to=${to} />${kind && html`<${ListsBetween} kind=${kind} from=${from} to=${to} />`}`;
+      return html`<${Difference} kind=${kind} from=${from} to=${to} />${kind && html`<${ListDifferences} kind=${kind} from=${from} to=${to} />`}`;
     }} />`;
 };

@@ -5,7 +5,7 @@ import { useActions } from '../actions.ts';
 import { useAsked, usePages } from '../asking.ts';
 import { type Item, kindAt, pageOfItem, titleOf, useDomain } from '../data/domain.ts';
 import { eventText } from '../data/item.ts';
-import { Doer } from '../data/names.ts';
+import { ActorName } from '../data/names.ts';
 import { Value } from '../data/value.ts';
 import { html } from '../html.ts';
 import { kinds, spoken } from '../kinds.ts';
@@ -15,7 +15,7 @@ import { type Place, put } from '../router.ts';
 import { Time } from '../time.ts';
 import { Changes, shown } from './changes.ts';
 import { Compared } from './compared.ts';
-import { ListsThen } from './lists.ts';
+import { PastLists } from './lists.ts';
 import { Restore } from './restore.ts';
 
 const SETTLES_MS = 200;
@@ -101,7 +101,7 @@ const Versions = ({ kind, path, entries, newest, search, now, etag, more, reload
             }} />`
           }
         </div></div>
-        <${Then} kind=${kind} path=${path} version=${version} other=${other} />
+        <${PastState} kind=${kind} path=${path} version=${version} other=${other} />
       </section>
       <section aria-label="History"><h2>What happened</h2><ol class="history">
         ${entries.map((entry) => html`<${Entry} key=${entry.id} kind=${kind} entry=${entry} isChosen=${entry.version === version} choose=${show} />`)}
@@ -122,7 +122,7 @@ const Slider = ({ entries, version, choose }: SliderOptions) => {
   const entry = entries.find((each) => each.version === version);
   const what = entry === undefined ? '' : `${eventText(entry.type)}, by ${entry.actor ?? 'somebody unknown'}`;
   return html`<div class="slider">
-    <label for="version">Version <strong>${version}</strong> of ${newest}${entry && html`: <${Time} at=${entry.at} />, ${eventText(entry.type).toLowerCase()} by <${Doer} actor=${entry.actor} plain />`}</label>
+    <label for="version">Version <strong>${version}</strong> of ${newest}${entry && html`: <${Time} at=${entry.at} />, ${eventText(entry.type).toLowerCase()} by <${ActorName} actor=${entry.actor} plain />`}</label>
     <input
       id="version" type="range" min="1" max=${newest} value=${version} disabled=${newest === 1} aria-valuetext=${`version ${version}, ${what}`}
       onInput=${(event: Event) => choose(Number((event.currentTarget as HTMLInputElement).value))}
@@ -130,7 +130,7 @@ const Slider = ({ entries, version, choose }: SliderOptions) => {
   </div>`;
 };
 
-type ThenOptions = {
+type PastOptions = {
   readonly kind: KindFacts | undefined;
   readonly path: string;
   readonly version: number;
@@ -138,7 +138,7 @@ type ThenOptions = {
 };
 
 /** While the slider moves, nothing is requested. */
-const Then = ({ kind, path, version, other }: ThenOptions) => {
+const PastState = ({ kind, path, version, other }: PastOptions) => {
   const [settled, setSettled] = useState(version);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(version), SETTLES_MS);
@@ -152,7 +152,7 @@ const Then = ({ kind, path, version, other }: ThenOptions) => {
   if (asked.problem) return html`<${Problem} problem=${asked.problem} retry=${asked.reload} />`;
   if (before.current !== undefined && other !== undefined)
     return html`<${Compared} kind=${kind} path=${path} shown=${before.current} version=${settled} other=${other} />`;
-  return html`<${Fields} kind=${kind} item=${before.current} />${kind && before.current && html`<${ListsThen} kind=${kind} item=${before.current} />`}`;
+  return html`<${Fields} kind=${kind} item=${before.current} />${kind && before.current && html`<${PastLists} kind=${kind} item=${before.current} />`}`;
 };
 
 type EntryOptions = {
@@ -169,7 +169,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
       <button type="button" class="quiet" onClick=${() => choose(version)} aria-label=${`v${version}: show it`}>v${version}</button>${' '}
       <strong title=${type}>${eventText(type)}</strong> <${Time} at=${at} />
     </p>
-    <p class="soft">by <${Doer} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
+    <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
     ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
     <${Changes} changes=${changes} kind=${kind} />

@@ -19,13 +19,13 @@ const useListed = (list: ListFacts, item: Item) => {
   return useAsked<Page<Listed>>(`${path}?${asked}`, undefined, HAL);
 };
 
-type ThenOptions = { readonly kind: KindFacts; readonly item: Item };
+type PastOptions = { readonly kind: KindFacts; readonly item: Item };
 
 /** The lists of a former state, as far as the user may read them. */
-export const ListsThen = ({ kind, item }: ThenOptions) =>
-  html`${kind.lists.map((list) => item._links[list.path] && html`<${ListThen} key=${list.name} list=${list} item=${item} />`)}`;
+export const PastLists = ({ kind, item }: PastOptions) =>
+  html`${kind.lists.map((list) => item._links[list.path] && html`<${PastList} key=${list.name} list=${list} item=${item} />`)}`;
 
-const ListThen = ({ list, item }: { readonly list: ListFacts; readonly item: Item }) => {
+const PastList = ({ list, item }: { readonly list: ListFacts; readonly item: Item }) => {
   const asked = useListed(list, item);
   const show = ({ _embedded: { items } }: Page<Listed>) =>
     items.length === 0
@@ -44,20 +44,24 @@ const ListThen = ({ list, item }: { readonly list: ListFacts; readonly item: Ite
   return html`<h3>${list.title}</h3><${Whole} asked=${asked} show=${show} />`;
 };
 
-type BetweenOptions = { readonly kind: KindFacts; readonly from: Item; readonly to: Item };
+type DifferenceOptions = { readonly kind: KindFacts; readonly from: Item; readonly to: Item };
 
 /** The differences in the lists of two states. */
-export const ListsBetween = ({ kind, from, to }: BetweenOptions) =>
+export const ListDifferences = ({ kind, from, to }: DifferenceOptions) =>
   html`${kind.lists.map(
     (list) =>
       from._links[list.path] &&
       to._links[list.path] &&
-      html`<${ListBetween} key=${list.name} list=${list} from=${from} to=${to} />`,
+      html`<${ListDifference} key=${list.name} list=${list} from=${from} to=${to} />`,
   )}`;
 
 const ABSENT: Listed = { _links: {} };
 
-const ListBetween = ({ list, from, to }: Omit<BetweenOptions, 'kind'> & { readonly list: ListFacts }) => {
+const ListDifference = ({
+  list,
+  from,
+  to,
+}: Omit<DifferenceOptions, 'kind'> & { readonly list: ListFacts }) => {
   const [before, after] = [useListed(list, from), useListed(list, to)];
   if (before.body === undefined || after.body === undefined) return null;
   const changed = changedItems(list, before.body._embedded.items, after.body._embedded.items);

@@ -31,7 +31,7 @@ export const Parked = () => {
         },
         { label: 'Reason', cell: ({ reason }: ParkedItem) => reason },
         { label: 'Since', cell: ({ since }: ParkedItem) => html`<${Time} at=${since} clock />` },
-        { label: 'Do', cell: (item: ParkedItem) => html`<${Ways} item=${item} />` },
+        { label: 'Do', cell: (item: ParkedItem) => html`<${Actions} item=${item} />` },
       ]}
     />
     <${Consequences} />
@@ -95,7 +95,7 @@ const Timers = () => {
     />`;
 };
 
-const Ways = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
+const Actions = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
   const api = useApi();
   const order = async (href: string, body?: object) =>
     go(`/console/orders/${(await api.post<Order>(href, body)).body.id}`);

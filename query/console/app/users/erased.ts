@@ -1,7 +1,7 @@
 import { countText } from '#shared/format.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { useAsked } from '../asking.ts';
-import { Doer } from '../data/names.ts';
+import { ActorName } from '../data/names.ts';
 import { html } from '../html.ts';
 import { Badge, Table, Whole } from '../parts.ts';
 import { Time } from '../time.ts';
@@ -23,7 +23,7 @@ const Report = ({
 }) => html`
   <p>${isDone ? html`<${Badge} tone="good">erased<//> No residual personal data was found.` : html`<${Badge} tone="warn">under way<//> The rest is erased within moments.`}</p>
   <dl class="facts">
-    <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${Doer} actor=${asked.actor} />`}</dd></div>
+    <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${ActorName} actor=${asked.actor} />`}</dd></div>
     <div><dt>Key destroyed</dt><dd>${keyDestroyedAt === null ? 'not yet' : html`<${Time} at=${keyDestroyedAt} short />`}</dd></div>
     <div><dt>Events that nobody can open</dt><dd>${countText(sealed.reduce((sum, { events }) => sum + events, 0))}</dd></div>
     ${Object.entries(kept).map(([name, count]) => html`<div><dt>Stays without them: ${name}</dt><dd>${countText(count)}</dd></div>`)}

@@ -5,9 +5,9 @@ import { Heading, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
 import { Account } from './account.ts';
-import { Deeds } from './deeds.ts';
 import { Erased } from './erased.ts';
 import { useRoles } from './invitations.ts';
+import { LatestActions } from './latest-actions.ts';
 import type { User } from './users.ts';
 
 /** A user: profile, ways to sign in, sessions and tokens, and latest events. */
@@ -23,10 +23,10 @@ export const UserPage = ({ place: { parameters } }: { readonly place: Place }) =
       isGone
         ? html`<${Erased} id=${id} />`
         : html`<${Whole} asked=${asked} show=${(user: User) => html`<${Facts} user=${user} />
-            <${Ways} user=${user} etag=${asked.etag} reload=${asked.reload} />
+            <${Actions} user=${user} etag=${asked.etag} reload=${asked.reload} />
             <${Account} user=${user} />`} />`
     }
-    <${Deeds} id=${id} />`;
+    <${LatestActions} id=${id} />`;
 };
 
 const Facts = ({ user: { id, email, role, createdAt } }: { readonly user: User }) => html`<dl class="facts">
@@ -36,9 +36,9 @@ const Facts = ({ user: { id, email, role, createdAt } }: { readonly user: User }
   ${createdAt && html`<div><dt>Since</dt><dd><${Time} at=${createdAt} short /></dd></div>`}
 </dl>`;
 
-type WaysOptions = { readonly user: User; readonly etag: string | undefined; readonly reload: () => void };
+type ActionsOptions = { readonly user: User; readonly etag: string | undefined; readonly reload: () => void };
 
-const Ways = ({ user: { id, name, role }, etag, reload }: WaysOptions) => {
+const Actions = ({ user: { id, name, role }, etag, reload }: ActionsOptions) => {
   const api = useApi();
   const path = `/users/${id}`;
   const give = async (to: string) => {

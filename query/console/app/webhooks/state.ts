@@ -2,7 +2,7 @@ import type { ShownDeliveryState } from '#shared/rest/deliveries.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 
-type Told = {
+type Shown = {
   readonly state: ShownDeliveryState;
   readonly attempts: number;
   readonly lastError?: string | null;
@@ -12,13 +12,13 @@ type Told = {
 export const wordOf = ({
   state,
   attempts,
-}: Told): readonly [word: string, tone: 'good' | 'bad' | 'warn' | 'plain'] => {
+}: Shown): readonly [word: string, tone: 'good' | 'bad' | 'warn' | 'plain'] => {
   if (state === 'due') return attempts > 0 ? ['failed, will be retried', 'bad'] : ['waiting', 'warn'];
   const tones = { delivered: 'good', dead: 'bad', withheld: 'plain' } as const;
   return [state, tones[state]];
 };
 
-export const DeliveryState = ({ delivery }: { readonly delivery: Told }) => {
+export const DeliveryState = ({ delivery }: { readonly delivery: Shown }) => {
   const [word, tone] = wordOf(delivery);
   return html`<${Badge} tone=${tone}>${word}<//>`;
 };

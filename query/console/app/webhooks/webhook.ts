@@ -8,10 +8,10 @@ import { Subject } from '../names.ts';
 import { Badge, Heading, Listing, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
+import { Actions } from './actions.ts';
 import { Deliveries } from './deliveries.ts';
 import { Chart, Health } from './health.ts';
 import { home, shortUrl } from './home.ts';
-import { Ways } from './ways.ts';
 
 /** One endpoint: its condition, its actions, and its deliveries. */
 export const WebhookPage = ({ place: { parameters, search } }: { readonly place: Place }) => {
@@ -24,7 +24,7 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
     sign: asked.body,
     dueAt: enabled ? health?.nextAttemptAt : null,
   });
-  // The parts of the page are asked again with it, and when its health has changed.
+  // The parts of the page refresh with the webhook, and when its health changes.
   const sign = health && [health, turn];
   return html`
     <p class="back"><a href=${home()}>All webhooks</a></p>
@@ -32,7 +32,7 @@ export const WebhookPage = ({ place: { parameters, search } }: { readonly place:
       ${asked.body && html`<a class="button" href=${`${home()}/${id}/edit`}>Edit</a>`}
     <//>
     ${asked.body?.description && html`<p>${asked.body.description}</p>`}
-    <${Whole} asked=${asked} show=${(webhook: Webhook) => html`<${Health} webhook=${webhook} /><${Ways} webhook=${webhook} reload=${asked.reload} />`} />
+    <${Whole} asked=${asked} show=${(webhook: Webhook) => html`<${Health} webhook=${webhook} /><${Actions} webhook=${webhook} reload=${asked.reload} />`} />
     <${Chart} webhookId=${id} sign=${sign} />
     <section>
       <h2>Deliveries</h2>

@@ -10,7 +10,7 @@ import { NotThere } from './not-there.ts';
 const LIMIT = 25;
 
 /** All children of an item. */
-export const DataUnder = ({ place: { parameters, search } }: { readonly place: Place }) => {
+export const DataChildren = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const domain = useDomain();
   const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];
   const { id = '' } = parameters;

@@ -13,7 +13,7 @@ import { wordText } from './value.ts';
 const SETTLES_MS = 250;
 
 /** The address with one filter changed, from the first page on. */
-export const narrowed = (at: string, search: URLSearchParams, name: string, value: string): string => {
+export const withFilter = (at: string, search: URLSearchParams, name: string, value: string): string => {
   const kept = new URLSearchParams([...search].filter(([each]) => ![name, 'after', 'before'].includes(each)));
   if (value !== '') kept.set(name, value);
   const query = kept.toString();
@@ -31,7 +31,7 @@ type NarrowOptions = {
 };
 
 /** The search, filters and order of a list; all of them are in the address. */
-export const Narrow = ({
+export const ListFilters = ({
   at,
   search,
   isNarrowed,
@@ -39,7 +39,7 @@ export const Narrow = ({
   list: { hasSearch, filters, sorts },
   children,
 }: NarrowOptions) => {
-  const set = (name: string) => (value: string) => put(narrowed(at, search, name, value));
+  const set = (name: string) => (value: string) => put(withFilter(at, search, name, value));
   const nameOfSort = (name: string) => fields.find((field) => field.name === name)?.title ?? wordText(name);
   const sort = search.get('sort') ?? sorts[0];
   return html`<search class="filters">

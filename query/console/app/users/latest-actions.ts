@@ -16,7 +16,7 @@ type Deed = {
 const SHOWN = 20;
 
 /** The latest events of a user, with the application of each. */
-export const Deeds = ({ id }: { readonly id: string }) => {
+export const LatestActions = ({ id }: { readonly id: string }) => {
   const pages = usePages<Deed>(`/events?sort=-cursor&limit=${SHOWN}&actor=user:${id}`);
   return html`<section aria-labelledby="deeds">
     <h2 id="deeds">What they did</h2>

@@ -10,7 +10,7 @@ import { home, shortUrl } from './home.ts';
 import { TestEvent } from './test-event.ts';
 
 /** The actions on an endpoint in its current state. */
-export const Ways = ({
+export const Actions = ({
   webhook: { id, url, enabled, missedSince },
   reload,
 }: {

@@ -5,7 +5,7 @@ import type { Entrance } from './sign-in.ts';
 type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'failed' }>;
 
 /** Shown instead of the console while nobody is signed in. */
-export const Threshold = ({ entrance }: { readonly entrance: Shut }) => {
+export const SignedOutPage = ({ entrance }: { readonly entrance: Shut }) => {
   const [title, text] =
     entrance.kind === 'signed-out'
       ? ['You are signed out', 'This page keeps nothing of your visit.']
