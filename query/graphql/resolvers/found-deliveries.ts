@@ -19,7 +19,7 @@ export const foundDeliveries: Resolver = (_query, args, { pool, caller, eventLog
   });
 };
 
-/** The same checks as by REST: the schema of GraphQL knows neither ids of events nor names of items. */
+/** Makes the checks of REST, because the schema of GraphQL validates neither event ids nor names of items. */
 const filterOf = ({ webhook, ...given }: Filter): DeliverySearch => {
   const named = Object.entries({ ...given, webhookId: webhook }).filter(
     ([, value]) => (value ?? null) !== null,

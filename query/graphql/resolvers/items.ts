@@ -10,7 +10,7 @@ import { memberName } from '../names.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
 import type { Context, Resolver } from './context.ts';
 import { boundsIn, connectionOf, pageSize } from './lists.ts';
-import { demandRow, told } from './reads.ts';
+import { demandRow, fieldValue } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
 import { addressOf } from './uploads.ts';
 
@@ -67,7 +67,7 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
 /** A field of a row that is found through its parent or by its key. */
 export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member: Member): Resolver => {
   const { column, def, target } = member;
-  if (!target) return (row: ItemRow) => told(def, row[column]);
+  if (!target) return (row: ItemRow) => fieldValue(def, row[column]);
   const [isThere, isReadable] = [isAlwaysThere, isReadableWithItems].map((ask) =>
     ask(domain, items.kind, member),
   );

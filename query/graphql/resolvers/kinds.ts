@@ -15,7 +15,7 @@ import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
-import { common, dated, demandRow, listed, told } from './reads.ts';
+import { common, dated, demandRow, fieldValue, listed } from './reads.ts';
 import { isLong, type Row } from './rows.ts';
 import { addressOf } from './uploads.ts';
 
@@ -51,7 +51,7 @@ const membersOf = (
     ];
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
-    : (row: Row) => told(def, row[column]);
+    : (row: Row) => fieldValue(def, row[column]);
   return [
     [name, guarded(source, name, read)],
     ...(def.kind === 'upload' ? [[`${name}Address`, addressOf(column, 'id')] as const] : []),

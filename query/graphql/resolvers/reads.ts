@@ -118,5 +118,5 @@ export const dated = {
 };
 
 /** The value of a field. An erased value is replaced by its word for erasure, if there is one. */
-export const told = ({ personal }: FieldDef, value: unknown): unknown =>
+export const fieldValue = ({ personal }: FieldDef, value: unknown): unknown =>
   value instanceof Date ? isoText(value) : (value ?? personal?.erased ?? null);

@@ -7,7 +7,7 @@ import { OutOfPlan } from '../planner/out-of-plan.ts';
 import type { Resolver } from './context.ts';
 import { memberOf } from './items.ts';
 import { boundsIn, connectionOf } from './lists.ts';
-import { told } from './reads.ts';
+import { fieldValue } from './reads.ts';
 import type { ItemRow } from './rows.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
@@ -21,7 +21,7 @@ export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): 
       if (kind === 'count' || kind === 'sum')
         return [member.name, (row: ItemRow) => Number(row[member.column])];
       if (member.target === undefined)
-        return [member.name, (row: ItemRow) => told(member.def, row[member.column])];
+        return [member.name, (row: ItemRow) => fieldValue(member.def, row[member.column])];
       return [memberName(member), memberOf(domain, { kind: view.asked }, member)];
     }),
   );
