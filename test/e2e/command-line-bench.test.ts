@@ -1,43 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople } from '../../testing/people.ts';
-import { callLine } from '../engines/call-line.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { expect } from 'vitest';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { test as base } from '../engines/terminal.ts';
 
 /** An operator measures the capacity of an installation. */
-const open = new AsyncDisposableStack();
-let installation: Installation;
-let folder: string;
-beforeAll(async () => {
-  installation = open.use(await startInstallation());
-  folder = await mkdtemp(join(tmpdir(), 'annals-bench-'));
-  open.defer(() => rm(folder, { recursive: true, force: true }));
-});
-afterAll(() => open.disposeAsync());
-
-const access = () => [
-  '--client',
-  installation.admin.clientId,
-  '--secret',
-  installation.admin.secret,
-  '--url',
-  installation.url,
-];
-const call = (...args: readonly string[]) =>
-  callLine(installation.settings, [
-    'bench',
-    '--step',
-    '1',
-    '--for',
-    '3',
-    '--connections',
-    '4',
-    ...access(),
-    ...args,
-  ]);
 
 type Told = {
   readonly steps: readonly {
@@ -50,16 +17,25 @@ type Told = {
   readonly subscribers: object;
 };
 
-test('nothing is sent without consent', async () => {
-  const { exit, complaint } = await call();
+const STEPS = ['--step', '1', '--for', '3', '--connections', '4'];
+const test = base.extend(
+  'measure',
+  { scope: 'file' },
+  ({ call }) =>
+    (...args: readonly string[]) =>
+      call('bench', ...STEPS, ...args),
+);
+
+test('nothing is sent without consent', async ({ measure, installation }) => {
+  const { exit, complaint } = await measure();
   expect({ exit, complaint }).toEqual({
     exit: 1,
     complaint: `Load ${installation.url} with up to 4 connections for up to 3 s? Say --yes.`,
   });
 });
 
-test('without a mix it reads the lists of the domain, and writes nothing', async () => {
-  const { exit, lines } = await call('--yes');
+test('without a mix it reads the lists of the domain, and writes nothing', async ({ measure }) => {
+  const { exit, lines } = await measure('--yes');
   expect(exit).toBe(0);
   const text = lines.join('\n');
   expect(text).toMatch(/^Connections +Requests\/s +p50 ms +p95 ms +p99 ms +Failures\n +1 +\d/);
@@ -68,14 +44,16 @@ test('without a mix it reads the lists of the domain, and writes nothing', async
   expect(text).not.toContain('command ');
 });
 
-test('with a custom mix, all parts are sent and subscribers get events', async () => {
+test('with a custom mix, all parts are sent and subscribers get events', async ({ ask, measure, people }) => {
+  await using dataDir = await temporaryDataDir();
+  const folder = dataDir.path;
   await writeFile(join(folder, 'query.graphql'), '{ posts(limit: 5) { title author { name } } }');
   await writeFile(
     join(folder, 'writes.jsonl'),
     '{"method":"POST","path":"/articles","body":{"title":"Bench {n}","body":"x","tags":[]}}\n',
   );
   const files = ['--graphql', join(folder, 'query.graphql'), '--commands', join(folder, 'writes.jsonl')];
-  const { exit, lines } = await call(
+  const { exit, lines } = await measure(
     '--yes',
     '--json',
     '--read',
@@ -93,18 +71,17 @@ test('with a custom mix, all parts are sent and subscribers get events', async (
   const parts = new Set(told.steps.flatMap(({ byPart }) => Object.keys(byPart)));
   expect([...parts].toSorted()).toEqual(['command', 'graphql', 'list', 'read']);
   expect(told.subscribers).toMatchObject({ open: 2, refused: {} });
-  const ask = restClientOf(installation);
-  const { token } = (await openPeople(installation)).administrator;
+  const { token } = people.administrator;
   const { body } = await ask('GET', '/articles?limit=1&status=draft', { token });
   expect((body as { title: string }[])[0]?.title).toMatch(/^Bench \d+$/);
 });
 
-test.each([
+test.for<[readonly string[], string]>([
   [['--weights', 'reads=1'], '--weights must be like'],
   [['--read', 'articles'], '--read must be a path'],
   [['--step', '10'], '--step is 10 seconds, and --for only 3'],
-])('%j is refused before anything is sent', async (args, complaint) => {
-  expect(await call('--yes', ...args)).toMatchObject({
+])('%j is refused before anything is sent', async ([args, complaint], { measure }) => {
+  expect(await measure('--yes', ...args)).toMatchObject({
     exit: 64,
     complaint: expect.stringContaining(complaint),
   });

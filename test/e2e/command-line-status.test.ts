@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { callLine } from '../engines/call-line.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test } from '../engines/terminal.ts';
 
 /** An operator in a terminal asks an installation, wherever it runs. */
-let installation: Installation;
-beforeAll(async () => {
-  installation = await startInstallation();
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const access = () => [
-  '--client',
-  installation.admin.clientId,
-  '--secret',
-  installation.admin.secret,
-  '--url',
-  installation.url,
-];
-const call = (...args: readonly string[]) => callLine(installation.settings, args);
-
-test('status shows on one screen that all is well', async () => {
-  const { exit, lines, complaint } = await call('status', ...access());
+test('status shows on one screen that all is well', async ({ call, installation }) => {
+  const { exit, lines, complaint } = await call('status');
   expect({ exit, complaint }).toEqual({ exit: 0, complaint: '' });
   const screen = lines.join('\n');
   expect(screen).toContain(`at ${installation.url}`);
@@ -31,8 +16,8 @@ test('status shows on one screen that all is well', async () => {
   expect(lines.length).toBeLessThan(24);
 });
 
-test('status --json is one object for programs', async () => {
-  const { exit, lines } = await call('status', '--json', ...access());
+test('status --json is one object for programs', async ({ call, installation }) => {
+  const { exit, lines } = await call('status', '--json');
   expect({ exit, lines: lines.length }).toEqual({ exit: 0, lines: 1 });
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     url: installation.url,
@@ -42,8 +27,8 @@ test('status --json is one object for programs', async () => {
   });
 });
 
-test('an access token in the environment works as well', async () => {
-  const token = (await call('token', ...access())).lines.join('');
+test('an access token in the environment works as well', async ({ call, installation }) => {
+  const token = (await call('token')).lines.join('');
   const { exit } = await callLine({ ...installation.settings, ANNALS_TOKEN: token }, [
     'status',
     '--url',
@@ -52,18 +37,33 @@ test('an access token in the environment works as well', async () => {
   expect(exit).toBe(0);
 });
 
-test('the exit code tells a script that the installation did not answer', async () => {
-  const nowhere = await call('status', ...access().slice(0, -1), 'http://127.0.0.1:1');
+test('the exit code tells a script that the installation did not answer', async ({
+  access,
+  installation,
+}) => {
+  const nowhere = await callLine(installation.settings, [
+    'status',
+    ...access.slice(0, -1),
+    'http://127.0.0.1:1',
+  ]);
   expect(nowhere).toMatchObject({
     exit: 2,
     complaint: expect.stringContaining('does not answer at http://127.0.0.1:1'),
   });
-  const stranger = await call('status', '--client', 'nobody', '--secret', 'x', '--url', installation.url);
+  const stranger = await callLine(installation.settings, [
+    'status',
+    '--client',
+    'nobody',
+    '--secret',
+    'x',
+    '--url',
+    installation.url,
+  ]);
   expect(stranger).toMatchObject({ exit: 2, complaint: expect.stringContaining('invalid_client') });
 });
 
-test('doctor checks a running installation from the settings of its machine', async () => {
-  const { lines, complaint } = await call('doctor', '--json');
+test('doctor checks a running installation from the settings of its machine', async ({ installation }) => {
+  const { lines, complaint } = await callLine(installation.settings, ['doctor', '--json']);
   const found = lines.map((line) => JSON.parse(line) as { check: string; outcome: string; says: string });
   expect(found.map(({ check }) => check)).toEqual(
     expect.arrayContaining([

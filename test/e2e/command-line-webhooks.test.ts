@@ -1,71 +1,54 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { expect } from 'vitest';
+import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
-import { callLine } from '../engines/call-line.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/terminal.ts';
 
 /** An operator in a terminal finds out why deliveries fail, and redelivers them. */
-const open = new AsyncDisposableStack();
-let installation: Installation;
-let sink: WebhookSink;
-let ask: RestClient;
-let ada: Person;
-let webhookId: number;
-beforeAll(async () => {
-  sink = open.use(await startWebhookSink());
-  installation = open.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0' } }));
-  ask = restClientOf(installation);
-  ada = await (await openPeople(installation)).signUp('Ada');
-  const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'], description: 'The shop' };
-  webhookId = ((await ask('POST', '/webhooks', { token: ada.token, body })).body as { id: number }).id;
-});
-afterAll(() => open.disposeAsync());
-
-const access = () => [
-  '--client',
-  installation.admin.clientId,
-  '--secret',
-  installation.admin.secret,
-  '--url',
-  installation.url,
-];
-const call = (...args: readonly string[]) => callLine(installation.settings, [...args, ...access()]);
-const listed = async <Item>(...args: readonly string[]): Promise<readonly Item[]> => {
-  const { exit, lines } = await call(...args, '--json');
-  expect(exit).toBe(0);
-  return lines.map((line) => JSON.parse(line));
-};
 
 type Listed = { readonly id: string; readonly state: string; readonly subject: string };
 
-const draft = async (title: string): Promise<string> => {
-  const { body } = await ask('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } });
-  return `article-${(body as { id: number }).id}`;
-};
-
-/** A dead letter, because its receiver refuses it. */
-const makeDead = async (title: string): Promise<Listed> => {
-  sink.behave((_received, response) => void response.writeHead(500).end('the shop is closed'));
-  const subject = await draft(title);
-  const [dead] = await until(
-    () => listed<Listed>('deliveries', 'list', '--subject', subject, '--state', 'dead'),
-    (found) => found.length === 1,
-    60_000,
+const test = base
+  .extend('sink', { scope: 'file' }, async ({ installation: _started }, { onCleanup }) => {
+    const sink = await startWebhookSink();
+    onCleanup(() => sink[Symbol.asyncDispose]());
+    return sink;
+  })
+  .extend('webhookId', { scope: 'file' }, async ({ ada, ask, sink }) => {
+    const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'], description: 'The shop' };
+    return ((await ask('POST', '/webhooks', { token: ada.token, body })).body as { id: number }).id;
+  })
+  /** A dead letter, because its receiver refuses it. */
+  .extend(
+    'makeDead',
+    { scope: 'file' },
+    ({ ada, ask, listed, sink, webhookId: _registered }) =>
+      async (title: string): Promise<Listed> => {
+        sink.behave((_received, response) => void response.writeHead(500).end('the shop is closed'));
+        const article = { token: ada.token, body: { title, body: '', tags: [] } };
+        const { id } = (await ask('POST', '/articles', article)).body as { id: number };
+        const [dead] = await until(
+          () => listed<Listed>('deliveries', 'list', '--subject', `article-${id}`, '--state', 'dead'),
+          (found) => found.length === 1,
+          60_000,
+        );
+        sink.behave((_received, response) => void response.writeHead(204).end());
+        return dead as Listed;
+      },
+  )
+  .extend(
+    'arrives',
+    { scope: 'file' },
+    ({ listed }) =>
+      (subject: string) =>
+        until(
+          () => listed<Listed>('deliveries', 'list', '--subject', subject),
+          ([delivery]) => delivery?.state === 'delivered',
+          60_000,
+        ),
   );
-  sink.behave((_received, response) => void response.writeHead(204).end());
-  return dead as Listed;
-};
+test.override('installationOptions', { settings: { WEBHOOK_RETRY_SCHEDULE: '0' } });
 
-const arrives = (subject: string) =>
-  until(
-    () => listed<Listed>('deliveries', 'list', '--subject', subject),
-    ([delivery]) => delivery?.state === 'delivered',
-    60_000,
-  );
-
-test('a test event arrives, and a disabled webhook is enabled again', async () => {
+test('a test event arrives, and a disabled webhook is enabled again', async ({ call, listed, webhookId }) => {
   expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({
     exit: 0,
     lines: [`Webhook ${webhookId} is disabled.`],
@@ -86,7 +69,7 @@ test('a test event arrives, and a disabled webhook is enabled again', async () =
   expect(tested.lines).toEqual(['The test event arrived: status 204.']);
 });
 
-test('a webhook is shown with its health, also in the list', async () => {
+test('a webhook is shown with its health, also in the list', async ({ call, webhookId }) => {
   await until(
     () => call('webhooks', 'show', String(webhookId)),
     ({ lines }) => lines[0] === `Webhook ${webhookId} healthy`,
@@ -98,7 +81,11 @@ test('a webhook is shown with its health, also in the list', async () => {
   );
 });
 
-test('the reason of a failed delivery is found by the item, with request and answer', async () => {
+test('the reason of a failed delivery is found by the item, with request and answer', async ({
+  call,
+  makeDead,
+  webhookId,
+}) => {
   const dead = await makeDead('On looms');
   const { lines } = await call('deliveries', 'list', '--subject', dead.subject);
   expect(lines[1]).toMatch(
@@ -112,7 +99,7 @@ test('the reason of a failed delivery is found by the item, with request and ans
   expect(shown).not.toMatch(/whsec_/);
 });
 
-test('one delivery is sent again', async () => {
+test('one delivery is sent again', async ({ arrives, call, makeDead, sink, webhookId }) => {
   const dead = await makeDead('On cards');
   expect(await call('deliveries', 'resend', dead.id)).toMatchObject({
     exit: 0,
@@ -121,7 +108,12 @@ test('one delivery is sent again', async () => {
   await arrives(dead.subject);
 });
 
-test('all failed deliveries of a period are sent again, after a confirmation', async () => {
+test('all failed deliveries of a period are sent again, after a confirmation', async ({
+  arrives,
+  call,
+  makeDead,
+  webhookId,
+}) => {
   const dead = await makeDead('On numbers');
   const asked = await call('deliveries', 'resend-failed', '--since', '1h');
   expect(asked).toMatchObject({
@@ -140,7 +132,7 @@ test('all failed deliveries of a period are sent again, after a confirmation', a
   await arrives(dead.subject);
 });
 
-test('the exit code reports a refused test event', async () => {
+test('the exit code reports a refused test event', async ({ call, sink, webhookId }) => {
   sink.behave((_received, response) => void response.writeHead(503).end());
   const refused = await call('webhooks', 'test', String(webhookId));
   expect(refused).toMatchObject({
@@ -149,11 +141,11 @@ test('the exit code reports a refused test event', async () => {
   });
 });
 
-test.each([
+test.for<[readonly string[], number, string]>([
   [['webhooks', 'show', 'x'], 64, '<id> must be the number of a webhook'],
   [['webhooks', 'show', '7'], 1, 'webhook_not_found'],
   [['deliveries', 'list', '--state', 'lost'], 64, '--state must be one of'],
   [['deliveries', 'show', '01985f3e-0000-7000-8000-000000000000'], 1, 'There is no delivery'],
-])('%j is refused', async (args, exit, complaint) => {
+])('%j is refused', async ([args, exit, complaint], { call }) => {
   expect(await call(...args)).toMatchObject({ exit, complaint: expect.stringContaining(complaint) });
 });
