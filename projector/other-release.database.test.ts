@@ -34,7 +34,7 @@ test('on tables of another release the projector says what to do, and resumes on
   await draftArticle(side, await registerUser(side));
   await until(
     () => lines.join(''),
-    (said) => said.includes('begins anew'),
+    (said) => said.includes('restarts from its checkpoint'),
   );
   await rebuild({ ...side, signal: new AbortController().signal, onProgress() {} });
   await untilProjected(side);

@@ -53,7 +53,7 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   dependencies.equip(provider);
   provider.on('server_error', (ctx, err) => {
     const names = { err, ...namesOf(ctx.req), path: ctx.path };
-    if (isPutOff(ctx, err)) log.warn(names, 'A request to the authorization server was put off.');
+    if (isPutOff(ctx, err)) log.warn(names, 'A request to the authorization server failed temporarily.');
     else log.error(names, 'A request to the authorization server failed.');
   });
   provider.onerror = (err) => log.warn({ err }, 'An answer of the authorization server was not received.');

@@ -255,7 +255,10 @@ test('blocked reactions are reported, and keep the process in service', async ()
     );
     return demandMoving(side.metrics, { isRequired: false }).catch(({ message }: Error) => message);
   };
-  await until(told, (message) => message?.startsWith('The follower reactions has stood still for ') ?? false);
+  await until(
+    told,
+    (message) => message?.startsWith('The follower reactions has made no progress for ') ?? false,
+  );
   await expect(demandMoving(side.metrics, { isRequired: true })).resolves.toBeUndefined();
 });
 

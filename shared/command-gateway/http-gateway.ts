@@ -192,7 +192,7 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
   if (response.ok) {
     const parsed = CommandAnswer.safeParse(answer);
     if (!parsed.success)
-      throw new CommandUnavailable('the command role answered what is no answer', { cause: parsed.error });
+      throw new CommandUnavailable('the command role sent an invalid response', { cause: parsed.error });
     const { version, cursor, eventId, ...same } = parsed.data;
     const named = eventId !== undefined && { eventId: eventId as EventId };
     return { ...same, version: version as Version, cursor: cursor as Cursor, ...named };

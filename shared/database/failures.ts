@@ -10,7 +10,7 @@ const PASSING_CODES = new Set(['40001', '40P01', '55P03', '57014', '25006', '3D0
 /** Too many callers wait for a connection for another to wait. */
 export class PoolExhausted extends Error {
   constructor(waitingMax: number) {
-    super(`${waitingMax} wait for a connection to the database already`);
+    super(`${waitingMax} callers wait for a connection to the database already`);
     this.name = 'PoolExhausted';
   }
 }

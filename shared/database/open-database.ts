@@ -31,7 +31,7 @@ export const openDatabase = async (
   const hearing = await demandDatabase({ databaseUrl, directUrl });
   if (hearing === 'polling')
     log.info(
-      'A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are looked for four times a second.',
+      'A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are polled four times a second.',
     );
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };

@@ -124,7 +124,10 @@ class History {
       this.#lost = error;
       this.#log.error({ err: error }, WENT_BACK);
       this.#marked = this.#mark(this.#last).catch((err: unknown) =>
-        this.#log.error({ err }, 'Nobody else is told that the event log has lost events.'),
+        this.#log.error(
+          { err },
+          'The event log could not be marked as having lost events, so other processes do not know about the loss.',
+        ),
       );
     }
     return error;
@@ -198,4 +201,4 @@ class History {
 
 const WENT_BACK =
   'The event log has lost events that were here: a standby without them was promoted, or an older backup was restored. ' +
-  'Nothing more is written or told. Decide which history is to go on, and do as docs/runbooks.md says under “The log went back”.';
+  'Nothing more is written or delivered. Decide which history continues, and follow “The log went back” in docs/runbooks.md.';

@@ -107,7 +107,7 @@ const createTeller = (
       if (cause !== undefined && cause !== told)
         log.warn(
           { err: error },
-          `The event log does not answer, or not in time. Until it ${does} again, only another cause is told.`,
+          `The event log does not answer, or not in time. Until it ${does} again, only new causes are logged.`,
         );
       told = cause ?? told;
       throw error;

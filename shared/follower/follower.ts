@@ -150,7 +150,10 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
     // The guard of the history logs it once; nothing changes until the operator has decided.
     if (err instanceof LogWentBack && isStopped) return;
     isStopped = err instanceof LogWentBack;
-    log.error({ err, follower: name }, 'A follower of the event log failed and begins anew.');
+    log.error(
+      { err, follower: name },
+      'A follower of the event log failed and restarts from its checkpoint.',
+    );
   };
   const committed = (position: Position): void => {
     observer.moved();

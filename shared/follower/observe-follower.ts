@@ -81,7 +81,7 @@ export const demandMoving = async (
 
 const reasonOf = ({ name, failure }: Observed, { position, head, seconds }: Standstill): string => {
   const why = failure === undefined ? '' : `: ${failureForAnybody(failure)}`;
-  return `The follower ${name} has stood still for ${Math.floor(seconds)} s at position ${position}, and the log ends at ${head}${why}.`;
+  return `The follower ${name} has made no progress for ${Math.floor(seconds)} s at position ${position}, and the log ends at ${head}${why}.`;
 };
 
 const observers = new WeakMap<Registry, Observed[]>();

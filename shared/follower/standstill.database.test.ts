@@ -68,7 +68,7 @@ test('a standstill that delays nobody is shown without failing readiness', async
   await append();
   await minutesPassSinceMove(3);
   await ageLog(pool, 3);
-  expect(await follower.isMoving()).toMatch(/^The follower tried has stood still for /);
+  expect(await follower.isMoving()).toMatch(/^The follower tried has made no progress for /);
   await expect(demandMoving(follower.metrics, { isRequired: true })).resolves.toBeUndefined();
 });
 
@@ -83,7 +83,7 @@ test('a follower that fails for more than a minute over a pending event is repor
   await minutesPassSinceMove(2);
   const told = await until(follower.isMoving, (said) => said.includes('ECONNREFUSED'));
   expect(told).toMatch(
-    /^The follower tried has stood still for 12\d s at position 1, and the log ends at 2: Error ECONNREFUSED\.$/,
+    /^The follower tried has made no progress for 12\d s at position 1, and the log ends at 2: Error ECONNREFUSED\.$/,
   );
   failing = undefined;
   await isAt(2);
@@ -129,7 +129,7 @@ test('another process reports it as well, and one that has just begun to watch w
     `insert into public.follower_checkpoint (follower, log, position, epoch, event_position, moved_at, moved_position) values ('tried', $1, 0, 1, 0, now() - interval '1 hour', 0)`,
     [eventLog.identity],
   );
-  expect(await other.isMoving()).toContain('stood still');
+  expect(await other.isMoving()).toContain('made no progress');
   // As an earlier release that moves it meanwhile leaves it.
   await pool.query('update public.follower_checkpoint set moved_position = 7');
   expect(await other.isMoving()).toBe('moves');
@@ -156,7 +156,7 @@ test('all followers of a process are checked with one query', async () => {
     );
   await ageLog(pool, 10);
   await expect(demandMoving(metrics, { isRequired: true })).rejects.toThrow(
-    /^(The follower (one|two|three) has stood still for 6\d\d s at .+?\. ?){3}$/,
+    /^(The follower (one|two|three) has made no progress for 6\d\d s at .+?\. ?){3}$/,
   );
   expect(heads).toBe(1);
 });

@@ -61,7 +61,7 @@ type Failure = {
  */
 const logFailure = (log: Log, error: unknown, failure: Failure): void => {
   if (failure.code === 'internal') log.error({ err: error, ...failure }, 'A request failed.');
-  else log.warn({ ...failure, ...reasonOf(error) }, 'A request was put off.');
+  else log.warn({ ...failure, ...reasonOf(error) }, 'A request failed temporarily.');
 };
 
 const reasonOf = (error: unknown): { readonly reason: string; readonly cause?: string } => {

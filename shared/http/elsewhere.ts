@@ -46,7 +46,7 @@ export const leadElsewhere = (handler: RequestListener): Elsewhere => {
         // header.
         response
           .writeHead(MOVED, { 'X-Accel-Redirect': '@again', 'Content-Type': 'text/plain' })
-          .end('This copy stops: ask another.\n');
+          .end('This replica is stopping: send the request to another.\n');
       });
     },
     begin() {

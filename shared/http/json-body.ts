@@ -72,7 +72,7 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
       next(tooLarge(bytesMax));
     };
     const fail = (cause: Error): void =>
-      next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause }));
+      next(new HttpProblem('malformed_body', { detail: 'The body is incomplete.', cause }));
     const pass = (): void => {
       // A response may last long, and the listeners would keep the chunks.
       request.off('data', take).off('error', fail);
@@ -84,7 +84,7 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
 };
 
 const tooLarge = (bytesMax: number) =>
-  new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
+  new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are accepted.` });
 
 /** A client that still sends may not see the response if the connection ended immediately. */
 const LINGER_MS = 1_000;
@@ -120,11 +120,11 @@ export const parseJson = (text: string): Json => {
   const { names, values, levels } = measure(text);
   if (values > VALUES_MAX || levels > LEVELS_MAX)
     throw new HttpProblem('body_too_large', {
-      detail: `At most ${VALUES_MAX} values in ${LEVELS_MAX} levels are taken.`,
+      detail: `At most ${VALUES_MAX} values in ${LEVELS_MAX} levels are accepted.`,
     });
   const parsed = parse(text);
   if (namesIn(parsed) !== names)
-    throw new HttpProblem('malformed_body', { detail: 'A name stands twice in one object.' });
+    throw new HttpProblem('malformed_body', { detail: 'An object has the same name twice.' });
   return parsed;
 };
 

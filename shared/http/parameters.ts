@@ -29,4 +29,4 @@ const errorsOf = (
     : [{ parameter: String(issue.path[0] ?? ''), detail: issue.message }];
 
 /** Ignoring `at` would return the present as if it were the past. */
-const NO_PAST = 'There is no past of this to ask for, only what is now.';
+const NO_PAST = 'Time travel is not possible here. Leave it out to read the present.';

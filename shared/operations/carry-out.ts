@@ -35,8 +35,7 @@ export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposab
   await migrateLeases(pool);
   await migrateOperations(pool);
   const stopping = new AbortController();
-  const onFailure = (err: unknown) =>
-    log.error({ err }, 'An order of an operator could not be carried out, and is begun anew.');
+  const onFailure = (err: unknown) => log.error({ err }, 'An operator command failed, and starts over.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     await dropOldOrders(pool);
     while (!signal.aborted) {
@@ -59,7 +58,7 @@ const carryOutOne = async (
   order: TakenOrder,
   signal: AbortSignal,
 ): Promise<void> => {
-  log.info({ order }, 'An order of an operator is carried out.');
+  log.info({ order }, 'An operator command starts.');
   try {
     await carryOut(order, signal);
   } catch (error) {

@@ -41,7 +41,7 @@ export type Outcome = {
 /** Another process has taken the command over: the pending write of this one is void. */
 export class LostOrder extends Error {
   constructor(id: string) {
-    super(`another process has taken up the order ${id}`);
+    super(`another process has taken over the operator command ${id}`);
     this.name = 'LostOrder';
   }
 }
@@ -74,7 +74,7 @@ export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promis
   await pool.query(
     `update operations.asked set state = 'failed', finished_at = now(), outcome = $3
      where kind = any($1) and state = 'running' and attempt >= $2`,
-    [kinds, ATTEMPTS_MAX, `It was begun ${ATTEMPTS_MAX} times, and never came to an end.`],
+    [kinds, ATTEMPTS_MAX, `It was started ${ATTEMPTS_MAX} times, and never finished.`],
   );
   const { rows } = await pool.query<TakenOrder>(
     `update operations.asked set state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),

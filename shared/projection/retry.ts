@@ -57,7 +57,7 @@ export const whileProjectorStands = <Result>(
     );
     const checkpoint = await holdCheckpoint(connection, PROJECTOR);
     if (!checkpoint)
-      throw new StartRefused('The read model holds nothing yet: the projector has not taken in any event.');
+      throw new StartRefused('The read model is empty: the projector has not applied any event yet.');
     if (checkpoint.log !== eventLog.identity) {
       throw new StartRefused(
         `The read model follows the event log ${checkpoint.log}, and EVENT_LOG_URL names ${eventLog.identity}: set it to the right one.`,

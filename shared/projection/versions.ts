@@ -66,7 +66,7 @@ export const hold = async (
   );
   if (!rows[0])
     throw new StartRefused(
-      'Another rebuild or rollback has taken this version of the read model in hand; it goes on, and this one ends.',
+      'Another rebuild or rollback has taken over this version of the read model; this one ends.',
     );
   return rows[0].position;
 };

@@ -59,11 +59,11 @@ const tellLosses = (log: Log, metrics: Registry) => {
   return {
     dropped(count: number, err: unknown): void {
       counter.inc(count);
-      if (!isTold) log.warn({ err }, 'The collector does not take traces; they are dropped meanwhile.');
+      if (!isTold) log.warn({ err }, 'The collector does not accept traces; they are dropped meanwhile.');
       isTold = true;
     },
     taken(): void {
-      if (isTold) log.info('The collector takes traces again.');
+      if (isTold) log.info('The collector accepts traces again.');
       isTold = false;
     },
   };

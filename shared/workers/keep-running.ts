@@ -60,7 +60,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
     current = undefined;
     if (stopping.signal.aborted) return;
     if (performance.now() - sinceMs > WELL_AFTER_MS) failures = 0;
-    log.error({ worker: name, exitCode, signal }, 'A worker has ended, and is started again.');
+    log.error({ worker: name, exitCode, signal }, 'A worker has ended, and is restarted.');
     await startAgain();
   };
 
@@ -73,7 +73,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
       const { running, ready } = await launch();
       if (ready !== undefined) return void watch(running);
       if (!stopping.signal.aborted)
-        log.error({ worker: name, ...(await running.ended) }, 'A worker could not start; it is tried again.');
+        log.error({ worker: name, ...(await running.ended) }, 'A worker could not start; it is retried.');
     }
   };
 

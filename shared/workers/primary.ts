@@ -97,7 +97,7 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
         if (!(await each.replace()))
           return log.error(
             { worker: each.name },
-            'A new worker could not start: the former goes on, and so do those that are left.',
+            'A new worker could not start: the worker that it should replace continues, and so do the remaining ones.',
           );
       }
       log.info('All workers are replaced.');

@@ -133,7 +133,7 @@ test('a stalled follower is reported by its processes, with position and reason'
     );
     for (const { reasons } of told)
       expect(reasons?.followers).toMatch(
-        /^The follower projector has stood still for \d+ s at position \d+, and the log ends at \d+/,
+        /^The follower projector has made no progress for \d+ s at position \d+, and the log ends at \d+/,
       );
     // One of the two has the lease, and fails.
     await until(

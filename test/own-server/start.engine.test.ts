@@ -134,7 +134,7 @@ test('Ctrl+C while the database is made stops cleanly and leaves nothing behind'
   // As a terminal sends it: to the whole group.
   process.kill(-pid, 'SIGINT');
   expect(await annals.exited).toBe(0);
-  expect(annals.output()).toContain('Stopped before the database was made; nothing of it is left.\n');
+  expect(annals.output()).toContain('Stopped before the database was created; nothing of it is left.\n');
   expect(await readdir(dataDir.path)).toEqual([]);
 });
 

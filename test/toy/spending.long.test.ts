@@ -128,7 +128,9 @@ test('lists are filtered by the key, and sorted by sortable values', async () =>
 });
 
 test('time travel is refused with an explanation', async () => {
-  const errors = [{ parameter: 'at', detail: 'There is no past of this to ask for, only what is now.' }];
+  const errors = [
+    { parameter: 'at', detail: 'Time travel is not possible here. Leave it out to read the present.' },
+  ];
   for (const path of ['/spending', `/spending/${teams[0]}`])
     for (const at of ['v1', '2026-11-21T10:15:00Z'])
       expect((await read(`${path}?at=${at}`)).body).toMatchObject({ code: 'invalid_parameter', errors });

@@ -64,7 +64,7 @@ export const openKafkaPublication = async ({
         await connection.close();
         if (signal.aborted) return;
         if (attempt === 1 || attempt % TELL_EVERY === 0)
-          log.error({ err, attempt }, 'Changes cannot be published; it is tried again.');
+          log.error({ err, attempt }, 'Changes cannot be published; publishing is retried.');
         await delay(RETRY_MS, undefined, { signal }).catch(() => {});
       }
     }

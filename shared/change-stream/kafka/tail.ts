@@ -68,7 +68,7 @@ export class KafkaTail implements AsyncDisposable {
       if (signal.aborted) return;
       this.#failures += 1;
       if (this.#failures === 1)
-        log.warn({ err }, 'Changes are not heard from Kafka now; they are read from the log meanwhile.');
+        log.warn({ err }, 'Changes cannot be received from Kafka; they are read from the log meanwhile.');
       await delay(RETRY_MS, undefined, { signal }).catch(() => {});
     }
   }
@@ -93,7 +93,7 @@ export class KafkaTail implements AsyncDisposable {
     );
     consumer.on('consumer.fetch', () => {
       this.#askedAtMs = performance.now();
-      if (this.#failures > 0) this.#options.log.info('Changes are heard from Kafka again.');
+      if (this.#failures > 0) this.#options.log.info('Changes are received from Kafka again.');
       this.#failures = 0;
     });
     const joining = this.#join(consumer);
@@ -123,7 +123,7 @@ export class KafkaTail implements AsyncDisposable {
       } catch (err) {
         log.error(
           { err, offset: message.offset },
-          'A message in the topic of changes is none of this log, and left out.',
+          'A message in the topic of changes belongs to another log, and is skipped.',
         );
       }
     }

@@ -99,7 +99,7 @@ export class Ownership implements AsyncDisposable {
   async #retake(): Promise<void> {
     const { log } = this.#options;
     const { signal } = this.#stopping;
-    log('The connection to the embedded PostgreSQL was lost; looking after the server.');
+    log('The connection to the embedded PostgreSQL was lost; checking the server.');
     for (
       let pauseMs = RETAKE_PAUSE_MS;
       !signal.aborted;

@@ -31,7 +31,9 @@ export const runProgram = async (
     // Ctrl+C in a terminal reaches the program as well, which may have ended before this process learns of
     // it.
     if (signal?.aborted || wasInterrupted(cause))
-      throw new StartInterrupted('Stopped before the database was made; nothing of it is left.', { cause });
+      throw new StartInterrupted('Stopped before the database was created; nothing of it is left.', {
+        cause,
+      });
     const output = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message;
     throw new EmbeddedPostgresFailed(
       `The embedded PostgreSQL does not work on this machine; set DATABASE_URL instead (${output}).`,

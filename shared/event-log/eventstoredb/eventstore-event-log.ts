@@ -67,7 +67,7 @@ export const openEventStoreEventLog = async ({
     append: async (stream, expected, events, { seen, reads = [] } = {}) => {
       // An append of EventStoreDB can expect the version of one stream only.
       if (reads.length > 0)
-        throw new InvalidAppend(`EventStoreDB holds no other stream still for an append to ${stream}`);
+        throw new InvalidAppend(`EventStoreDB cannot check other streams in an append to ${stream}`);
       const stored = await appender.append({
         stream,
         expected,

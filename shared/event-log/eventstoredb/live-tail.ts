@@ -135,7 +135,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
 
   async #join(after: Position): Promise<void> {
     const { isAway } = await this.tail.read(after);
-    if (isAway) throw new Error('the page that joins the window and the subscription is not whole');
+    if (isAway) throw new Error('the page that joins the window and the subscription is incomplete');
   }
 
   /** A node that has not reached the position of the subscription repeats earlier records. */

@@ -16,7 +16,9 @@ export const withRetries = async <Answer>(ask: () => Promise<Answer>): Promise<A
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (performance.now() > expiresAtMs)
-        throw new LogUnavailable(`the event log has been away for ${RETRY_BUDGET_MS} ms`, { cause: error });
+        throw new LogUnavailable(`the event log has been unreachable for ${RETRY_BUDGET_MS} ms`, {
+          cause: error,
+        });
       await delay(backoffMs);
     }
   }

@@ -32,7 +32,7 @@ test.each([
   'a token that says %s is not good, so that what is not known of its user is not taken for nothing',
   async (name, claims) => {
     await expect(verify(await tokenWith(claims), name)).rejects.toThrow(
-      'The token does not say of its user what rights ask for.',
+      'The token lacks attributes of its user that rights compare.',
     );
   },
 );

@@ -126,7 +126,7 @@ const verify = async (jwt: string, { issuer, audience, keys, policy }: Options):
     });
     const claims = Claims.parse(payload);
     if (!rolesOf(policy.domain).includes(claims.role))
-      throw new InvalidToken('The token is of a role that there is not.');
+      throw new InvalidToken('The token has an unknown role.');
     return accessTokenOf(claims, kid, policy);
   } catch (error) {
     if (error instanceof InvalidToken || error instanceof HttpProblem) throw error;
@@ -167,7 +167,7 @@ const attributesIn = (
   const asked = attributesOf(domain);
   if (asked.length === 0) return {};
   if (own === undefined || asked.some(({ name }) => own[name] === undefined))
-    throw new InvalidToken('The token does not say of its user what rights ask for.');
+    throw new InvalidToken('The token lacks attributes of its user that rights compare.');
   return { attributes: Object.fromEntries(asked.map(({ name }) => [name, own[name] ?? null])) };
 };
 

@@ -86,12 +86,12 @@ const createRead = ({ pool, policy, readAttributes, log }: Dependencies) => {
   return async (digest: string): Promise<AccessToken> => {
     const row = await rowOf(digest);
     if (row === undefined || !roles.includes(row.role))
-      throw new InvalidToken('The token was revoked, or is none of ours.');
+      throw new InvalidToken('The token was revoked, or was not issued here.');
     // Read after the version, so that later changes are noticed.
     const attributes = await readAttributes(row.userId);
     if (!row.isUseNoted)
       void noteUse(pool, digest).catch((err: unknown) =>
-        log.warn({ err }, 'The use of a token could not be noted.'),
+        log.warn({ err }, 'The use of a token could not be recorded.'),
       );
     return accessTokenOf(policy, row, attributes);
   };

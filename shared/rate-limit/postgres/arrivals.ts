@@ -40,7 +40,7 @@ const cleanRegularly = (pool: Pool, { log, everyMs }: { log: Log; everyMs: numbe
       cleaning ??= clean(pool, stopping.signal)
         .catch((err: unknown) => {
           if (!stopping.signal.aborted)
-            log.warn({ err }, 'Expired rate limits could not be removed; the next pass tries again.');
+            log.warn({ err }, 'Expired rate limits could not be removed; the next run retries.');
         })
         .finally(() => {
           cleaning = undefined;
