@@ -10,7 +10,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { startCarryingOut } from '#shared/operations/carry-out.ts';
-import { finishOrder, type TakenOrder, tellProgress } from '#shared/operations/orders.ts';
+import { finishOrder, type TakenOrder, recordProgress } from '#shared/operations/orders.ts';
 import type { AuditSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -168,7 +168,7 @@ const progressReporter = (pool: Pool, order: TakenOrder): Verification['onProgre
     const { position, from, upTo } = progress;
     if (performance.now() - reportedAtMs < REPORT_EVERY_MS && position < upTo) return;
     reportedAtMs = performance.now();
-    tellProgress(pool, order, { done: position - from, of: upTo - from }).catch(() => {});
+    recordProgress(pool, order, { done: position - from, of: upTo - from }).catch(() => {});
   };
 };
 

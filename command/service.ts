@@ -70,7 +70,7 @@ export const startCommandService = async (
   const states = createStates({
     log: eventLog,
     codec,
-    snapshots: createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(log) }),
+    snapshots: createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(log) }),
   });
   const base = { domain, log: eventLog, codec, states };
   const newId = createIdMaker();

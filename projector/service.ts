@@ -4,7 +4,7 @@ import type { Position } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
-import { tellLostKeys } from '#shared/events/tell-lost-keys.ts';
+import { reportLostKeys } from '#shared/events/report-lost-keys.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 import { orUnknown } from '#shared/follower/observe-follower.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -59,7 +59,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
   await using resources = new AsyncDisposableStack();
-  const lostKeys = resources.use(tellLostKeys(log, 'Aggregates are parked, because'));
+  const lostKeys = resources.use(reportLostKeys(log, 'Aggregates are parked, because'));
   const follower = await startFollower({
     name: PROJECTOR,
     restMs: REST_MS,

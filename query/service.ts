@@ -175,7 +175,7 @@ const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposab
   await migrateAudit(pool);
   await migrateOperations(pool);
   await migrateSnapshots(pool);
-  const snapshots = createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(dependencies.log) });
+  const snapshots = createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(dependencies.log) });
   const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier }));
   const searches = opening.use(openSearches(dependencies));
   const before: readonly RequestHandler[] = [

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter } from 'prom-client';
 import { readChainEnd } from '#shared/audit/blocks.ts';
-import { tellProblem, tellPublished } from '#shared/audit/publication.ts';
+import { recordProblem, recordPublished } from '#shared/audit/publication.ts';
 import {
   insertHead,
   readNewestHead,
@@ -45,7 +45,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
       return everyMs;
     } catch (error) {
       if (error instanceof ChainBehind) return Math.min(BEHIND_MS, everyMs);
-      await tellProblem(pool, error instanceof Error ? error.message : String(error)).catch(() => {});
+      await recordProblem(pool, error instanceof Error ? error.message : String(error)).catch(() => {});
       onFailure(error);
       return everyMs;
     }
@@ -104,7 +104,7 @@ export const createPublisher = (publishing: Publishing): Publisher => {
       if (head) await appendHeads(files, [head]);
       stamp = await stampOfAll(publishing);
       const newest = await readNewestHead(pool);
-      await tellPublished(pool, {
+      await recordPublished(pool, {
         count: newest?.count ?? 0,
         at: newest ? readStatement(newest.statement).at : null,
       });

@@ -10,7 +10,7 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type Codec, createCodec, type DecodedEvent } from '#shared/events/codec.ts';
 import { MalformedEvent } from '#shared/events/errors.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { type LostKeys, tellLostKeys } from '#shared/events/tell-lost-keys.ts';
+import { type LostKeys, reportLostKeys } from '#shared/events/report-lost-keys.ts';
 import { startFollower } from '#shared/follower/follower.ts';
 import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
@@ -81,7 +81,7 @@ export const openDirectory = async (
   const reading = {
     codec: createCodec(dependencies),
     log,
-    lostKeys: tellLostKeys(log, 'The directory of persons passes events over, because'),
+    lostKeys: reportLostKeys(log, 'The directory of persons passes events over, because'),
   };
   const follower = await startFollower({
     name: DIRECTORY,

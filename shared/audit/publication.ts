@@ -16,7 +16,7 @@ export const readPublication = async (pool: Pool): Promise<Publication> => {
   return rows[0] ?? NOTHING;
 };
 
-export const tellPublished = async (
+export const recordPublished = async (
   pool: Pool,
   { count, at }: { readonly count: number; readonly at: string | null },
 ): Promise<void> => {
@@ -28,7 +28,7 @@ export const tellPublished = async (
 };
 
 /** Records that nothing can be published. */
-export const tellProblem = async (pool: Pool, problem: string): Promise<void> => {
+export const recordProblem = async (pool: Pool, problem: string): Promise<void> => {
   await pool.query(
     `insert into audit.publication (count, at, problem, checked_at) values (0, null, $1, now())
      on conflict (only_one) do update set problem = $1, checked_at = now()`,

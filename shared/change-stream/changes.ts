@@ -68,7 +68,7 @@ export const createChangeReader = ({
       const { position, id, stream, version } = event;
       const trace = traceOf(event);
       const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
-      if (!clear) return { ...place, ...tellDamaged(domain, event) };
+      if (!clear) return { ...place, ...damagedChange(domain, event) };
       const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
       return { ...place, ...clear, ...visibilityAt({ event, clear }), isParked };
     });
@@ -103,7 +103,7 @@ const inOrder = (seen: readonly Seen[]): readonly Seen[] =>
   seen.toSorted((one, other) => one.event.position - other.event.position);
 
 /** Reports that an event is damaged, to those who can repair it. */
-const tellDamaged = (
+const damagedChange = (
   domain: Domain,
   event: RecordedEvent,
 ): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({

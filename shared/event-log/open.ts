@@ -77,7 +77,7 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
  * Logs for operators why the log accepts no appends or cannot be read: once for each cause, and once it
  * responds again.
  */
-export const tellOutages = (
+export const logOutages = (
   eventLog: EventLog,
   { log }: { readonly log: Pick<Log, 'warn' | 'info'> },
 ): EventLog => {

@@ -88,7 +88,7 @@ export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promis
 };
 
 /** Records progress; has no effect if another process holds the command. */
-export const tellProgress = async (
+export const recordProgress = async (
   pool: Pool,
   { id, attempt }: TakenOrder,
   progress: { done: number; of: number | null },

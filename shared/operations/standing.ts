@@ -84,7 +84,7 @@ const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
 };
 
 /** Records the read model’s definition in the release of this projector. */
-export const tellFingerprint = async (pool: Pool, { schema, rows }: Fingerprint): Promise<void> => {
+export const recordFingerprint = async (pool: Pool, { schema, rows }: Fingerprint): Promise<void> => {
   await pool.query(
     `insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`,
     [`${schema} ${JSON.stringify(rows)}`],

@@ -11,7 +11,7 @@ import { demandKeys } from '../erasure/lost-keys.ts';
 import { LogWentBack } from '../event-log/errors.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { type GuardedLog, guardHistory } from '../event-log/guard-history.ts';
-import { openConfiguredEventLog, tellOutages } from '../event-log/open.ts';
+import { openConfiguredEventLog, logOutages } from '../event-log/open.ts';
 import { demandMoving } from '../follower/observe-follower.ts';
 import { Health } from '../http/health.ts';
 import { demandFreePorts } from '../http/listen.ts';
@@ -90,7 +90,7 @@ export const openFoundation = async (
     databaseUrl: database.url,
     directUrl,
   });
-  const guarded = resources.use(guardHistory(tellOutages(openedLog, { log }), { log }));
+  const guarded = resources.use(guardHistory(logOutages(openedLog, { log }), { log }));
   demandNothingLost(openedLog);
   await keepServedDomain(pool, domain);
   await demandAuthorSql(pool, domain);

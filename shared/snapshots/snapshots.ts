@@ -74,7 +74,7 @@ type Dependencies = {
   /** In a copy of it, events have other positions. */
   readonly eventLog: Pick<EventLog, 'identity'>;
   /** Gets the reason why snapshots could not be saved. */
-  readonly tellUnsaved?: (error: unknown, stream: StreamName) => void;
+  readonly reportUnsaved?: (error: unknown, stream: StreamName) => void;
 };
 
 export const createSnapshots = ({
@@ -82,7 +82,7 @@ export const createSnapshots = ({
   keys,
   masterKey,
   eventLog,
-  tellUnsaved,
+  reportUnsaved,
 }: Dependencies): Snapshots => {
   const own = deriveKey(masterKey, 'snapshot');
   const boundTo = ({
@@ -137,7 +137,7 @@ export const createSnapshots = ({
           rows.filter((row) => row !== undefined),
         );
       } catch (error) {
-        tellUnsaved?.(error, first.stream);
+        reportUnsaved?.(error, first.stream);
       }
     },
     discard: (stream, fold) => deleteSnapshots(pool, stream, fold),

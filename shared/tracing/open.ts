@@ -43,28 +43,28 @@ export const openTracing = async ({
     headers,
     ratio,
     resource,
-    losses: tellLosses(log, metrics),
+    losses: reportLosses(log, metrics),
     batchAfterMs,
   });
 };
 
 /** Warns once per outage of the collector, and counts all lost spans. */
-const tellLosses = (log: Log, metrics: Registry) => {
+const reportLosses = (log: Log, metrics: Registry) => {
   const counter = new Counter({
     name: 'annals_trace_spans_dropped_total',
     help: 'Spans that no collector has taken.',
     registers: [metrics],
   });
-  let isTold = false;
+  let isReported = false;
   return {
     dropped(count: number, err: unknown): void {
       counter.inc(count);
-      if (!isTold) log.warn({ err }, 'The collector does not accept traces; they are dropped meanwhile.');
-      isTold = true;
+      if (!isReported) log.warn({ err }, 'The collector does not accept traces; they are dropped meanwhile.');
+      isReported = true;
     },
     taken(): void {
-      if (isTold) log.info('The collector accepts traces again.');
-      isTold = false;
+      if (isReported) log.info('The collector accepts traces again.');
+      isReported = false;
     },
   };
 };

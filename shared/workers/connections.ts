@@ -29,7 +29,7 @@ export const embeddedConnections = (workers: number): Readonly<Record<string, st
 const EMBEDDED_DEFAULT = 200;
 
 /** Too few connections show only under load, by 503 responses. */
-export const tellFewConnections = async (url: string, workers: number, log: Log): Promise<void> => {
+export const warnOfFewConnections = async (url: string, workers: number, log: Log): Promise<void> => {
   await using pool = openPool({ url, applicationName: 'annals-start', connectionsMax: 1 });
   const { rows } = await pool.query<{ allowed: number }>(
     `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as allowed`,

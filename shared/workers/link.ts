@@ -34,13 +34,13 @@ export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): Wo
   if (worker === undefined || name === undefined) return undefined;
   let isReplaced = false;
   let told: Parameters<WorkerLink['tell']>[0] | undefined;
-  const demandTold = () => {
+  const demandParts = () => {
     if (told === undefined) throw new Error('the worker is starting');
     return told;
   };
   const primary = openChannel<OfWorker, OfPrimary>(worker, {
-    metrics: () => takeSnapshot(demandTold().metrics),
-    readiness: () => demandTold().health.readiness(),
+    metrics: () => takeSnapshot(demandParts().metrics),
+    readiness: () => demandParts().health.readiness(),
     stop({ isReplaced: replaced }) {
       isReplaced = replaced;
       process.kill(process.pid, 'SIGTERM');

@@ -5,7 +5,7 @@ import { demandFreePorts } from '../http/listen.ts';
 import { createMetrics, startMetricsServer } from '../process/metrics.ts';
 import type { ProcessContext } from '../process/run.ts';
 import { memoryArrivals } from '../rate-limit/memory/arrivals.ts';
-import { embeddedConnections, tellFewConnections } from './connections.ts';
+import { embeddedConnections, warnOfFewConnections } from './connections.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { FOLLOWERS } from './protocol.ts';
 import { type Asked, type Running, runWorker } from './running.ts';
@@ -26,7 +26,7 @@ export const startPrimary = async (context: ProcessContext): Promise<void> => {
   const database = resources.use(
     await openDatabase(config, { log, signal, settings: embeddedConnections(config.workers) }),
   );
-  await tellFewConnections(database.url, config.workers, log);
+  await warnOfFewConnections(database.url, config.workers, log);
   const metrics = createMetrics();
   const sum = createMetricsSum();
   // Round-robin, so that no worker has more than its share of lasting connections; otherwise the fastest to

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-import { openConfiguredEventLog, tellOutages } from '#shared/event-log/open.ts';
+import { openConfiguredEventLog, logOutages } from '#shared/event-log/open.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
@@ -125,7 +125,7 @@ test('an outage of the log is logged once per cause, and its end too', async () 
     url: node.address,
     timing: { ...TIMING, retryBudgetMs: 300 },
   });
-  const log = tellOutages(opened, { log: { warn: cause, info: (text: string) => told.push(text) } as never });
+  const log = logOutages(opened, { log: { warn: cause, info: (text: string) => told.push(text) } as never });
   const failBy = async (says: NotNow) => {
     node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
     for (let n = 0; n < 2; n += 1)

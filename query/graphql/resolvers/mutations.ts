@@ -9,7 +9,7 @@ import type { Command } from '#shared/commands/command.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
-import { tellForm } from '#shared/rest/writes/write-routes.ts';
+import { throwFormErrors } from '#shared/rest/writes/write-routes.ts';
 import { type Member, type Source, sourcesOf } from '../../sources.ts';
 import { idArgument, memberName, mutatingCommands, mutationName, uploadMutations } from '../names.ts';
 import type { Upload } from '../uploads/upload.ts';
@@ -43,7 +43,7 @@ export const deleting =
 export type Sent = { readonly args: Arguments; readonly context: Context; readonly key: string };
 
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
-  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
+  context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(throwFormErrors);
 
 /** An invalid id matches no aggregate. */
 export const idOf = (kind: string, given: unknown): number => {

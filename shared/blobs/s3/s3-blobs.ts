@@ -30,7 +30,7 @@ export const openS3Blobs = (place: S3Place): Blobs => {
   const objectOf = (name: string) => ({ Bucket: bucket, Key: `${prefix}${name}` });
   const remove: Blobs['remove'] = async (name) =>
     void (await inTime((options) => client.send(new DeleteObjectCommand(objectOf(name)), options)).catch(
-      tellUnavailable,
+      throwUnavailable,
     ));
   return {
     async put(name, body, { bytes } = {}) {
@@ -123,7 +123,7 @@ const store = async (client: S3Client, object: Object, { incoming, bytes }: Comi
   }
 };
 
-const tellUnavailable = (cause: unknown): never => {
+const throwUnavailable = (cause: unknown): never => {
   throw new BlobsUnavailable('the bucket did not answer', { cause });
 };
 
@@ -138,5 +138,5 @@ const ifAbsent = (error: unknown): undefined => {
     error.name !== 'NoSuchBucket'
   )
     return undefined;
-  return tellUnavailable(error);
+  return throwUnavailable(error);
 };

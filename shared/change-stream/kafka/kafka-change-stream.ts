@@ -76,8 +76,8 @@ async function* followTail(
 ): AsyncGenerator<ChangePage> {
   const { recent, notifier, isAlive } = tail;
   let seen = after;
-  let toldAtMs = performance.now();
-  while (!signal.aborted && isAlive() && performance.now() - toldAtMs < silenceMaxMs) {
+  let yieldedAtMs = performance.now();
+  while (!signal.aborted && isAlive() && performance.now() - yieldedAtMs < silenceMaxMs) {
     const { notified } = notifier;
     const changes = recent.since(seen);
     const last = changes?.at(-1);
@@ -88,7 +88,7 @@ async function* followTail(
     }
     seen = last.position;
     yield { changes, upTo: seen, event: last.id };
-    toldAtMs = performance.now();
+    yieldedAtMs = performance.now();
   }
 }
 

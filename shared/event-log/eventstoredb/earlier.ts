@@ -19,7 +19,7 @@ export const findEarlier = async (
   reader: Reader,
   sought: Sought,
   from: bigint,
-): Promise<Stored | undefined> => earlierAmong(await standingFrom(reader, sought, from), sought);
+): Promise<Stored | undefined> => earlierAmong(await eventsFrom(reader, sought, from), sought);
 
 type Refused = { readonly from: bigint; readonly refusal: unknown };
 
@@ -31,7 +31,7 @@ export const findEarlierRefused = async (
 ): Promise<Stored | undefined> => {
   const last = lastRevisionIn(refusal);
   const lateMs = last !== undefined && last >= from ? LATE_MS : 0;
-  const look = () => standingFrom(reader, sought, from);
+  const look = () => eventsFrom(reader, sought, from);
   return earlierAmong(await askAgain(look, lateMs, ({ length }) => length > 0), sought);
 };
 
@@ -40,7 +40,7 @@ const lastRevisionIn = (refusal: unknown): bigint | undefined =>
     ? refusal.actualVersion
     : undefined;
 
-const standingFrom = async (
+const eventsFrom = async (
   reader: Reader,
   { stream, events: { length } }: Sought,
   from: bigint,

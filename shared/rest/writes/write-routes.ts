@@ -121,7 +121,7 @@ const stepsOf = (
     const command = toCommand(item, bodyOf(request, operation));
     const unitsMore = unitsMoreOf(command, context.caller);
     if (unitsMore > 0) await takeMore(request, response, unitsMore);
-    const result = await gateway.send(command, context).catch(tellFields);
+    const result = await gateway.send(command, context).catch(throwFieldErrors);
     const itemId = items && (result.itemId ?? (command as Readonly<Record<string, unknown>>)[items.id]);
     const prefersItem = preferenceOf(request, operation.answer) === 'representation';
     const sendItem =
@@ -165,7 +165,7 @@ const bodyOf = (request: Request, { body: schemas, isBodyOptional }: RestOperati
 };
 
 /** Reports invalid fields of a command like those of any other body. */
-const tellFields = (error: unknown): never => {
+const throwFieldErrors = (error: unknown): never => {
   const errors = error instanceof Rejection && error.code === 'invalid_command' ? fieldsIn(error) : undefined;
   if (errors === undefined) throw error;
   const ofForm = errors.map((each) => ({ ...each, pointer: each.pointer.replace(FORM, '/') }));
@@ -173,9 +173,9 @@ const tellFields = (error: unknown): never => {
 };
 
 /** The same for mutations, if all errors are about the form; any other keeps the code of the command. */
-export const tellForm = (error: unknown): never => {
+export const throwFormErrors = (error: unknown): never => {
   const errors = error instanceof Rejection ? fieldsIn(error) : undefined;
-  if (errors?.every(({ pointer }) => FORM.test(pointer))) return tellFields(error);
+  if (errors?.every(({ pointer }) => FORM.test(pointer))) return throwFieldErrors(error);
   throw error;
 };
 

@@ -9,7 +9,7 @@ const TOGETHER_MS = 10_000;
  */
 export type LostKeys = Disposable & { count(reason: string): boolean };
 
-export const tellLostKeys = (log: Pick<Log, 'error'>, whose: string): LostKeys => {
+export const reportLostKeys = (log: Pick<Log, 'error'>, whose: string): LostKeys => {
   let events = 0;
   let timer: NodeJS.Timeout | undefined;
   const tell = (): void => {
