@@ -6,7 +6,7 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import { startCarryingOut } from '#shared/operations/carry-out.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/orders.ts';
-import { recordFingerprint } from '#shared/operations/standing.ts';
+import { recordFingerprint } from '#shared/operations/installation-state.ts';
 import type { Log } from '#shared/process/log.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { type Mending, type RecordMended, retry } from '#shared/projection/retry.ts';

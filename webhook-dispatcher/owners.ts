@@ -6,19 +6,19 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { Policy } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { attributesSql, type Standing } from '#shared/standing.ts';
+import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import type { Owner } from './deliver/delivery.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 
 /** By id, the roles in which each may be. */
-export type Owners = ReadonlyMap<UserId, readonly Standing[] | 'any'>;
+export type Owners = ReadonlyMap<UserId, readonly RoleAndAttributes[] | 'any'>;
 
 /**
  * An owner with the rights of the role and attributes, limited to the scopes that decided the destination.
  */
 export const ownerOf = (
   { ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | 'scopes'>,
-  { role, attributes }: Standing,
+  { role, attributes }: RoleAndAttributes,
   policy: Policy,
 ): Owner => ({
   kind: 'user',
@@ -41,7 +41,7 @@ export const readOwners = async (
   userIds: ReadonlySet<UserId>,
 ): Promise<Owners> => {
   if (userIds.size === 0) return new Map();
-  const { rows } = await database.query<{ id: UserId } & (Standing | { role: null })>(
+  const { rows } = await database.query<{ id: UserId } & (RoleAndAttributes | { role: null })>(
     `select id, role, ${attributesSql(domain, 'users')} as attributes from ${LIVE_SCHEMA}.users where id = any($1) and deleted_at is null
      union all
      select split_part(stream, '-', 2)::bigint, null, null from ${LIVE_SCHEMA}.parked where stream = any($2)`,

@@ -1,5 +1,5 @@
 import type { Version, WebhookId } from '#shared/brands.ts';
-import type { Standing } from '#shared/standing.ts';
+import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import type { Delivery } from './deliver/delivery.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';
 import type { EndpointBook } from './matching.ts';
@@ -10,7 +10,7 @@ export type PlannedRun = {
   readonly deliveries: readonly Delivery[];
   /** The webhook and its owner at that position: a run at another one would have other rights. */
   readonly version?: Version | undefined;
-  readonly standing?: Standing | undefined;
+  readonly standing?: RoleAndAttributes | undefined;
 };
 export type PlannedRuns = ReadonlyMap<WebhookId, PlannedRun>;
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#shared/brands.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
-import type { Standing } from '#shared/standing.ts';
+import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { Changed } from './changed.ts';
 import { admits, afterAttempt } from './deliver/breaker.ts';
 import type { AttemptResult, Breaker, Delivery, Endpoint, Owner, Sender, Shape } from './deliver/delivery.ts';
@@ -42,7 +42,7 @@ type Step =
   | { readonly kind: 'end' }
   | { readonly kind: 'wait'; readonly ms: number };
 
-const isSame = ({ role, attributes = null }: Standing, claim: Claim): boolean =>
+const isSame = ({ role, attributes = null }: RoleAndAttributes, claim: Claim): boolean =>
   role === claim.role && isDeepStrictEqual(attributes, claim.attributes);
 
 /**

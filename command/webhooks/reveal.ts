@@ -1,7 +1,7 @@
 import type { WebhookId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import { standingIn } from '#shared/standing.ts';
+import { roleAndAttributesIn } from '#shared/role-and-attributes.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import type { HandlerDependencies, Outcome, Revealed } from '../handler.ts';
 import { profileOf, userStream, usersOf } from '../users/user.ts';
@@ -32,7 +32,7 @@ export const registrationReader =
     const owner = profileOf((await states.load(usersOf(domain), userStream(ownerId))).state);
     return {
       ...(secret !== null && { secret }),
-      ...(owner && { withheld: withheldOf(domain, { eventTypes, scopes }, standingIn(domain, owner)) }),
+      ...(owner && { withheld: withheldOf(domain, { eventTypes, scopes }, roleAndAttributesIn(domain, owner)) }),
     };
   };
 

@@ -8,7 +8,7 @@ import { callerOf } from '#shared/http/authenticate/authenticate.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import type { UserChange } from '#shared/http/authenticate/revocations.ts';
 import type { Caller } from '#shared/policy.ts';
-import { attributesSql, type Standing } from '#shared/standing.ts';
+import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { runPrepared } from '../statement.ts';
 
 /** Keeps the rights of open streams in step with the changes that they deliver. */
@@ -26,7 +26,7 @@ export type RoleWatch = {
   demandPresentRole(request: Request): Promise<void>;
 };
 
-type Person = { readonly id: number; readonly is_deleted: boolean } & Standing & UserChange;
+type Person = { readonly id: number; readonly is_deleted: boolean } & RoleAndAttributes & UserChange;
 
 export const createRoleWatch = (
   domain: Domain,

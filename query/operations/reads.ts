@@ -4,7 +4,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type ListedTask, readConsequences } from '#shared/operations/consequences.ts';
 import { findOrder } from '#shared/operations/orders.ts';
 import { readSamples } from '#shared/operations/samples.ts';
-import { readStanding } from '#shared/operations/standing.ts';
+import { readInstallationState } from '#shared/operations/installation-state.ts';
 import { type ListedTimer, readTimers } from '#shared/operations/timers.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
@@ -45,8 +45,8 @@ export const operationsReads = ({
   | 'getOrder'
 > => ({
   async getOperations({ caller }) {
-    const standing = await readStanding(pool, eventLog).catch(tellFailure);
-    const item = representStanding(standing, {
+    const state = await readInstallationState(pool, eventLog).catch(tellFailure);
+    const item = representStanding(state, {
       identity: eventLog.identity,
       at: new Date(),
       mayOrder: mayOrder(caller),

@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { ParkedTask } from '#shared/operations/consequences.ts';
-import type { Standing } from '#shared/operations/standing.ts';
+import type { InstallationState } from '#shared/operations/installation-state.ts';
 import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -19,7 +19,7 @@ import type { OrderRow } from './lists.ts';
 type Shown = { readonly domain: Domain; readonly identity: LogIdentity; readonly mayOrder: boolean };
 
 export const representStanding = (
-  { head, readModel, followers, consequences, webhooks }: Standing,
+  { head, readModel, followers, consequences, webhooks }: InstallationState,
   { identity, mayOrder, at }: Omit<Shown, 'domain'> & { readonly at: Date },
 ): OperationsStatus => {
   const cursorAt = (position: Position) => formatCursor(identity, position);

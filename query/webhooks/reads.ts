@@ -5,7 +5,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { may } from '#shared/policy.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { Webhook, WebhookHealth } from '#shared/rest/webhook.ts';
-import { attributesSql, type Standing } from '#shared/standing.ts';
+import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { withheldOf } from '#shared/webhooks/withheld.ts';
 import { createItemFinder } from '../kinds/find.ts';
@@ -81,7 +81,7 @@ const withHealth = (item: Webhook, health: WebhookHealth | undefined): Webhook =
   ...(health && { health }),
 });
 
-type Owner = { readonly id: number } & Standing;
+type Owner = { readonly id: number } & RoleAndAttributes;
 
 const ownerFinder = (domain: Domain) =>
   createFinder<Owner>(

@@ -5,7 +5,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { lagSecondsAt } from '#shared/follower/lag.ts';
 import { NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
 
-export type FollowerStanding = {
+export type FollowerState = {
   readonly name: string;
   /** Null if it has followed another log. */
   readonly position: Position | null;
@@ -26,7 +26,7 @@ type Row = {
 export const readFollowers = async (
   pool: Pool,
   eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
-): Promise<FollowerStanding[]> => {
+): Promise<FollowerState[]> => {
   const rows = await readCheckpoints(pool);
   // Read after the positions, so that none is beyond it.
   const head = await eventLog.head();

@@ -9,7 +9,7 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
 import { mayByFacts, policyOf, toldScopesOf } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
-import type { Standing } from '#shared/standing.ts';
+import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
 
@@ -17,7 +17,7 @@ type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly 
 export const withheldOf = (
   domain: Domain,
   { eventTypes, scopes }: Told,
-  standing: Standing,
+  standing: RoleAndAttributes,
 ): readonly Withheld[] => {
   const toldOf = tellerOf(domain, standing);
   return eventTypes.flatMap((eventType) => {
@@ -36,7 +36,7 @@ export const withheldOf = (
   });
 };
 
-const reasonOf = (domain: Domain, { role }: Standing): string => {
+const reasonOf = (domain: Domain, { role }: RoleAndAttributes): string => {
   const names = attributesOf(domain).map(({ name }) => spaced(name));
   return names.length === 0
     ? `the role of the owner, ${role}, does not let them read it`
@@ -49,11 +49,11 @@ export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told):
     ? []
     : [...new Set(withheldOf(domain, { eventTypes, scopes }, ADMIN).flatMap(({ scope }) => scope ?? []))];
 
-const ADMIN: Standing = { role: 'admin' };
+const ADMIN: RoleAndAttributes = { role: 'admin' };
 
 /** The number of cases in which an owner may see events of the pattern. */
 const tellerOf =
-  (domain: Domain, { role, attributes }: Standing) =>
+  (domain: Domain, { role, attributes }: RoleAndAttributes) =>
   (pattern: string, scopes: readonly string[]): number => {
     const owner = {
       kind: 'user',

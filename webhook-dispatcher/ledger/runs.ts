@@ -4,7 +4,7 @@ import type { Version, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { attributesSql } from '#shared/standing.ts';
+import { attributesSql } from '#shared/role-and-attributes.ts';
 import type { Unattended } from '../queue/delivery-queue.ts';
 
 /** The time for which a run has its webhook exclusively after its last renewal. */

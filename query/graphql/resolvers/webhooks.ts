@@ -3,7 +3,7 @@ import type { EventId, WebhookId } from '#shared/brands.ts';
 import { filterColumnsOf } from '#shared/events/webhook.ts';
 import type { Attempt, Delivery, DeliveryFilter } from '#shared/rest/deliveries.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
-import { standingOf } from '#shared/standing.ts';
+import { roleAndAttributesOf } from '#shared/role-and-attributes.ts';
 import {
   type AttemptRow,
   attemptKey,
@@ -40,7 +40,7 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   withheld: currentOnly(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
     const owner = await loaders.find('User', owner_id);
     if (!owner || owner.deleted_at !== null) return null;
-    return withheldOf(domain, { eventTypes: event_types, scopes }, standingOf(domain, owner));
+    return withheldOf(domain, { eventTypes: event_types, scopes }, roleAndAttributesOf(domain, owner));
   }),
   health: currentOnly(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>

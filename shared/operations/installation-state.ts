@@ -6,13 +6,13 @@ import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import { areVersionsLocked, LIVE, NEXT, readVersion } from '#shared/read-model/versions.ts';
 import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
-import { type FollowerStanding, readFollowers } from './followers.ts';
+import { type FollowerState, readFollowers } from './followers.ts';
 
 /**
  * The state of the installation according to the database: the same from every process, whatever other
  * processes there are.
  */
-export type Standing = {
+export type InstallationState = {
   readonly head: Position;
   readonly readModel: {
     readonly position: Position;
@@ -24,15 +24,15 @@ export type Standing = {
     /** The position of a rebuild under way. */
     readonly rebuild: Position | null;
   };
-  readonly followers: readonly FollowerStanding[];
+  readonly followers: readonly FollowerState[];
   readonly consequences: ConsequenceCounts;
   readonly webhooks: WebhookCounts;
 };
 
-export const readStanding = async (
+export const readInstallationState = async (
   pool: Pool,
   eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
-): Promise<Standing> => {
+): Promise<InstallationState> => {
   const followers = await readFollowers(pool, eventLog);
   const [live, next, isUnderWay, counts, isOfThisRelease, webhooks, consequences] = await Promise.all([
     readVersion(pool, LIVE),

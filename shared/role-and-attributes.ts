@@ -4,7 +4,7 @@ import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { Role } from './events/fields.ts';
 
 /** The properties of a user that rights compare. */
-export type Standing = { readonly role: Role; readonly attributes?: Attributes | null };
+export type RoleAndAttributes = { readonly role: Role; readonly attributes?: Attributes | null };
 
 /** The attributes of a row of users as one value; null in a domain whose rights compare none. */
 export const attributesSql = (domain: Domain, row: string): string => {
@@ -13,13 +13,13 @@ export const attributesSql = (domain: Domain, row: string): string => {
 };
 
 /** From a row of users, by its columns. */
-export const standingOf = (domain: Domain, row: Row): Standing => ({
+export const roleAndAttributesOf = (domain: Domain, row: Row): RoleAndAttributes => ({
   role: String(row.role),
   ...withAttributes(valuesOf(domain, ({ column }) => row[column])),
 });
 
 /** From the state of a user. */
-export const standingIn = (domain: Domain, state: Row): Standing => ({
+export const roleAndAttributesIn = (domain: Domain, state: Row): RoleAndAttributes => ({
   role: String(state.role),
   ...withAttributes(valuesOf(domain, ({ name }) => state[name])),
 });
