@@ -5,7 +5,7 @@ import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import * as z from 'zod';
 import type { EventId, Version } from '#shared/brands.ts';
 import type { Cursor } from '#shared/cursor.ts';
-import { MAY_MOVE, MOVED } from '#shared/http/elsewhere.ts';
+import { MAY_MOVE, MOVED } from '#shared/http/drain-redirect.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
 import { statusOf } from '#shared/http/problem.ts';
 import { isRejectionCode, Rejection } from '#shared/rejection.ts';

@@ -19,7 +19,7 @@ import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { limitBodyTime } from './body-time.ts';
 import { answerBrokenRequest } from './broken-request.ts';
-import { type Elsewhere, leadElsewhere } from './elsewhere.ts';
+import { type DrainRedirect, createDrainRedirect } from './drain-redirect.ts';
 import { limitConnections } from './limit-connections.ts';
 import { listen } from './listen.ts';
 
@@ -99,14 +99,14 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       : createTlsServer({ ...timing, ...shaking(limits), ...(await readTls(tls)) });
   limitConnections(server, { ...limits, log, metrics });
   server.on('clientError', answerBrokenRequest);
-  const leaving: Leaving = { hasBegun: false, lingers: false, elsewhere: leadElsewhere(handler) };
+  const leaving: Leaving = { hasBegun: false, lingers: false, redirect: createDrainRedirect(handler) };
   const traffic: Traffic = {
     connections: trackConnections(server),
     inFlight: trackResponses(server, leaving),
   };
   continueOnceRead(server);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
-  server.on('request', leaving.elsewhere.handler);
+  server.on('request', leaving.redirect.handler);
   const plainUrl = await listen(server, { ...listener, setting });
   const url = tls === undefined ? plainUrl : plainUrl.replace(/^http:/, 'https:');
   let drained: Promise<void> | undefined;
@@ -124,11 +124,11 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
 const shaking = ({ headersTimeoutMs }: HttpLimits) => ({ handshakeTimeout: headersTimeoutMs });
 
 /** Whether responses end their connections, and whether idle connections are left to their peers. */
-type Leaving = { hasBegun: boolean; lingers: boolean; readonly elsewhere: Elsewhere };
+type Leaving = { hasBegun: boolean; lingers: boolean; readonly redirect: DrainRedirect };
 
 const leave = (leaving: Leaving, { inFlight }: Traffic): void => {
   leaving.hasBegun = true;
-  leaving.elsewhere.begin();
+  leaving.redirect.begin();
   for (const response of inFlight) response.shouldKeepAlive = false;
 };
 
@@ -194,7 +194,7 @@ const drain = async (server: Server, traffic: Traffic, draining: Draining): Prom
   leave(leaving, traffic);
   if (lingerMs > 0) {
     leaving.lingers = true;
-    await Promise.race([leaving.elsewhere.untilNobodyComes(), deadline]);
+    await Promise.race([leaving.redirect.untilNobodyComes(), deadline]);
     // Accepts no new connections, and keeps the open ones, unlike closing an HTTP server.
     NetServer.prototype.close.call(server);
     await Promise.race([closed, after(lingerMs), deadline]);

@@ -10,7 +10,7 @@ export const MAY_MOVE = 'x-may-move';
 export const MOVED = 502;
 
 /** Redirects requests to other replicas while a process stops. */
-export type Elsewhere = {
+export type DrainRedirect = {
   readonly handler: RequestListener;
   begin(): void;
   untilNobodyComes(): Promise<void>;
@@ -29,7 +29,7 @@ const LOOK_AGAIN_MS = 20;
  * have reached the port but not the process are lost when the port closes, and their sender cannot tell
  * whether they were carried out.
  */
-export const leadElsewhere = (handler: RequestListener): Elsewhere => {
+export const createDrainRedirect = (handler: RequestListener): DrainRedirect => {
   let [hasBegun, mayMove, sinceMs] = [false, false, 0];
   let movedMs: number | undefined;
   const isAway = (nowMs: number): boolean =>
