@@ -10,7 +10,7 @@ import {
   registerUser,
   system,
 } from '../test/engines/command-side.ts';
-import { TOLD_SCOPES } from '../test/engines/policy.ts';
+import { EVENT_SCOPES } from '../test/engines/policy.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 
@@ -69,7 +69,7 @@ test('a webhook matches the events, without secret and without values of headers
     },
     ...{
       header_names: ['Authorization'],
-      scopes: TOLD_SCOPES,
+      scopes: EVENT_SCOPES,
       is_enabled: true,
       disabled_reason: null,
       missed_since: null,

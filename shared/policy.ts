@@ -157,7 +157,7 @@ export const scopeOf = ({ rights }: Policy, operation: Operation): string => {
 };
 
 /** The scopes that limit the events a webhook receives: those of reading, and that of webhooks. */
-export const toldScopesOf = (policy: Policy): readonly string[] => {
+export const scopesOfEvents = (policy: Policy): readonly string[] => {
   const reading = Object.values(policy.domain.kinds).map((kind) =>
     scopeOf(policy, operationOf(kind, 'read')),
   );

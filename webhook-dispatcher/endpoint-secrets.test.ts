@@ -8,7 +8,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { context } from '../test/codec-setting.ts';
-import { TOLD_SCOPES } from '../test/engines/policy.ts';
+import { EVENT_SCOPES } from '../test/engines/policy.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 
 const ownerId = 7001 as UserId;
@@ -59,7 +59,7 @@ test('returns destination and secrets as of the latest changes', async () => {
   expect(await secrets(webhookId, version)).toEqual({
     webhookId,
     ownerId,
-    scopes: new Set(TOLD_SCOPES),
+    scopes: new Set(EVENT_SCOPES),
     url: 'https://example.com/other',
     headers: {},
     payload: 'thin',

@@ -11,7 +11,7 @@ import type {
   RegisterWebhook,
   ReplaceWebhook,
 } from '#shared/commands/webhook.ts';
-import { type Caller, policyOf, toldScopesOf } from '#shared/policy.ts';
+import { type Caller, policyOf, scopesOfEvents } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
 import { scopesLackedByAll } from '#shared/webhooks/withheld.ts';
@@ -178,7 +178,7 @@ const registering =
   ({ executor, domain, states }: HandlerDependencies, { decide, quota }: Registering) =>
   async (command: RegisterWebhook, { caller, execution }: Sent): Promise<Outcome> => {
     const ownerId = ownerOf(caller, command.ownerId, POINTER);
-    const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? toldScopesOf(policyOf(domain)) };
+    const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? scopesOfEvents(policyOf(domain)) };
     const targetOf = (id: number): WebhookTarget => ({
       decider: webhook,
       stream: webhookStream(id as WebhookId),
@@ -199,7 +199,7 @@ const registering =
 /** The scopes of the caller’s token that permit to read changes; undefined for callers who are no users. */
 const scopesOf = (caller: Caller): readonly string[] | undefined =>
   caller.kind === 'user'
-    ? toldScopesOf(caller.policy).filter((scope) => caller.scopes.has(scope))
+    ? scopesOfEvents(caller.policy).filter((scope) => caller.scopes.has(scope))
     : undefined;
 
 /** A request has the id of its event. */

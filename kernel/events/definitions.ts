@@ -29,7 +29,7 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     personal: personalOf(kind, event),
     upcasters: event.upcast,
     ...(kind.isManaged && {
-      told: {
+      visibleTo: {
         right: operationOf(kind, 'manage'),
         owner: wire('owner', kind.fields.owner),
         isProjected: true,

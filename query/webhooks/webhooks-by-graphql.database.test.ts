@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { makeLedger } from '../../test/engines/filled-ledger.ts';
-import { TOLD_SCOPES } from '../../test/engines/policy.ts';
+import { EVENT_SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
 
@@ -60,7 +60,7 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ()
     ratePerSecond: 5,
     concurrency: 10,
     headerNames: ['X-Team'],
-    scopes: TOLD_SCOPES,
+    scopes: EVENT_SCOPES,
     enabled: true,
     disabledReason: null,
     owner: { id: String(owner.id) },

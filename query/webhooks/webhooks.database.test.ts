@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { webhookOf } from '#shared/rest/webhook.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
-import { SCOPES, TOLD_SCOPES } from '../../test/engines/policy.ts';
+import { SCOPES, EVENT_SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
 
@@ -60,7 +60,7 @@ test('a webhook is shown as it was registered, without its secrets', async () =>
     ownerId: owner.id,
     url: URL,
     eventTypes: ['article.*'],
-    scopes: TOLD_SCOPES,
+    scopes: EVENT_SCOPES,
     enabled: true,
     status: 'enabled',
   });

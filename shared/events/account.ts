@@ -6,8 +6,8 @@ import { names, userId } from './fields.ts';
 /** Changes of the ways in which a user signs in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;
 
-const told = { right: 'user.read_private', owner: 'userId' } as const;
-const common = { version: 1, visibility: 'public', told, personal: null, upcasters: {} } as const;
+const visibleTo = { right: 'user.read_private', owner: 'userId' } as const;
+const common = { version: 1, visibility: 'public', visibleTo, personal: null, upcasters: {} } as const;
 
 const accessToken = z.strictObject({ userId, tokenId: token });
 const passkey = z.strictObject({ userId, passkeyId: token });

@@ -22,7 +22,7 @@ export type EventDefinition<
   /** Its kind of stream, and the field that must hold that stream’s key, if one does. */
   readonly stream: { readonly kind: string; readonly key: string | null };
   /** Only for kernel events; for aggregates of the domain, their rights decide. */
-  readonly told?: ToldTo;
+  readonly visibleTo?: VisibleTo;
   /** The data in clear, by strict zod objects. */
   readonly schema: Schema;
   /** The fields that are sealed under a person’s key, and the field that holds that person’s id. */
@@ -46,7 +46,7 @@ export type EventDefinition<
 };
 
 /** The visibility of a kernel event: visible to those with this right to what the user in this field owns. */
-type ToldTo = {
+type VisibleTo = {
   readonly right: `${string}.${string}`;
   readonly owner: string;
   /** It is in the read model, so administrators see if it is taken out. */

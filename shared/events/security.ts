@@ -16,8 +16,8 @@ const grant = { kind: 'grant', key: 'grantId' } as const;
 const client = { kind: 'client', key: 'clientId' } as const;
 const invitation = { kind: 'invitation', key: 'invitationId' } as const;
 
-const told = { right: 'user.read_private', owner: 'userId' } as const;
-const common = { version: 1, visibility: 'public', told, personal: null, upcasters: {} } as const;
+const visibleTo = { right: 'user.read_private', owner: 'userId' } as const;
+const common = { version: 1, visibility: 'public', visibleTo, personal: null, upcasters: {} } as const;
 
 const SESSION_EVENTS = {
   'session.signed_in': defineEvent({

@@ -53,10 +53,10 @@ const visibilityOfKernel = (
   definition: EventDefinition | undefined,
   { data }: ClearEvent,
 ): EventVisibility => {
-  const told = definition?.told;
-  if (told === undefined) throw new Error(`${definition?.type} declares no visibility`);
-  const ownerId = data[told.owner];
-  return { right: told.right, resource: typeof ownerId === 'number' ? { ownerId } : {} };
+  const visibleTo = definition?.visibleTo;
+  if (visibleTo === undefined) throw new Error(`${definition?.type} declares no visibility`);
+  const ownerId = data[visibleTo.owner];
+  return { right: visibleTo.right, resource: typeof ownerId === 'number' ? { ownerId } : {} };
 };
 
 type Found = {

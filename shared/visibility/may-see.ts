@@ -45,10 +45,10 @@ export const rightToDamaged = (domain: Domain, stream: StreamName): Operation =>
 const rightToUnknown = (domain: Domain, stream: StreamName): Operation | undefined => {
   const catalogue = catalogueOf(domain);
   const kind = catalogue.kindOf(stream);
-  const ofKernel = ({ stream, told }: EventDefinition): boolean =>
-    stream.kind === kind && told?.isProjected === true;
+  const ofKernel = ({ stream, visibleTo }: EventDefinition): boolean =>
+    stream.kind === kind && visibleTo?.isProjected === true;
   return (
     visibilityOf(domain).kinds.get(kind ?? '')?.rightToDamaged ??
-    catalogue.definitions.find(ofKernel)?.told?.right
+    catalogue.definitions.find(ofKernel)?.visibleTo?.right
   );
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
-import { TOLD_SCOPES } from '../../test/engines/policy.ts';
+import { EVENT_SCOPES } from '../../test/engines/policy.ts';
 import { scopesLackedByAll, withheldOf } from './withheld.ts';
 
 const catalogue = catalogueOf(publishing);
@@ -10,7 +10,7 @@ test('nothing is withheld from an administrator whose token had every scope', ()
   expect(
     withheldOf(
       publishing,
-      { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES },
+      { eventTypes: ['*', ...catalogue.publicTypes], scopes: EVENT_SCOPES },
       { role: 'admin' },
     ),
   ).toEqual([]);
@@ -48,7 +48,7 @@ test('a scope that would reveal nothing to the owner is not reported as missing'
     withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, { role: 'reader' }),
   ).toEqual([]);
   const reason = 'Nothing of this is sent: the role of the owner, reader, does not let them read it.';
-  for (const scopes of [[], TOLD_SCOPES])
+  for (const scopes of [[], EVENT_SCOPES])
     expect(withheldOf(publishing, { eventTypes: ['article.drafted'], scopes }, { role: 'reader' })).toEqual([
       { eventType: 'article.drafted', reason },
     ]);

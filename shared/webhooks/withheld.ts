@@ -7,7 +7,7 @@ import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { UserId } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { typesOf } from '#shared/events/event-patterns.ts';
-import { mayByFacts, policyOf, toldScopesOf } from '#shared/policy.ts';
+import { mayByFacts, policyOf, scopesOfEvents } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 
@@ -19,20 +19,20 @@ export const withheldOf = (
   { eventTypes, scopes }: Told,
   standing: RoleAndAttributes,
 ): readonly Withheld[] => {
-  const toldOf = tellerOf(domain, standing);
+  const visibleCases = counterOfVisible(domain, standing);
   return eventTypes.flatMap((eventType) => {
-    const told = toldOf(eventType, scopes);
-    const lacking = toldScopesOf(policyOf(domain)).filter(
-      (scope) => !scopes.includes(scope) && toldOf(eventType, [...scopes, scope]) > told,
+    const visible = visibleCases(eventType, scopes);
+    const lacking = scopesOfEvents(policyOf(domain)).filter(
+      (scope) => !scopes.includes(scope) && visibleCases(eventType, [...scopes, scope]) > visible,
     );
-    const left = told === 0 ? 'Nothing of this is sent' : 'Only a part of this is sent';
+    const left = visible === 0 ? 'Nothing of this is sent' : 'Only a part of this is sent';
     if (lacking.length > 0)
       return lacking.map((scope) => ({
         eventType,
         scope,
         reason: `${left}: the token that last decided what goes where lacked the scope ${scope}.`,
       }));
-    return told > 0 ? [] : [{ eventType, reason: `${left}: ${reasonOf(domain, standing)}.` }];
+    return visible > 0 ? [] : [{ eventType, reason: `${left}: ${reasonOf(domain, standing)}.` }];
   });
 };
 
@@ -45,14 +45,14 @@ const reasonOf = (domain: Domain, { role }: RoleAndAttributes): string => {
 
 /** The scopes without which none of the events could be sent to anybody; empty if some could. */
 export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly string[] =>
-  eventTypes.some((each) => tellerOf(domain, ADMIN)(each, scopes) > 0)
+  eventTypes.some((each) => counterOfVisible(domain, ADMIN)(each, scopes) > 0)
     ? []
     : [...new Set(withheldOf(domain, { eventTypes, scopes }, ADMIN).flatMap(({ scope }) => scope ?? []))];
 
 const ADMIN: RoleAndAttributes = { role: 'admin' };
 
 /** The number of cases in which an owner may see events of the pattern. */
-const tellerOf =
+const counterOfVisible =
   (domain: Domain, { role, attributes }: RoleAndAttributes) =>
   (pattern: string, scopes: readonly string[]): number => {
     const owner = {
@@ -92,8 +92,8 @@ const casesOfType = (domain: Domain, type: string, own: Attributes | undefined):
 
 /** Of kernel events. */
 const ownCasesOf = (domain: Domain, type: string): readonly Case[] => {
-  const told = catalogueOf(domain).find(type)?.told;
-  return told === undefined
+  const visibleTo = catalogueOf(domain).find(type)?.visibleTo;
+  return visibleTo === undefined
     ? []
-    : [OWNER, OTHER].map((ownerId) => ({ right: told.right, facts: [{ ownerId }] }));
+    : [OWNER, OTHER].map((ownerId) => ({ right: visibleTo.right, facts: [{ ownerId }] }));
 };

@@ -1,5 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
-import { policyOf, toldScopesOf } from '#shared/policy.ts';
+import { policyOf, scopesOfEvents } from '#shared/policy.ts';
 
 /** The policy of publishing, for all callers in tests. */
 export const POLICY = policyOf(publishing);
@@ -8,4 +8,4 @@ export const POLICY = policyOf(publishing);
 export const SCOPES = POLICY.scopes;
 
 /** The scopes on which the content of webhooks depends. */
-export const TOLD_SCOPES = toldScopesOf(POLICY);
+export const EVENT_SCOPES = scopesOfEvents(POLICY);

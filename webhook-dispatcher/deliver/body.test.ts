@@ -12,7 +12,7 @@ import type {
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { POLICY, TOLD_SCOPES } from '../../test/engines/policy.ts';
+import { POLICY, EVENT_SCOPES } from '../../test/engines/policy.ts';
 import { createComposer } from './body.ts';
 import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';
 
@@ -61,7 +61,7 @@ const compose = async ({
   isReadable = true,
   isParked = false,
   role = 'author',
-  scopes = TOLD_SCOPES,
+  scopes = EVENT_SCOPES,
   payload = 'full',
   shape = null,
 }: Given) => {
@@ -118,7 +118,7 @@ test('the body has the format of the feed', async () => {
     policy: POLICY,
     userId: ADA,
     role: 'author',
-    scopes: new Set(TOLD_SCOPES),
+    scopes: new Set(EVENT_SCOPES),
     client: null,
   };
   const webhookId = 6_001 as WebhookId;

@@ -65,11 +65,11 @@ The feed needs <code>read:events</code>. Public data needs no other scope; other
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
 /** Names who may see the event, in words. */
-const audienceOf = ({ type, told }: EventDefinition, policy: Policy): string => {
+const audienceOf = ({ type, visibleTo }: EventDefinition, policy: Policy): string => {
   const ofDomain = visibilityOf(policy.domain).types.get(type);
   if (ofDomain !== undefined) return readersOf(ofDomain, policy);
-  if (told === undefined) return 'Nobody: it is only in the log and its exports.';
-  return `The user whom it concerns, and administrators, with \`${scopeOf(policy, told.right)}\`.`;
+  if (visibleTo === undefined) return 'Nobody: it is only in the log and its exports.';
+  return `The user whom it concerns, and administrators, with \`${scopeOf(policy, visibleTo.right)}\`.`;
 };
 
 const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility, policy: Policy): string => {
