@@ -19,7 +19,7 @@ import { checkPreconditions } from './rest-preconditions.ts';
 import type { Situation } from './situations.ts';
 import { sortsOf } from './sorted-pages.ts';
 import { isCrowded, openStage, type Stage } from './stage.ts';
-import { checkStreams, PAST, TOLD } from './streams.ts';
+import { checkStreams, PAST, RECEIVED } from './streams.ts';
 import { checkViews, viewChecksOf } from './views.ts';
 
 export type Options = {
@@ -161,7 +161,7 @@ const describeStreams = (domain: Domain, each: Each): void => {
   each(
     'every subscriber receives the events visible to it, in order, and resumes at its cursor',
     checkStreams,
-    [TOLD, PAST],
+    [RECEIVED, PAST],
   );
   each(
     'the subscriber of a view has its exact content, without the rows of ended aggregates',

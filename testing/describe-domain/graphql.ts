@@ -7,7 +7,7 @@ import type { Checks } from './checks.ts';
 import { executeReference } from './graphql-reference.ts';
 import { type Rows, readRows } from './graphql-rows.ts';
 import { isCrowded, type Stage } from './stage.ts';
-import { askingAs, openWorld } from './world.ts';
+import { askingAs, openSeenRows } from './seen-rows.ts';
 
 const QUERIES = 40;
 /** Cursors are opaque, PostgreSQL searches words, and addresses are signed for each response. */
@@ -26,7 +26,7 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
   const schema = schemaOf(domain);
   const graphql = graphqlClientOf(installation);
   let rows = await readRows(domain, DATABASE_URL);
-  const world = openWorld(stage);
+  const seenRows = openSeenRows(stage);
   let answered = 0;
   for (const actor of actors)
     for (let count = 0; count < QUERIES; count += 1) {
@@ -36,7 +36,7 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
       if (actual.data == null && actual.errors?.every(({ extensions }) => REFUSED.has(extensions.code)))
         continue;
       const expected = async () => {
-        const asking = { ...askingAs(stage, world, actor), find: rows.find };
+        const asking = { ...askingAs(stage, seenRows, actor), find: rows.find };
         const { data, errors } = await executeReference({ domain, schema, rows, asking }, text, variables);
         return { data: JSON.stringify(data), isWhole: errors === undefined, first: errors?.[0]?.message };
       };

@@ -6,8 +6,8 @@ import { itemsIn } from './forms.ts';
 import { checkByGraphql, momentsOf, statesOf } from './history-at.ts';
 import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
-import { toldIfKnown } from './told.ts';
-import { stateOf } from './world.ts';
+import { visibleEventsIfKnown } from './visible-events.ts';
+import { stateOf } from './seen-rows.ts';
 
 /**
  * Every reader sees the events visible to it, the latest first; each leads to the state at that time, and so
@@ -42,7 +42,7 @@ type Entry = {
 const checkEntries = async (stage: Stage, checks: Checks, made: Made): Promise<void> => {
   const { situation, path } = made;
   for (const actor of stage.actors) {
-    const wanted = toldIfKnown(stage, actor, situation);
+    const wanted = visibleEventsIfKnown(stage, actor, situation);
     const shown = await stage.read(path, actor);
     if (wanted === undefined || actor.token === undefined || situation.later.length > 0) continue;
     const { status, body } = await stage.read<readonly Entry[]>(`${path}/history?limit=100`, actor);

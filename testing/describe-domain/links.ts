@@ -6,7 +6,7 @@ import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
 import type { Situation } from './situations.ts';
 import type { Actor, Made, Stage } from './stage.ts';
-import { askingAs, mayBy, openWorld, type World } from './world.ts';
+import { askingAs, mayBy, openSeenRows, type SeenRows } from './seen-rows.ts';
 
 type Link = { readonly href: string; readonly method?: string };
 
@@ -15,10 +15,10 @@ type Link = { readonly href: string; readonly method?: string };
  * it, a command succeeds for those who may send it, and its link is there exactly if it changes something.
  */
 export const checkLinks = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
-  const world = openWorld(stage);
+  const seenRows = openSeenRows(stage);
   const begin = async (): Promise<Begun> => {
     const made = await stage.make(situation);
-    await world.look(situation.kind, made.id);
+    await seenRows.look(situation.kind, made.id);
     return { made, attempts: await attemptsOn(stage, made), version: await versionOf(stage, made) };
   };
   let begun = await begin();
@@ -30,13 +30,13 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
         checks,
         made,
         actor,
-        isReadable: mayBy(askingAs(stage, world, actor), made, 'read'),
+        isReadable: mayBy(askingAs(stage, seenRows, actor), made, 'read'),
       },
       await stage.read(made.path, actor),
     );
     for (const [index] of begun.attempts.entries()) {
       const attempt = begun.attempts[index] as Attempt;
-      if (!(await checkAttempt({ stage, checks, world, begun, actor }, attempt))) continue;
+      if (!(await checkAttempt({ stage, checks, seenRows, begun, actor }, attempt))) continue;
       await stage.unmake(begun.made);
       begun = await begin();
     }
@@ -73,14 +73,14 @@ const checkReading = (
 type Trying = {
   readonly stage: Stage;
   readonly checks: Checks;
-  readonly world: World;
+  readonly seenRows: SeenRows;
   readonly begun: Begun;
   readonly actor: Actor;
 };
 
 /** Returns whether something was changed. */
 const checkAttempt = async (
-  { stage, checks, world, begun, actor }: Trying,
+  { stage, checks, seenRows, begun, actor }: Trying,
   attempt: Attempt,
 ): Promise<boolean> => {
   const { made, version: before } = begun;
@@ -99,7 +99,7 @@ const checkAttempt = async (
   if (shown.status === 200 && !isIdle && !isApart(stage.domain, kind, command, code))
     checks.equal({ isLinked, code, status }, { isLinked: isChanged, code, status }, `the link to ${what}`);
   if (does !== 'create') {
-    const isRight = mayBy(askingAs(stage, world, actor), made, command.name);
+    const isRight = mayBy(askingAs(stage, seenRows, actor), made, command.name);
     const isRefused = status === 401 || status === 403 || status === 404;
     if (isRight === false) checks.equal({ isRefused, status }, { isRefused: true, status }, what);
     if (isRight === true && shown.status === 200)

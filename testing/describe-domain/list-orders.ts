@@ -15,7 +15,7 @@ import {
   makeBefore,
 } from './items.ts';
 import { requestOf, type Stage } from './stage.ts';
-import { giverOf } from './world.ts';
+import { giverOf } from './seen-rows.ts';
 
 const movesIn = (kind: Kind, list: ListInfo): string => `the order of ${kind.name}.${list.name} after moves`;
 const fullness = (kind: Kind, list: ListInfo): string => `how many ${kind.name}.${list.name} there may be`;

@@ -7,7 +7,7 @@ import { isHidden, mayAs, mayReadPart, partsOf, UnknownCondition } from './decla
 import { addItem, commandOn, type Filling, keysIn, makeBefore, pathOf } from './items.ts';
 import type { Situation } from './situations.ts';
 import { type Made, MERGE, type Stage } from './stage.ts';
-import { askingAs, giverOf, openWorld } from './world.ts';
+import { askingAs, giverOf, openSeenRows } from './seen-rows.ts';
 
 const filesIn = ({ name }: Kind, field: string, list?: ListInfo): string =>
   `the files in ${[name, ...(list === undefined ? [] : [list.name]), field].join('.')}`;
@@ -88,12 +88,12 @@ type File = { readonly made: Made; readonly field: string; readonly address: str
 
 const checkReaders = async (stage: Stage, checks: Checks, { made, field, address }: File): Promise<void> => {
   const { kind } = made.situation;
-  const world = openWorld(stage);
-  await world.look(kind, made.id);
+  const seenRows = openSeenRows(stage);
+  await seenRows.look(kind, made.id);
   const part = partsOf(kind).find(({ reads }) => reads.includes(field));
   for (const actor of stage.actors) {
-    const asking = askingAs(stage, world, actor);
-    const state = world.find(kind.name, made.id) ?? {};
+    const asking = askingAs(stage, seenRows, actor);
+    const state = seenRows.find(kind.name, made.id) ?? {};
     try {
       const isReadable =
         part === undefined ? mayAs(asking, kind, 'read', state) : mayReadPart(asking, kind, part.name, state);
@@ -145,15 +145,15 @@ const checkFileOfItem = async (
     token: stage.admin.token,
     headers,
   });
-  const world = openWorld(stage);
-  const state = (await world.look(kind, made.id)) ?? {};
+  const seenRows = openSeenRows(stage);
+  const state = (await seenRows.look(kind, made.id)) ?? {};
   const part = partsOf(kind).find(
     ({ reads, items }) =>
       reads.includes(list.name) ||
       (items[list.name] !== undefined && isHidden(items[list.name] as Row, body)),
   );
   for (const actor of stage.actors) {
-    const asking = askingAs(stage, world, actor);
+    const asking = askingAs(stage, seenRows, actor);
     const isReadable =
       part === undefined ? mayAs(asking, kind, 'read', state) : mayReadPart(asking, kind, part.name, state);
     const { status } = await stage.read(body[field] ?? '', actor);

@@ -6,7 +6,7 @@ import { fieldsOfForm } from './forms.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, type Made, MERGE, requestOf, type Stage } from './stage.ts';
 import { wrongValuesOf } from './values.ts';
-import { giverOf, stateOf } from './world.ts';
+import { giverOf, stateOf } from './seen-rows.ts';
 
 /**
  * Forms: a missing, mistyped, too long or unknown field is refused at that field, and a valid form is stored

@@ -8,7 +8,7 @@ import { fieldsOfForm } from './forms.ts';
 import { requestFor, typeFor } from './rest-forms.ts';
 import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
-import { giverOf, stateOf } from './world.ts';
+import { giverOf, stateOf } from './seen-rows.ts';
 
 /** The name under which its checks are counted. */
 const limitsOfField = (kind: Kind, { list }: Pick<CommandInfo, 'list'>, name: string): string =>

@@ -4,7 +4,7 @@ import type { Checks } from './checks.ts';
 import { mayAs, UnknownCondition } from './declared.ts';
 import { checkSortedPages } from './sorted-pages.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
-import { askingAs, openWorld, stateOf, type World } from './world.ts';
+import { askingAs, openSeenRows, stateOf, type SeenRows } from './seen-rows.ts';
 
 /** Lists contain the readable aggregates, sorted, filtered on request, in pages without gaps. */
 export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
@@ -12,16 +12,16 @@ export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Prom
   const made: Made[] = [];
   for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations)
     made.push(await stage.make(situation));
-  const world = openWorld(stage);
-  for (const { id } of made) await world.look(kind, id);
+  const seenRows = openSeenRows(stage);
+  for (const { id } of made) await seenRows.look(kind, id);
   const lists = new Set(made.map((one) => listOf(stage, one)));
   for (const path of lists) {
-    for (const actor of stage.actors) await checkReaders({ stage, checks, kind, world, made, path }, actor);
-    await checkPages({ stage, checks, kind, world, made, path });
+    for (const actor of stage.actors) await checkReaders({ stage, checks, kind, seenRows, made, path }, actor);
+    await checkPages({ stage, checks, kind, seenRows, made, path });
   }
   const [path] = lists;
   if (path !== undefined && kind.parent === undefined)
-    await checkFilters({ stage, checks, kind, world, made, path });
+    await checkFilters({ stage, checks, kind, seenRows, made, path });
   await checkSortedPages(stage, checks, made);
   for (const one of made) await stage.unmake(one);
 };
@@ -30,7 +30,7 @@ type Listing = {
   readonly stage: Stage;
   readonly checks: Checks;
   readonly kind: Kind;
-  readonly world: World;
+  readonly seenRows: SeenRows;
   readonly made: readonly Made[];
   readonly path: string;
 };
@@ -65,14 +65,14 @@ const walk = async (
 const PAGES_MAX = 500;
 
 const checkReaders = async (
-  { stage, checks, kind, world, made, path }: Listing,
+  { stage, checks, kind, seenRows, made, path }: Listing,
   actor: Actor,
 ): Promise<void> => {
   const here = made.filter((one) => listOf(stage, one) === path);
   try {
-    const asking = askingAs(stage, world, actor);
+    const asking = askingAs(stage, seenRows, actor);
     const wanted = here
-      .filter(({ id }) => mayAs(asking, kind, 'read', world.find(kind.name, id) as Row))
+      .filter(({ id }) => mayAs(asking, kind, 'read', seenRows.find(kind.name, id) as Row))
       .map(({ id }) => id);
     const { items, status } = await walk(stage, actor, `${path}?limit=100`);
     if (status !== 200) {

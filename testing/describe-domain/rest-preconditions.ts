@@ -4,7 +4,7 @@ import { type Attempt, attemptsOn, freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, requestOf, type Stage } from './stage.ts';
-import { giverOf } from './world.ts';
+import { giverOf } from './seen-rows.ts';
 
 /**
  * Versions and idempotency keys: no request overwrites a newer version, and a repeated request takes effect

@@ -31,11 +31,11 @@ export type Step = {
   readonly actor: PersonKey;
   readonly command: CommandInfo;
   readonly form: Row;
-  readonly told: readonly Told[];
+  readonly told: readonly PlannedEvent[];
 };
 
 /** One event of it, with the states before and after. */
-export type Told = {
+export type PlannedEvent = {
   readonly type: string;
   readonly isInternal: boolean;
   readonly before: AggregateState;
@@ -284,7 +284,7 @@ class Search {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
         const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
         const metadata = { at: AT, actor: `user:${actor.id}` as const };
-        const told: Told[] = [];
+        const told: PlannedEvent[] = [];
         let after = state;
         for (const event of events) {
           const before = after;

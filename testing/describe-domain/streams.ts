@@ -3,10 +3,10 @@ import { type Followed, follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
-import { toldIfKnown } from './told.ts';
+import { visibleEventsIfKnown } from './visible-events.ts';
 
 /** The names under which checks are counted. */
-export const TOLD = 'what is told';
+export const RECEIVED = 'received events';
 export const PAST = 'resumption from before what memory keeps';
 
 type Message = { readonly id: string; readonly type: string; readonly subject: string };
@@ -25,7 +25,7 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
   for (const { seen, types } of expected)
     await until(seen, (messages) => messages.length >= types.length).catch(() => undefined);
   for (const { way, seen, types, what } of expected)
-    (types.length > 0 ? checks.of(TOLD) : checks).equal(
+    (types.length > 0 ? checks.of(RECEIVED) : checks).equal(
       inOrder(
         way,
         seen().map(({ type }) => type),
@@ -52,7 +52,7 @@ type Expected = {
 /** For each fixture, by each transport; leaves out conditions that this suite cannot evaluate. */
 const expectedBy = (stage: Stage, { actor, ways }: Follower, made: readonly Made[]): readonly Expected[] =>
   made.flatMap((one) => {
-    const wanted = toldIfKnown(stage, actor, one.situation);
+    const wanted = visibleEventsIfKnown(stage, actor, one.situation);
     if (wanted === undefined) return [];
     const subject = `${one.situation.kind.name}-${one.id}`;
     return Object.entries(ways).map(([way, seen]) => ({

@@ -5,7 +5,7 @@ import { follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
-import { giverOf } from './world.ts';
+import { giverOf } from './seen-rows.ts';
 
 /** The name under which its checks are counted. */
 const followed = ({ name }: ViewInfo): string => `who follows ${name}`;

@@ -1,14 +1,14 @@
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { partsChangedBy } from './changed-parts.ts';
 import { type Asking, mayAs, mayReadPart, UnknownCondition } from './declared.ts';
-import type { Found, Planned, Situation, Told } from './situations.ts';
+import type { Found, Planned, Situation, PlannedEvent } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';
 
 /**
  * The events of a situation that are visible to somebody: of each event, to those who could read the state
  * before it, or can read the state after it. If only a part with its own right changed, that right decides.
  */
-export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readonly Told[] => {
+export const visibleEvents = (stage: Stage, actor: Actor, situation: Situation): readonly PlannedEvent[] => {
   if (actor.token === undefined) return [];
   const asking = planned(stage, actor);
   const { kind } = situation;
@@ -27,11 +27,11 @@ export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readon
 };
 
 /** Undefined if the declaration has conditions that this suite cannot evaluate. */
-export const toldIfKnown = (
-  ...[stage, actor, situation]: Parameters<typeof toldTo>
-): readonly Told[] | undefined => {
+export const visibleEventsIfKnown = (
+  ...[stage, actor, situation]: Parameters<typeof visibleEvents>
+): readonly PlannedEvent[] | undefined => {
   try {
-    return toldTo(stage, actor, situation);
+    return visibleEvents(stage, actor, situation);
   } catch (error) {
     if (error instanceof UnknownCondition) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import type { Actor, Made, Stage } from './stage.ts';
 
 /** The present aggregates, as administrators read them, by kind and id. */
-export type World = {
+export type SeenRows = {
   /** Reads it again. */
   look(kind: Kind, id: number): Promise<Row | undefined>;
   find(kind: string, id: unknown): Row | undefined;
@@ -22,20 +22,20 @@ export const stateOf = (kind: Kind, item: Row): Row => {
   return { id: item.id, ...Object.fromEntries(fields) };
 };
 
-export const openWorld = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): World => {
+export const openSeenRows = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): SeenRows => {
   const known = new Map<string, Row | undefined>();
-  const world: World = {
+  const seenRows: SeenRows = {
     find: (kind, id) => known.get(`${kind} ${String(id)}`),
     async look(kind, id) {
       const { status, body } = await stage.read(`/${kind.path}/${id}`, stage.admin);
       const state =
         status === 200 ? { ...stateOf(kind, body), ...(await itemsOf(stage, kind, id)) } : undefined;
       known.set(`${kind.name} ${id}`, state);
-      if (state) await lookBehind(stage.domain, world, kind, state);
+      if (state) await lookBehind(stage.domain, seenRows, kind, state);
       return state;
     },
   };
-  return world;
+  return seenRows;
 };
 
 const itemsOf = async (
@@ -55,21 +55,21 @@ const itemsOf = async (
 };
 
 /** Rights may look up referenced aggregates. */
-const lookBehind = async (domain: Domain, world: World, kind: Kind, state: Row): Promise<void> => {
+const lookBehind = async (domain: Domain, seenRows: SeenRows, kind: Kind, state: Row): Promise<void> => {
   for (const [name, def] of Object.entries(kind.fields)) {
     const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
     const id = state[name];
-    if (target && typeof id === 'number' && !isUser(target)) await world.look(target, id);
+    if (target && typeof id === 'number' && !isUser(target)) await seenRows.look(target, id);
   }
 };
 const isUser = ({ name }: Kind): boolean => name === 'user';
 
-export const askingAs = ({ domain, actors }: Stage, world: World, { role, userId }: Actor): Asking => ({
+export const askingAs = ({ domain, actors }: Stage, seenRows: SeenRows, { role, userId }: Actor): Asking => ({
   domain,
   role,
   callerId: userId,
   find(kind, id) {
-    if (kind !== 'user') return world.find(kind, id);
+    if (kind !== 'user') return seenRows.find(kind, id);
     const person = actors.find((each) => each.userId !== null && each.userId === id);
     return person && { id: person.userId, role: person.role, name: person.key };
   },
@@ -94,10 +94,10 @@ export const mayBy = (
 
 /** An actor who may do it with the fixture: an administrator if that suffices. */
 export const giverOf = async (stage: Stage, made: Made, name: string): Promise<Actor> => {
-  const world = openWorld(stage);
-  await world.look(made.situation.kind, made.id);
+  const seenRows = openSeenRows(stage);
+  await seenRows.look(made.situation.kind, made.id);
   const candidates = [stage.admin, ...(made.owner ? [made.owner] : []), ...stage.actors];
   return (
-    candidates.find((actor) => mayBy(askingAs(stage, world, actor), made, name) !== false) ?? stage.admin
+    candidates.find((actor) => mayBy(askingAs(stage, seenRows, actor), made, name) !== false) ?? stage.admin
   );
 };
