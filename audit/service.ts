@@ -10,7 +10,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import { startCarryingOut } from '#shared/operations/carry-out.ts';
-import { finishOrder, type TakenOrder, recordProgress } from '#shared/operations/orders.ts';
+import { finishOrder, recordProgress, type TakenOrder } from '#shared/operations/orders.ts';
 import type { AuditSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';

@@ -5,9 +5,9 @@ import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { readFollowers } from '#shared/operations/followers.ts';
+import { countLeftOut } from '#shared/operations/installation-state.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import { keepSample, readLatestAt, SAMPLE_EVERY_S, type Sample } from '#shared/operations/samples.ts';
-import { countLeftOut } from '#shared/operations/installation-state.ts';
 import type { Log } from '#shared/process/log.ts';
 import { countDelivered, countWebhooks } from '#shared/webhooks/counts.ts';
 

@@ -178,7 +178,11 @@ const registering =
   ({ executor, domain, states }: HandlerDependencies, { decide, quota }: Registering) =>
   async (command: RegisterWebhook, { caller, execution }: Sent): Promise<Outcome> => {
     const ownerId = ownerOf(caller, command.ownerId, POINTER);
-    const made = { ownerId, secret: newSecret(), scopes: scopesOf(caller) ?? scopesOfEvents(policyOf(domain)) };
+    const made = {
+      ownerId,
+      secret: newSecret(),
+      scopes: scopesOf(caller) ?? scopesOfEvents(policyOf(domain)),
+    };
     const targetOf = (id: number): WebhookTarget => ({
       decider: webhook,
       stream: webhookStream(id as WebhookId),

@@ -32,7 +32,9 @@ export const registrationReader =
     const owner = profileOf((await states.load(usersOf(domain), userStream(ownerId))).state);
     return {
       ...(secret !== null && { secret }),
-      ...(owner && { withheld: withheldOf(domain, { eventTypes, scopes }, roleAndAttributesIn(domain, owner)) }),
+      ...(owner && {
+        withheld: withheldOf(domain, { eventTypes, scopes }, roleAndAttributesIn(domain, owner)),
+      }),
     };
   };
 

@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { webhookOf } from '#shared/rest/webhook.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
-import { SCOPES, EVENT_SCOPES } from '../../test/engines/policy.ts';
+import { EVENT_SCOPES, SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
 

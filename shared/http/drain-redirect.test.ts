@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
-import { type DrainRedirect, createDrainRedirect } from './drain-redirect.ts';
+import { createDrainRedirect, type DrainRedirect } from './drain-redirect.ts';
 
 const start = async () => {
   const redirect = createDrainRedirect((_request, response) => void response.end('done'));

@@ -19,7 +19,7 @@ import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { limitBodyTime } from './body-time.ts';
 import { answerBrokenRequest } from './broken-request.ts';
-import { type DrainRedirect, createDrainRedirect } from './drain-redirect.ts';
+import { createDrainRedirect, type DrainRedirect } from './drain-redirect.ts';
 import { limitConnections } from './limit-connections.ts';
 import { listen } from './listen.ts';
 

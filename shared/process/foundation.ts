@@ -11,7 +11,7 @@ import { demandKeys } from '../erasure/lost-keys.ts';
 import { LogWentBack } from '../event-log/errors.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { type GuardedLog, guardHistory } from '../event-log/guard-history.ts';
-import { openConfiguredEventLog, logOutages } from '../event-log/open.ts';
+import { logOutages, openConfiguredEventLog } from '../event-log/open.ts';
 import { demandMoving } from '../follower/observe-follower.ts';
 import { Health } from '../http/health.ts';
 import { demandFreePorts } from '../http/listen.ts';

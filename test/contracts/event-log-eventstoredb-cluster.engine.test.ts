@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-import { openConfiguredEventLog, logOutages } from '#shared/event-log/open.ts';
+import { logOutages, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';

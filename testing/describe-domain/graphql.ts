@@ -6,8 +6,8 @@ import { type Known, randomQuery } from '../graphql/random-query.ts';
 import type { Checks } from './checks.ts';
 import { executeReference } from './graphql-reference.ts';
 import { type Rows, readRows } from './graphql-rows.ts';
-import { isCrowded, type Stage } from './stage.ts';
 import { askingAs, openSeenRows } from './seen-rows.ts';
+import { isCrowded, type Stage } from './stage.ts';
 
 const QUERIES = 40;
 /** Cursors are opaque, PostgreSQL searches words, and addresses are signed for each response. */

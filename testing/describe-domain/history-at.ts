@@ -63,4 +63,4 @@ export const checkByGraphql = async (
 
 /** The states of the search, by version. */
 export const statesOf = ({ situation }: Made): ReadonlyMap<number, AggregateState> =>
-  new Map(situation.steps.flatMap(({ told }) => told).map(({ after }, index) => [index + 1, after]));
+  new Map(situation.steps.flatMap(({ events }) => events).map(({ after }, index) => [index + 1, after]));

@@ -4,10 +4,10 @@ import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
 import { itemsIn } from './forms.ts';
 import { checkByGraphql, momentsOf, statesOf } from './history-at.ts';
+import { stateOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
 import { visibleEventsIfKnown } from './visible-events.ts';
-import { stateOf } from './seen-rows.ts';
 
 /**
  * Every reader sees the events visible to it, the latest first; each leads to the state at that time, and so

@@ -4,9 +4,9 @@ import { refusalsOfCommand } from '#kernel/rest/writes.ts';
 import { type Attempt, attemptsOn } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
+import { askingAs, mayBy, openSeenRows, type SeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import type { Actor, Made, Stage } from './stage.ts';
-import { askingAs, mayBy, openSeenRows, type SeenRows } from './seen-rows.ts';
 
 type Link = { readonly href: string; readonly method?: string };
 

@@ -14,8 +14,8 @@ import {
   keysIn,
   makeBefore,
 } from './items.ts';
-import { requestOf, type Stage } from './stage.ts';
 import { giverOf } from './seen-rows.ts';
+import { requestOf, type Stage } from './stage.ts';
 
 const movesIn = (kind: Kind, list: ListInfo): string => `the order of ${kind.name}.${list.name} after moves`;
 const fullness = (kind: Kind, list: ListInfo): string => `how many ${kind.name}.${list.name} there may be`;

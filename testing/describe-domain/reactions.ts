@@ -5,9 +5,9 @@ import { until } from '../until.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { itemsIn } from './forms.ts';
+import { giverOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
-import { giverOf } from './seen-rows.ts';
 
 /** The name under which its checks are counted. */
 const named = ({ kind, path, target, event, command }: Reaction): string =>

@@ -422,16 +422,16 @@ const checkItems = async (domain: Domain, pool: Pool): Promise<void> => {
         );
         for (const event of Object.values(kind.events)) {
           if (event.list !== list) continue;
-          const [told] =
+          const [eventPart] =
             visibilityOf(domain)
               .types.get(event.type)
               ?.parts.filter(({ names }) => names.has(list.id.name)) ?? [];
           demandEqual(
-            items.filter((item) => told?.isIn({ ...item })).map(({ id }) => id),
+            items.filter((item) => eventPart?.isIn({ ...item })).map(({ id }) => id),
             inPart,
           );
           // An event older than the right does not state the fields that it depends on.
-          if (list.settled.length > 0) demandEqual(told?.isIn({ [list.id.name]: 1 }), true);
+          if (list.settled.length > 0) demandEqual(eventPart?.isIn({ [list.id.name]: 1 }), true);
         }
       }),
       RUNS,
@@ -463,8 +463,8 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
               const { name, spec, effect } = event;
               if (effect === 'changes') continue;
               const isReadable = readableBy.get(rightTo(event))?.has(id) === true;
-              const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
-              const isKnown = maySee(domain, told, asker, findIn(before));
+              const planned = { kind: kind.name, event: name, data: {}, before: was, after: is };
+              const isKnown = maySee(domain, planned, asker, findIn(before));
               demandEqual(
                 { isKnown, name, id, asker },
                 { isKnown: spec.internal !== true && isReadable, name, id, asker },

@@ -5,9 +5,9 @@ import { PIXEL } from '../pixel.ts';
 import type { Checks } from './checks.ts';
 import { isHidden, mayAs, mayReadPart, partsOf, UnknownCondition } from './declared.ts';
 import { addItem, commandOn, type Filling, keysIn, makeBefore, pathOf } from './items.ts';
+import { askingAs, giverOf, openSeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Made, MERGE, type Stage } from './stage.ts';
-import { askingAs, giverOf, openSeenRows } from './seen-rows.ts';
 
 const filesIn = ({ name }: Kind, field: string, list?: ListInfo): string =>
   `the files in ${[name, ...(list === undefined ? [] : [list.name]), field].join('.')}`;

@@ -3,10 +3,10 @@ import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import { freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';
+import { giverOf, stateOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, type Made, MERGE, requestOf, type Stage } from './stage.ts';
 import { wrongValuesOf } from './values.ts';
-import { giverOf, stateOf } from './seen-rows.ts';
 
 /**
  * Forms: a missing, mistyped, too long or unknown field is refused at that field, and a valid form is stored

@@ -6,9 +6,9 @@ import type { Checks } from './checks.ts';
 import { edgesOf } from './edges.ts';
 import { fieldsOfForm } from './forms.ts';
 import { requestFor, typeFor } from './rest-forms.ts';
+import { giverOf, stateOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
-import { giverOf, stateOf } from './seen-rows.ts';
 
 /** The name under which its checks are counted. */
 const limitsOfField = (kind: Kind, { list }: Pick<CommandInfo, 'list'>, name: string): string =>

@@ -2,9 +2,9 @@ import { targetOf } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
 import { mayAs, UnknownCondition } from './declared.ts';
+import { askingAs, openSeenRows, type SeenRows, stateOf } from './seen-rows.ts';
 import { checkSortedPages } from './sorted-pages.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
-import { askingAs, openSeenRows, stateOf, type SeenRows } from './seen-rows.ts';
 
 /** Lists contain the readable aggregates, sorted, filtered on request, in pages without gaps. */
 export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
@@ -16,7 +16,8 @@ export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Prom
   for (const { id } of made) await seenRows.look(kind, id);
   const lists = new Set(made.map((one) => listOf(stage, one)));
   for (const path of lists) {
-    for (const actor of stage.actors) await checkReaders({ stage, checks, kind, seenRows, made, path }, actor);
+    for (const actor of stage.actors)
+      await checkReaders({ stage, checks, kind, seenRows, made, path }, actor);
     await checkPages({ stage, checks, kind, seenRows, made, path });
   }
   const [path] = lists;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { CommandInfo, Row } from '#kernel/registry/registry.ts';
 import { type Attempt, attemptsOn, freshBody } from './attempts.ts';
 import type { Checks } from './checks.ts';
+import { giverOf } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
 import { type Actor, requestOf, type Stage } from './stage.ts';
-import { giverOf } from './seen-rows.ts';
 
 /**
  * Versions and idempotency keys: no request overwrites a newer version, and a repeated request takes effect

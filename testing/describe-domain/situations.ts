@@ -31,7 +31,7 @@ export type Step = {
   readonly actor: PersonKey;
   readonly command: CommandInfo;
   readonly form: Row;
-  readonly told: readonly PlannedEvent[];
+  readonly events: readonly PlannedEvent[];
 };
 
 /** One event of it, with the states before and after. */
@@ -284,7 +284,7 @@ class Search {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
         const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
         const metadata = { at: AT, actor: `user:${actor.id}` as const };
-        const told: PlannedEvent[] = [];
+        const planned: PlannedEvent[] = [];
         let after = state;
         for (const event of events) {
           const before = after;
@@ -292,10 +292,10 @@ class Search {
           const isInternal = Object.values(kind.events).some(
             ({ type, internal }) => type === event.type && internal,
           );
-          told.push({ type: event.type, isInternal, before, after });
+          planned.push({ type: event.type, isInternal, before, after });
         }
         this.#taken.add(command);
-        return { state: after, steps: [...steps, { actor: actor.key, command, form, told }] };
+        return { state: after, steps: [...steps, { actor: actor.key, command, form, events: planned }] };
       } catch (error) {
         if (!(error instanceof Rejection)) throw error;
       }

@@ -4,8 +4,8 @@ import { inDatabase } from '../database/search-everywhere.ts';
 import { follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
-import { type Made, requestOf, type Stage } from './stage.ts';
 import { giverOf } from './seen-rows.ts';
+import { type Made, requestOf, type Stage } from './stage.ts';
 
 /** The name under which its checks are counted. */
 const followed = ({ name }: ViewInfo): string => `who follows ${name}`;
@@ -55,13 +55,13 @@ export const checkViews = async (stage: Stage, checks: Checks): Promise<void> =>
     for (const kind of sharesOf(stage.domain, view))
       await checkEnded(stage, checks.of(ended(view, kind.name)), { view, kind });
   for (const { view, rows } of copies) {
-    const look = async () => ({ told: rows(), there: await rowsOf(stage, view) });
-    const { told, there } = await until(
+    const look = async () => ({ received: rows(), there: await rowsOf(stage, view) });
+    const { received, there } = await until(
       look,
-      (seen) => JSON.stringify(seen.told) === JSON.stringify(seen.there),
+      (seen) => JSON.stringify(seen.received) === JSON.stringify(seen.there),
     ).catch(look);
-    checks.of(followed(view)).equal(told, there, `what who follows ${view.name} was told`);
-    checks.of(followed(view)).equal(told.length > 0, true, `something is in ${view.name}`);
+    checks.of(followed(view)).equal(received, there, `the copy of a subscriber to ${view.name}`);
+    checks.of(followed(view)).equal(received.length > 0, true, `something is in ${view.name}`);
   }
 };
 

@@ -1,7 +1,7 @@
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { partsChangedBy } from './changed-parts.ts';
 import { type Asking, mayAs, mayReadPart, UnknownCondition } from './declared.ts';
-import type { Found, Planned, Situation, PlannedEvent } from './situations.ts';
+import type { Found, Planned, PlannedEvent, Situation } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';
 
 /**
@@ -19,7 +19,7 @@ export const visibleEvents = (stage: Stage, actor: Actor, situation: Situation):
       : parts.some((part) => mayReadPart(asking, kind, part, state.fields));
   };
   return situation.steps
-    .flatMap(({ told }) => told)
+    .flatMap(({ events }) => events)
     .filter(({ before, after, isInternal }) => {
       const parts = partsChangedBy(kind, { before, after });
       return !isInternal && (isReadable(before, parts) || isReadable(after, parts));

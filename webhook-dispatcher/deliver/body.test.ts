@@ -12,7 +12,7 @@ import type {
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { POLICY, EVENT_SCOPES } from '../../test/engines/policy.ts';
+import { EVENT_SCOPES, POLICY } from '../../test/engines/policy.ts';
 import { createComposer } from './body.ts';
 import type { Endpoint, Outgoing, Owner, Shape } from './delivery.ts';
 
