@@ -66,7 +66,7 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
  * which resolvers always read, and history, which is not in the rows.
  */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
-  !/^(_|webhook|eventTypes|auditStatus|history$|coverAddress$)/.test(name) &&
+  !/^(_|webhook|eventTypes|auditStatus|deliveriesConnection$|history$|coverAddress$)/.test(name) &&
   !(type.name === 'Query' && name === 'cursor');
 
 class Writer {
