@@ -9,11 +9,12 @@ import * as z from 'zod';
 import { loadConfig } from '#shared/process/config.ts';
 import { SETTINGS } from '#shared/process/settings.ts';
 import { scaled } from '../testing/load.ts';
+import { KUBERNETES_PAGE, PUBLIC_URL, VALUES } from './engines/chart-values.ts';
 import { callHelm, helmMissing, installHelm, readSchemas, schemasMissing } from './engines/helm.ts';
 
 /**
- * Renders the chart with Helm, and checks it against Kubernetes' schemas and the code. It needs no cluster,
- * and was not tried on one.
+ * Renders the chart with Helm, and checks it against Kubernetes' schemas and the code. It needs no cluster:
+ * `test/kubernetes` installs the chart in one.
  */
 if (helmMissing !== undefined)
   process.stderr.write(`test/helm.engine.test.ts: left out, because ${helmMissing}.\n`);
@@ -31,63 +32,6 @@ const portOf = {
   commands: SETTINGS.INTERNAL_PORT.fallback,
 };
 
-const page = read('docs/kubernetes.md');
-const publicUrl = 'https://annals.example';
-const enabled = { enabled: true };
-const VALUES = {
-  least: { publicUrl },
-  whole: {
-    publicUrl,
-    image: { repository: 'registry.example/annals', tag: '1.2.3' },
-    imagePullSecrets: [{ name: 'registry' }],
-    roles: {
-      command: { autoscaling: enabled },
-      query: { autoscaling: enabled },
-      'webhook-dispatcher': { autoscaling: enabled },
-    },
-    router: { trustedProxies: ['10.0.0.0/8', 'fd00::/8'], service: { annotations: { one: 'two' } } },
-    ingress: { enabled: true, className: 'public', annotations: { one: 'two' }, tlsSecret: 'tls' },
-    monitoring: { serviceMonitor: enabled, rules: enabled, dashboard: enabled },
-    podAnnotations: { one: 'two' },
-  },
-  gateway: {
-    publicUrl,
-    scaler: 'keda',
-    roles: { 'webhook-dispatcher': { autoscaling: { enabled: true, due: 100 } }, command: { tag: 'former' } },
-    gateway: { enabled: true, parentRefs: [{ name: 'public', namespace: 'gateways' }] },
-    networkPolicy: { clients: [{ namespaceSelector: {} }], metrics: [{ namespaceSelector: {} }] },
-  },
-  engines: {
-    publicUrl,
-    settings: { CHANGE_STREAM_URL: 'kafka://kafka:9092', RATE_LIMIT: '200' },
-    secrets: {
-      existing: 'mine',
-      keys: {
-        ...{ MASTER_KEY: 'key', DATABASE_URL: 'database', CLIENT_CERT_SECRET: 'certificates' },
-        ...{
-          EVENT_LOG_URL: 'log',
-          JOB_QUEUE_URL: 'redis',
-          RATE_LIMIT_URL: 'redis',
-          READ_DATABASE_URL: 'replicas',
-        },
-      },
-    },
-    roles: { auth: { settings: { MAIL_FROM: 'Annals <annals@example.com>', MAIL_URL: 'smtp://mail:25' } } },
-  },
-  small: {
-    publicUrl: 'http://annals.internal:8080',
-    settings: { BLOB_URL: 's3://bucket', DRAIN_MS: '5000' },
-    persistence: { existingClaim: 'mine' },
-    networkPolicy: { enabled: false },
-    migrations: { enabled: false },
-    router: { replicas: 1, service: { type: 'LoadBalancer', port: 443 } },
-    nodeSelector: { disk: 'fast' },
-    tolerations: [{ key: 'one', operator: 'Exists' }],
-  },
-  page: z
-    .looseObject({ publicUrl: z.string(), secrets: z.object({ keys: z.record(z.string(), z.string()) }) })
-    .parse(parse(/^```yaml\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '')),
-} as const;
 const SECRETS: Readonly<Record<string, string>> = {
   MASTER_KEY: Buffer.alloc(32).toString('base64'),
   CLIENT_CERT_SECRET: 'x'.repeat(48),
@@ -191,11 +135,11 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
   test.each([
     ['no address', {}],
     ['an address that is none', { publicUrl: 'annals.example' }],
-    ['a value that there is not', { publicUrl, replicas: 3 }],
-    ['a role that there is not', { publicUrl, roles: { reader: { replicas: 1 } } }],
-    ['a setting that is no text', { publicUrl, settings: { RATE_LIMIT: 200 } }],
-    ['a route that leads from nowhere', { publicUrl, gateway: { enabled: true } }],
-    ['a secret that every role needs', { publicUrl, secrets: { keys: { MASTER_KEY: null } } }],
+    ['a value that there is not', { publicUrl: PUBLIC_URL, replicas: 3 }],
+    ['a role that there is not', { publicUrl: PUBLIC_URL, roles: { reader: { replicas: 1 } } }],
+    ['a setting that is no text', { publicUrl: PUBLIC_URL, settings: { RATE_LIMIT: 200 } }],
+    ['a route that leads from nowhere', { publicUrl: PUBLIC_URL, gateway: { enabled: true } }],
+    ['a secret that every role needs', { publicUrl: PUBLIC_URL, secrets: { keys: { MASTER_KEY: null } } }],
   ])('refuses %s', async (_what, values) => {
     await expect(render('refused', values)).rejects.toThrow(/values don't meet the specifications/);
   });
@@ -277,7 +221,7 @@ describe.skipIf(helmMissing !== undefined)('the chart', () => {
   });
 
   test('the page makes the Secret that its values name, and its ingress admits what the router accepts', () => {
-    const made = [...page.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key);
+    const made = [...KUBERNETES_PAGE.matchAll(/--from-literal=(\w+)=/g)].map(([, key = '']) => key);
     expect(made.toSorted()).toEqual(Object.values(VALUES.page.secrets.keys).toSorted());
     const most = Math.max(
       ...[...read('deploy/nginx.conf').matchAll(/client_max_body_size (\d+)m;/g)].map(([, size]) =>
