@@ -157,6 +157,15 @@ export default defineConfig({
           ...limits(300_000),
         },
       },
+      // The chart in the control plane of a cluster, whose programs are built before (package.json).
+      {
+        test: {
+          name: 'kubernetes',
+          include: ['test/kubernetes/*.test.ts'],
+          globalSetup: ['test/engines/start-reaper.ts'],
+          ...limits(600_000, 600_000),
+        },
+      },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres, ...limits(30_000) } },
     ],
   },

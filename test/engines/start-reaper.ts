@@ -10,3 +10,6 @@ export const startReaper = (): void => {
   const program = fileURLToPath(new URL('./reaper.ts', import.meta.url));
   spawn(process.execPath, [program, run], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] }).unref();
 };
+
+/** As a global setup of vitest, for projects without a database. */
+export { startReaper as setup };
