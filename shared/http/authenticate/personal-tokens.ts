@@ -163,7 +163,7 @@ const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<Rea
 const scopesOf = (policy: Policy, { scopes }: Pick<Row, 'scopes'>): readonly string[] =>
   scopes.filter((scope) => policy.scopes.includes(scope));
 
-/** What the authorization server states of a valid token. */
+/** The facts that the authorization server states about a valid token. */
 export type PersonalTokenNow = Pick<Row, 'userId' | 'role' | 'scopes' | 'expiresAtS'> & {
   /** As in `client` of events. */
   readonly id: string;
