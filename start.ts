@@ -15,8 +15,8 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
 };
 
 /**
- * What an installation serves. The domain is loaded in a function, because a declaration may be refused: then
- * only that error is printed.
+ * The domain of an installation. It is loaded in a function, because a declaration may be refused: then only
+ * that error is printed.
  */
 export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
 

@@ -48,7 +48,7 @@ export const personalReadsOf = (domain: Domain): Readonly<Record<string, string>
     ),
   );
 
-/** What rights to parts cover: fields, lists, or certain items of a list. */
+/** The coverage of rights to parts: fields, lists, or certain items of a list. */
 export const partsReportOf = (domain: Domain): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.values(domain.kinds).flatMap((kind) =>

@@ -6,7 +6,7 @@ import type { FollowedRoles } from './followed-roles.ts';
 import { type Follower, startFollower } from './follower.ts';
 import { type Happened, mayHear, type Viewer } from './should-hear.ts';
 
-/** What to follow, as which user and through which interface. */
+/** A subscription, with its user and its interface. */
 export type FollowerKind = {
   readonly viewer: Viewer;
   readonly asks: string;

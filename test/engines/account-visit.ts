@@ -91,7 +91,7 @@ export const openAccountVisit = async (
   };
 };
 
-/** What the rows of a table need of the fixtures below. */
+/** The fixtures that the rows of a table need. */
 export type Visitor = Pick<AccountVisit, 'site' | 'authorizeUrl'> & {
   readonly browser: HandBrowser;
   begin(more?: More, using?: HandBrowser): Promise<Seen>;

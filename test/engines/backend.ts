@@ -24,7 +24,7 @@ import { type CommandSide, type CommandWorld, createCommandWorld, registerUser }
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 
-/** Whoever asks; without scopes they have all. */
+/** A caller; by default with all scopes. */
 export type Asker = { readonly id: UserId; readonly role: Role; readonly scopes?: readonly string[] };
 const ANONYMOUS = null;
 

@@ -56,7 +56,7 @@ test.each(RELEASES.filter(([, commit]) => releaseMissing(commit) === undefined))
 );
 
 type Answers = Readonly<Record<string, { readonly status: number; readonly body: unknown }>>;
-/** What a release found, and what there was when it was stopped. */
+/** The data that a release found, and the data when it was stopped. */
 type Used = { readonly before: Answers; readonly after: Answers };
 
 const ADMIN = 'test-admin';
@@ -87,7 +87,7 @@ const makeDataFolder = async () => {
   return { use, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** What the first release has made, and what is written to by each. */
+/** The items that the first release has made, and those that each release changes. */
 type Made = {
   readonly admin: { readonly clientId: string; readonly secret: string };
   readonly scopes: readonly string[];
@@ -161,7 +161,7 @@ const write = async ({ made, session, sink, token, ada }: Writing): Promise<void
   const theirs = { title: 'Moria', body: '', tags: [], authorId: gone };
   const draft = await post('/articles', { ...theirs, publish: false });
   made.articles.push(await post('/articles', { ...theirs, publish: true }));
-  // What is there already is changed.
+  // Changes existing items.
   for (const id of made.articles)
     await post(`/articles/${id}/comments`, { text: `The ${made.articles.length}.` }, ada.token);
   for (const id of made.articles.slice(1))

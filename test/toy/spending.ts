@@ -56,7 +56,7 @@ const request = aggregate('request', {
   reactions: { employee: { deleted: { run: 'delete' } } },
 });
 
-/** What of its budget a team has spent. */
+/** The part of its budget that a team has spent. */
 const spending = view('spending', {
   says: 'What of its budget a team has spent.',
   of: [team, request],
