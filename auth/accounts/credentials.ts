@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { loadArgon2id } from './argon2id.ts';
-import { createTurns, TooBusy } from './turns.ts';
+import { createSemaphore, TooBusy } from './semaphore.ts';
 
 /**
  * Passwords as argon2id PHC strings. They are not in events, because an old hash must not outlive a change.
@@ -29,21 +29,21 @@ const AT_ONCE_MAX = 2;
 const WAITING_MAX = 100;
 
 export const createCredentials = async (pool: Pool): Promise<Credentials> => {
-  const inTurn = createTurns({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
+  const limited = createSemaphore({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
   const nobodys = await hashPassword('nobody has this password');
   return {
     async verify(userId, password) {
       const phc = await selectPhc(pool, userId ?? NOBODY);
-      const isRight = await inTurn(() => verifyPassword(password, phc ?? nobodys));
+      const isRight = await limited(() => verifyPassword(password, phc ?? nobodys));
       if (userId === undefined || phc === undefined || !isRight) return false;
       // If the queue is full, the next sign-in renews the hash.
-      if (isOutdated(phc)) await inTurn(() => renew(pool, userId, { password, phc })).catch(unlessBusy);
+      if (isOutdated(phc)) await limited(() => renew(pool, userId, { password, phc })).catch(unlessBusy);
       return true;
     },
-    set: async (userId, password) => upsertPhc(pool, userId, await inTurn(() => hashPassword(password))),
+    set: async (userId, password) => upsertPhc(pool, userId, await limited(() => hashPassword(password))),
     changedAt: (userId) => selectChangedAt(pool, userId),
-    hash: (password) => inTurn(() => hashPassword(password)),
-    matches: (password, phc) => inTurn(() => verifyPassword(password, phc)),
+    hash: (password) => limited(() => hashPassword(password)),
+    matches: (password, phc) => limited(() => verifyPassword(password, phc)),
   };
 };
 

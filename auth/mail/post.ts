@@ -1,5 +1,5 @@
 import type { Log } from '#shared/process/log.ts';
-import { createTurns, TooBusy } from '../accounts/turns.ts';
+import { createSemaphore, TooBusy } from '../accounts/semaphore.ts';
 import type { Mail, Message } from './mail.ts';
 
 /**
@@ -20,7 +20,7 @@ const WAITING_MAX = 100;
 
 /** On disposal, queued messages are still sent. */
 export const createPost = ({ mail, log }: { mail: Mail | undefined; log: Log }): Post => {
-  const inTurn = createTurns({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
+  const limited = createSemaphore({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
   const underway = new Set<Promise<void>>();
   const deliver = async (make: () => Promise<Message | undefined>): Promise<void> => {
     const message = await make();
@@ -30,7 +30,7 @@ export const createPost = ({ mail, log }: { mail: Mail | undefined; log: Log }):
     isThere: mail !== undefined,
     reachesPeople: mail?.reachesPeople === true,
     send(make) {
-      const sending = inTurn(() => deliver(make)).catch((err: unknown) =>
+      const sending = limited(() => deliver(make)).catch((err: unknown) =>
         log.warn(
           { err },
           err instanceof TooBusy

@@ -8,13 +8,19 @@ export class TooBusy extends Error {
   }
 }
 
-export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
  * A semaphore with a bounded queue: runs tasks in order, and rejects with `TooBusy` at once if the queue is
  * full.
  */
-export const createTurns = ({ atOnceMax, waitingMax }: { atOnceMax: number; waitingMax: number }): Turns => {
+export const createSemaphore = ({
+  atOnceMax,
+  waitingMax,
+}: {
+  atOnceMax: number;
+  waitingMax: number;
+}): Semaphore => {
   let working = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { createTurns, TooBusy } from './turns.ts';
+import { createSemaphore, TooBusy } from './semaphore.ts';
 
 /** A task that runs until it is released. */
 const held = () => {
@@ -9,16 +9,16 @@ const held = () => {
 };
 
 test('a fixed number run, a fixed number wait, and the next is rejected at once', async () => {
-  const inTurn = createTurns({ atOnceMax: 2, waitingMax: 1 });
+  const limited = createSemaphore({ atOnceMax: 2, waitingMax: 1 });
   const begun: number[] = [];
   const jobs = [held(), held(), held()];
   const results = jobs.map((job, index) =>
-    inTurn(() => {
+    limited(() => {
       begun.push(index);
       return job.work();
     }),
   );
-  await expect(inTurn(async () => {})).rejects.toThrow(TooBusy);
+  await expect(limited(async () => {})).rejects.toThrow(TooBusy);
   expect(begun).toEqual([0, 1]);
   jobs[0]?.letGo();
   await results[0];
@@ -31,9 +31,9 @@ test('a fixed number run, a fixed number wait, and the next is rejected at once'
 });
 
 test('a failed task frees its slot', async () => {
-  const inTurn = createTurns({ atOnceMax: 1, waitingMax: 5 });
-  const failing = inTurn(() => Promise.reject(new RangeError('x')));
-  const next = inTurn(async () => 'done');
+  const limited = createSemaphore({ atOnceMax: 1, waitingMax: 5 });
+  const failing = limited(() => Promise.reject(new RangeError('x')));
+  const next = limited(async () => 'done');
   await expect(failing).rejects.toThrow(RangeError);
   expect(await next).toBe('done');
 });
