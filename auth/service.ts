@@ -19,12 +19,12 @@ import { accountRoutes } from './accounts/routes.ts';
 import { withConsole } from './clients/built-in.ts';
 import { migrateClients } from './clients/client-table.ts';
 import { type Clients, createClients } from './clients/clients.ts';
-import { tellNewScopes } from './clients/new-scopes.ts';
+import { logNewScopes } from './clients/new-scopes.ts';
 import { registrationRoutes } from './clients/registration.ts';
 import { clientRoutes } from './clients/routes.ts';
+import { startAddressNotices } from './mail/address-notices.ts';
 import type { Mail } from './mail/mail.ts';
 import { createPost } from './mail/post.ts';
-import { startTellingOfAddress } from './mail/tell-of-address.ts';
 import { withAccountClient } from './own-account/account-client.ts';
 import { migratePasswordResets } from './password-reset/reset-table.ts';
 import { recordEndedGrant } from './provider/ended-grants.ts';
@@ -84,7 +84,7 @@ export type AuthService = AsyncDisposable & {
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
   const { pool, eventLog, log, config, mail } = dependencies;
   await migrateTables(dependencies);
-  await tellNewScopes({ pool, scopes: policyOf(dependencies.domain).scopes, log });
+  await logNewScopes({ pool, scopes: policyOf(dependencies.domain).scopes, log });
   await using opening = new AsyncDisposableStack();
   const codec = createCodec(dependencies);
   const record = createSecurityLog({ ...dependencies, codec });
@@ -93,7 +93,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const post = opening.use(createPost({ mail, log }));
   const readProfile = createReadProfile({ eventLog, codec });
   // Before the directory starts: it begins at the directory's checkpoint.
-  if (mail !== undefined) opening.use(await startTellingOfAddress({ ...dependencies, mail, readProfile }));
+  if (mail !== undefined) opening.use(await startAddressNotices({ ...dependencies, mail, readProfile }));
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
 
   const registered = createClients({ ...dependencies, persons, record, onEnded });

@@ -159,7 +159,7 @@ test.each([
   ['it was not there yet', problem(503, 'not_yet_visible', NOW)],
   ['a proxy has nobody to ask', ((response) => void response.writeHead(502).end('<html>')) as Answer],
   ['the same request was running', problem(409, 'idempotency_key_in_use')],
-])('a write is sent again with the same key if %s', async (_, failure) => {
+])('a write is retried with the same key if %s', async (_, failure) => {
   answers = [failure, written()];
   expect(await clientOf().articles.publish(7)).toEqual(WRITTEN);
   const keys = asked.map(({ headers }) => headers['idempotency-key']);
@@ -192,7 +192,7 @@ test.each([
   [503, 'parked'],
   [500, 'internal'],
   [403, 'forbidden'],
-])('a %s is an error with its code, and is not sent again', async (status, code) => {
+])('a %s is an error with its code, and is not retried', async (status, code) => {
   const client = clientOf();
   answers = [problem(status, code)];
   const error = await client.articles.publish(7).catch((thrown: unknown) => thrown);

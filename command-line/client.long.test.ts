@@ -4,7 +4,7 @@ import type { StreamName } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { policyOf } from '#shared/policy.ts';
-import { tellNewScopes } from '../auth/clients/new-scopes.ts';
+import { logNewScopes } from '../auth/clients/new-scopes.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { runCommandLine } from './program.ts';
 
@@ -126,7 +126,7 @@ test('a client gets the scopes added since its last change, once, and no others'
   });
   const told: unknown[] = [];
   const log = { warn: ((given: unknown) => void told.push(given)) as never };
-  await tellNewScopes({ pool, scopes: policyOf(publishing).scopes, log });
+  await logNewScopes({ pool, scopes: policyOf(publishing).scopes, log });
   expect(told).toEqual([{ clients: { importer: ['read:comments'] } }]);
   expect((await annals.call('grant-scopes', '--all')).output).toBe(
     'importer may ask for read:articles read:comments.',

@@ -23,7 +23,7 @@ test.each<[readonly string[], string]>([
   [['/articles/7'], `${URL}/articles/7`],
   [['console', '--url', 'https://annals.example/'], 'https://annals.example/console'],
   [['docs', '--json'], `{"url":"${URL}/docs"}`],
-])('%j prints the address where there is no browser', async (args, output) => {
+])('%j prints the address without a browser', async (args, output) => {
   expect(await call(args)).toEqual({ exit: 0, output, complaint: '' });
 });
 

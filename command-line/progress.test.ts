@@ -39,7 +39,7 @@ test.each([
   [59, '59 s'],
   [61, '1 min 1 s'],
   [7_265, '2 h 1 min'],
-])('%d seconds are told as %s', (seconds, told) => {
+])('%d seconds are shown as %s', (seconds, told) => {
   expect(duration(seconds)).toBe(told);
 });
 

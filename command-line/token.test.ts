@@ -120,7 +120,7 @@ test.each<[string, number, string, string]>([
     'There is no token for development-admin: invalid_scope, there is no such scope.',
   ],
   ['something else that answers', 200, '<html>', 'is not Annals (status 200)'],
-])('%s is told', async (_, status, body, complaint) => {
+])('%s is reported', async (_, status, body, complaint) => {
   await using folder = await temporaryFolder();
   await using server = await answering(status, body);
   await writeFirstMinute(folder.path, { ...CONTENT, url: server.url });

@@ -98,7 +98,7 @@ test.each([
   ['types beside values', `import { type Y, z } from './z.ts';`],
   ['the type of a module', `type Y = typeof import('./y.ts');`],
   ['types that are passed on', `export type { Y } from './y.ts';`],
-])('a circle of %s is found', (_, source) => {
+])('a cycle of %s is found', (_, source) => {
   const others = ['y', 'z'].map(
     (name) =>
       [

@@ -65,7 +65,7 @@ test.each([
   ['a comment', '/** Such as an article. */\n  // or its author\nconst x = 1; // article'],
   ['a word that only looks like one', `const particle = 'commentary'; app.post('/x');`],
   ['a role in another sense', 'const author = readFile(path);'],
-])('%s is none', (_, source) => {
+])('%s is not one', (_, source) => {
   expect(findMentions(publishing, new Map([['query/x.ts', source]]))).toEqual([]);
 });
 

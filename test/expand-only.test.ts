@@ -75,7 +75,7 @@ test.each([
   'alter table thing drop constraint named, drop constraint "is right"',
   "create function g() returns int language sql as 'select 1'",
   '-- Unused since 0.2.0, which reads remarks instead.\nalter table thing drop column note',
-])('%s disturbs nobody', async (sql) => {
+])('%s breaks nothing', async (sql) => {
   expect(await disturbances([before, { name: '2', sql }], '0.3.0')).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ test.each([
   ['the tests alone', 4, 1],
   ['as much again', 8, 3],
   ['sixteen at once', 16, 7],
-])('limits are as long as they must be with %s', (_, processes, slowness) => {
+])('limits scale with %s', (_, processes, slowness) => {
   expect(slownessOf(processes, 2)).toBe(slowness);
 });
 

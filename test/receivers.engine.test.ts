@@ -164,7 +164,7 @@ describe.each(RECEIVERS)('%s', (_, start) => {
     ['signed by one that it has and one that it has not yet', { secrets: [STRANGE, SECRET] }],
     ['a little old', { ageSeconds: 200 }],
     ['from a clock that is a little fast', { ageSeconds: -200 }],
-  ])('takes what is %s', async (_, sent) => {
+  ])('accepts a request that is %s', async (_, sent) => {
     const { id, status } = await send(receiver.url, sent);
     expect(status, receiver.complaints()).toBeLessThan(300);
     await until(receiver.received, (ids) => ids.includes(id), DEADLINE_MS);
@@ -190,7 +190,7 @@ describe.each(RECEIVERS)('%s', (_, start) => {
       { instead: { body: '{"id":"forged","type":"comment.added","subject":"comment-9001"}' } },
     ],
     ['cut off', { instead: { body: '' } }],
-  ])('refuses what is %s', async (_, sent) => {
+  ])('refuses a request that is %s', async (_, sent) => {
     const before = receiver.received().length;
     expect(await send(receiver.url, sent)).toMatchObject({ status: 401 });
     const { id } = await send(receiver.url);

@@ -35,7 +35,7 @@ test('replaces each replica by the given command, in the order of roles that rea
 test.each([
   'copies_of() { false; }\nreplace() { true; }',
   'copies_of() { echo one two; }\nreplace() { [ "$1" = projector ]; }',
-])('ends where something fails, and leaves the others as they are: %j', (functions) => {
+])('stops at a failure, and keeps the other replicas: %j', (functions) => {
   const { status, stdout } = run(write('copies.sh', functions));
   expect(status).not.toBe(0);
   expect(stdout).not.toContain('query two');

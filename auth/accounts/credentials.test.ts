@@ -36,6 +36,6 @@ test.each([
     'that would take all memory',
     '$argon2id$v=19$m=99999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
   ],
-])('a stored hash that is %s is told, not taken for a wrong password', async (_what, phc) => {
+])('a stored hash that is %s is an error, not a wrong password', async (_what, phc) => {
   await expect(verifyPassword('x', phc)).rejects.toThrow('not an argon2id PHC string');
 });

@@ -77,7 +77,7 @@ export const openDirectory = async (
   await deleteOldSignUps(pool);
   const emailHash = createEmailHash(masterKey);
   const leastRole = leastRoleOf(domain);
-  const told = ['role', ...attributesOf(domain).map(({ wire }) => wire)];
+  const tokenFields = ['role', ...attributesOf(domain).map(({ wire }) => wire)];
   const reading = {
     codec: createCodec(dependencies),
     log,
@@ -94,7 +94,7 @@ export const openDirectory = async (
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
       for (const event of await readable(reading, events))
-        await hear(connection, event, { emailHash, leastRole, told });
+        await applyEvent(connection, event, { emailHash, leastRole, tokenFields });
     },
   });
   return {
@@ -165,16 +165,16 @@ const passOver =
     return [];
   };
 
-type Hearing = {
+type Applying = {
   readonly emailHash: (email: string) => string;
   readonly leastRole: Role;
-  readonly told: readonly string[];
+  readonly tokenFields: readonly string[];
 };
 
-const hear = async (
+const applyEvent = async (
   connection: Connection,
   event: DecodedEvent<Followed>,
-  { emailHash, leastRole, told }: Hearing,
+  { emailHash, leastRole, tokenFields }: Applying,
 ): Promise<void> => {
   const { version } = event;
   const { userId, email, role } = event.data;
@@ -194,5 +194,5 @@ const hear = async (
   // A token carries its user's role and the attributes that rights compare. Older tokens end; the next
   // refresh issues one with the new values.
   const data: Readonly<Record<string, unknown>> = event.data;
-  if (told.some((name) => data[name] !== undefined)) await revoke(connection, 'user', String(userId));
+  if (tokenFields.some((name) => data[name] !== undefined)) await revoke(connection, 'user', String(userId));
 };

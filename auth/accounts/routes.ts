@@ -13,8 +13,8 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
+import { notifyOfChange } from '../mail/notify-of-change.ts';
 import type { Post } from '../mail/post.ts';
-import { tellOfChange } from '../mail/tell-of-change.ts';
 import { ownAccountRoutes } from '../own-account/routes.ts';
 import { createFormTokens } from '../pages/form-token.ts';
 import { PAGE_PATHS } from '../pages/page-paths.ts';
@@ -78,7 +78,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
   const { pool, masterKey, issuerUrl, log } = dependencies;
   const attempts = createAttempts({ pool, masterKey });
   const seal = createRecordSeal(masterKey);
-  const told = {
+  const audited = {
     ...dependencies,
     record: recordAfterwards(dependencies),
     recordOrFail: dependencies.record,
@@ -91,12 +91,12 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     tickets: createTickets({ pool, seal }),
     pending: createPendingSignUps({ pool, seal }),
     passkeys: createPasskeys({
-      ...told,
+      ...audited,
       rp: relyingPartyOf(issuerUrl),
-      onRefused: (userId) => tellOfChange(told, { userId }, COPIED, 'A passkey was refused'),
+      onRefused: (userId) => notifyOfChange(audited, { userId }, COPIED, 'A passkey was refused'),
     }),
-    secondFactors: createSecondFactors(told),
-    ownTokens: createOwnTokens(told),
+    secondFactors: createSecondFactors(audited),
+    ownTokens: createOwnTokens(audited),
     codeLimits: createCodeLimits(attempts),
     recoveryLimits: createRecoveryLimits(attempts),
     tokens: createFormTokens(masterKey),
@@ -113,7 +113,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
       signInRoutes(shared),
       consentRoutes(shared),
       deviceGuesses(attempts),
-      ownAccountRoutes({ ...shared, ...told }),
+      ownAccountRoutes({ ...shared, ...audited }),
     )
     .use([...PAGE_PATHS], answerPageErrors(log));
 };

@@ -4,7 +4,7 @@ import type { UserId } from '#shared/brands.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import { clientAddress } from '#shared/http/client-address.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
-import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { CODE_MAX, type SecondFactorView, secondFactorPage } from '../pages/second-factor-page.ts';
@@ -18,11 +18,11 @@ import { fieldsOf, readForm } from './form.ts';
 import { type Asked, askedOf, CANCELLED, clientNameOf, finish, formTargetsFor } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 import type { Person } from './person-table.ts';
-import { mayTell, type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
+import { mayNotify, type SignInLimits, waitSeconds, waitText } from './sign-in-limits.ts';
 import { finishSignIn, recordLock, type SignInFinish } from './sign-in-outcome.ts';
 
 export type SecondStepDependencies = SignInFinish &
-  TellDependencies & {
+  NotifyDependencies & {
     readonly persons: Pick<Persons, 'byId'>;
     readonly credentials: Pick<Credentials, 'changedAt'>;
     readonly secondFactors: Pick<SecondFactors, 'of' | 'use'>;
@@ -108,7 +108,7 @@ const submit = async (
     return finishSignIn(dependencies, { request, response }, { person, amr: ['pwd', 'otp', 'mfa'] });
   }
   if (admitted.locksIfWrong) {
-    await tellOfTries(dependencies, person, tried.account);
+    await notifyOfTries(dependencies, person, tried.account);
     await recordLock(record, { request, asked, person, attempts: admitted.attempts });
   }
   again({ [field]: WRONG[field] }, 422);
@@ -121,7 +121,7 @@ const WRONG = {
 
 const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Person): Promise<void> => {
   const left = (await dependencies.secondFactors.of(person.userId))?.codesLeft ?? 0;
-  tellOfChange(
+  notifyOfChange(
     dependencies,
     person,
     `somebody signed in to your account with a recovery code. You have ${left} left.`,
@@ -130,15 +130,15 @@ const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Pers
 };
 
 /** The password was right, so the codes alone still protect the account: warn its owner. */
-const tellOfTries = async (
+const notifyOfTries = async (
   dependencies: SecondStepDependencies,
   person: Person,
   account: string,
 ): Promise<void> => {
-  if (!(await mayTell(dependencies.attempts, account))) return;
+  if (!(await mayNotify(dependencies.attempts, account))) return;
   const what =
     'somebody signed in with your password and not with a code: they tried until no more tries were left. So your password is known.';
-  tellOfChange(dependencies, person, what, 'Somebody knows your password');
+  notifyOfChange(dependencies, person, what, 'Somebody knows your password');
 };
 
 /** The person whose password was right, as long as it is still their password and they still use codes. */

@@ -28,7 +28,7 @@ const CODES_PER_DEVICE: Allowance = { name: 'second-factor-device', burst: 10, i
  */
 const RECOVERY_PER_ACCOUNT: Allowance = { name: 'recovery-code-account', burst: 10, intervalMs: 300_000 };
 /** The time after which as many codes can be guessed again. */
-const TOLD_PER_ACCOUNT: Allowance = { name: 'second-step-told', burst: 1, intervalMs: 10 * 300_000 };
+const NOTICES_PER_ACCOUNT: Allowance = { name: 'second-step-told', burst: 1, intervalMs: 10 * 300_000 };
 
 /** The account, as a keyed hash or by id; the browser, if its owner is known to have signed in with it. */
 type Tried = { readonly account: string; readonly address: string; readonly device: string | undefined };
@@ -80,8 +80,8 @@ export const createRecoveryLimits = (attempts: Attempts): SignInLimits => ({
 });
 
 /** Returns whether the last warning to the owner of an account was long enough ago. */
-export const mayTell = async (attempts: Attempts, account: string): Promise<boolean> =>
-  (await attempts.take(TOLD_PER_ACCOUNT, account)).granted;
+export const mayNotify = async (attempts: Attempts, account: string): Promise<boolean> =>
+  (await attempts.take(NOTICES_PER_ACCOUNT, account)).granted;
 
 type Allowances = {
   readonly perDevice: Allowance;

@@ -27,7 +27,7 @@ test.each<[string, Partial<typeof good>, string[]]>([
   ['the address as password', { password: 'ADA@example.com' }, ['password']],
   ['a known password', { password: 'Password123' }, ['password']],
   ['everything', { name: ' ', email: '', password: '' }, ['name', 'email', 'password']],
-])('with %s wrong, that is told', async (_what, change, expected) =>
+])('a wrong %s is reported', async (_what, change, expected) =>
   expect(Object.keys(await problemsIn({ ...good, ...change }))).toEqual(expected),
 );
 
@@ -56,6 +56,6 @@ test.each([
   'w7#kQp2!xz',
   'пять зелёных слонов',
   '长城上的月光很亮很亮',
-])('"%s" is good: there is no rule about what it is made of', async (password) =>
+])('"%s" is accepted: there are no rules of composition', async (password) =>
   expect(await problemsIn({ ...lovelace, password })).toEqual({}),
 );

@@ -26,7 +26,7 @@ test.each([
   // If resources are below a path, pages are still at the root.
   ['https://annals.example/api', ['https://annals.example/api/console', 'https://annals.example/console']],
   ['http://localhost:4000', ['http://localhost:4000/console']],
-])('of an installation at %s it is sent back to %j', async (publicUrl, redirectUris) => {
+])('at %s its redirect URIs are %j', async (publicUrl, redirectUris) => {
   expect(await withConsole(clients, publishing, publicUrl).find('console')).toMatchObject({
     redirectUris,
     firstParty: true,

@@ -32,7 +32,7 @@ const LACKING = `
 
 type Telling = { readonly pool: Pool; readonly scopes: readonly string[]; readonly log: Pick<Log, 'warn'> };
 
-export const tellNewScopes = async ({ pool, scopes, log }: Telling): Promise<void> => {
+export const logNewScopes = async ({ pool, scopes, log }: Telling): Promise<void> => {
   const lacking = await findNewScopes(pool, scopes);
   if (lacking.length === 0) return;
   const clients = Object.fromEntries(lacking.map(({ clientId, scopes: lacked }) => [clientId, lacked]));

@@ -133,7 +133,7 @@ describe('POST /clients', () => {
     ['a field that there is not', { ...WEB, secretHash: 'x' }, '/secretHash'],
     ['a service account of one’s choice', { ...SERVICE, serviceAccount: 1 }, '/serviceAccount'],
     ['a list', [], ''],
-  ])('%s is refused by its place', async (_, body, pointer) => {
+  ])('%s is refused with its pointer', async (_, body, pointer) => {
     const answer = await send('POST', '/clients', { body });
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer }] } });
   });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { name as nameField } from '#shared/commands/fields.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
 import { fieldsOf } from '../accounts/form.ts';
-import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { type PasskeysView, passkeysPage } from '../pages/account/passkeys-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
@@ -16,7 +16,7 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = TellDependencies &
+type Dependencies = NotifyDependencies &
   Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys'>;
 
 const ID_MAX = 50;
@@ -80,7 +80,7 @@ const add = async (
     content !== undefined &&
     (await dependencies.passkeys.add(visitor.userId, made, circumstancesOf(visitor)));
   if (!isAdded) return answer(dependencies, visitor, { name, problems: { form: NOT_TAKEN }, status: 422 });
-  tellOfChange(
+  notifyOfChange(
     dependencies,
     visitor,
     'a passkey was added to your account: one can sign in with it, without your password.',
@@ -90,7 +90,7 @@ const add = async (
 
 const remove = async (dependencies: Dependencies, visitor: Visitor, id: string): Promise<void> => {
   const isRemoved = await dependencies.passkeys.remove(visitor.userId, id, circumstancesOf(visitor));
-  if (isRemoved) tellOfChange(dependencies, visitor, 'a passkey was removed from your account.');
+  if (isRemoved) notifyOfChange(dependencies, visitor, 'a passkey was removed from your account.');
   goTo(visitor, PATHS.passkeys, isRemoved ? 'removed' : undefined);
 };
 

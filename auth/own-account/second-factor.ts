@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type Html, html } from '#shared/html.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
 import { fieldsOf } from '../accounts/form.ts';
-import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { newRecoveryCodesPage, renewRecoveryCodesPage } from '../pages/account/recovery-codes-pages.ts';
 import { answerPage } from '../pages/answer-page.ts';
@@ -21,7 +21,7 @@ import { type EndDependencies, endSessions, renewSession } from './end-access.ts
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = TellDependencies &
+type Dependencies = NotifyDependencies &
   EndDependencies &
   Pick<
     OwnAccountDependencies,
@@ -73,7 +73,7 @@ const turnOn = async (
   // Sessions that were opened by the password alone may be an attacker's.
   await endSessions(dependencies, visitor, ({ uid }) => uid !== visitor.sessionUid);
   await renewSession(dependencies.provider, visitor, ['otp', 'mfa']);
-  tellOfChange(
+  notifyOfChange(
     dependencies,
     visitor,
     'codes from an app are asked for from now on when you sign in with your password.',
@@ -99,7 +99,7 @@ const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: s
     });
   }
   if (await dependencies.secondFactors.turnOff(visitor.userId, circumstancesOf(visitor)))
-    tellOfChange(
+    notifyOfChange(
       dependencies,
       visitor,
       'codes from an app were turned off: the password of your account is enough to sign in.',
@@ -219,7 +219,7 @@ const qrCode = (text: string, label: string): Html => {
 <rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000"/></svg>`;
 };
 
-type CodesDependencies = TellDependencies & Pick<OwnAccountDependencies, 'tokens' | 'secondFactors'>;
+type CodesDependencies = NotifyDependencies & Pick<OwnAccountDependencies, 'tokens' | 'secondFactors'>;
 
 /** Issues new recovery codes to a person who has used up or lost the former ones. */
 export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => ({
@@ -239,7 +239,7 @@ export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => (
       circumstancesOf(visitor),
     );
     if (codes === undefined) return goTo(visitor, PATHS.security);
-    tellOfChange(
+    notifyOfChange(
       dependencies,
       visitor,
       'new recovery codes were made for your account; those of before are good no more.',

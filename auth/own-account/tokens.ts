@@ -2,20 +2,20 @@ import * as z from 'zod';
 import { name as nameField } from '#shared/commands/fields.ts';
 import { mustConfirm } from '../accounts/confirmed.ts';
 import { fieldsOf } from '../accounts/form.ts';
-import type { TellDependencies } from '../mail/tell-of-change.ts';
+import type { NotifyDependencies } from '../mail/notify-of-change.ts';
 import { PATHS } from '../pages/account/account-page.ts';
 import { LIFETIMES, type Lifetime, type TokensView, tokensPage } from '../pages/account/tokens-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { copyScript } from '../pages/page-script.ts';
 import { inWords } from '../pages/scope-words.ts';
 import { daysFromNow, tokenScopesOf } from '../personal-tokens/personal-tokens.ts';
-import { tellOfToken } from '../personal-tokens/routes.ts';
+import { notifyOfToken } from '../personal-tokens/routes.ts';
 import { TOKENS_MAX } from '../personal-tokens/token-table.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = TellDependencies &
+type Dependencies = NotifyDependencies &
   Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'ownTokens'>;
 
 const ID_MAX = 50;
@@ -65,7 +65,7 @@ const create = async (
   const made = await dependencies.ownTokens.make(visitor.userId, wanted, circumstancesOf(visitor));
   if (made === undefined)
     return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
-  tellOfToken(dependencies, visitor, made.made);
+  notifyOfToken(dependencies, visitor, made.made);
   // Not by a redirect: only this answer contains the token.
   const { issuerUrl } = dependencies;
   return answer(dependencies, visitor, {

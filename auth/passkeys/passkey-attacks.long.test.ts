@@ -15,7 +15,7 @@ describe('an attack on the registration of a passkey', () => {
     ['one for another challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
     ['a signature of a sign-in', { type: 'webauthn.get' }],
     ['one by whom nobody has verified', { flags: 0x01 }],
-  ])('%s is not taken', async (_what, twist) => {
+  ])('%s is refused', async (_what, twist) => {
     const { account } = await world.signedIn();
     const answer = await register(account, openAuthenticator(world.site.url), twist);
     expect([answer.status, answer.body.includes('This passkey could not be added')]).toEqual([422, true]);
@@ -69,7 +69,7 @@ describe('an attack on the sign-in by a signature', () => {
     ['by another key', { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }],
     ['in the name of somebody else', { userHandle: Buffer.alloc(32, 7).toString('base64url') }],
     ['that makes a passkey', { type: 'webauthn.create' }],
-  ])('one %s signs nobody in', async (_what, twist) => {
+  ])('a signature %s signs nobody in', async (_what, twist) => {
     const { key } = await withPasskey();
     const { account, answer } = await signInBy(key, twist);
     expect([answer.status, answer.body.includes('This passkey is good for no account here.')]).toEqual([

@@ -16,11 +16,11 @@ import { mustConfirm } from '../accounts/confirmed.ts';
 import { answerJson, forPrograms, isProgram } from '../answer-json.ts';
 import { circumstancesOf } from '../clients/by.ts';
 import { demandScopes } from '../clients/demand-rights.ts';
-import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
+import { type NotifyDependencies, notifyOfChange } from '../mail/notify-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { daysFromNow, LIFETIME_DAYS_MAX, type OwnTokens, type PersonalToken } from './personal-tokens.ts';
 
-type Dependencies = TellDependencies &
+type Dependencies = NotifyDependencies &
   Pick<OwnAccountDependencies, 'pool' | 'secondFactors'> & {
     readonly domain: Domain;
     readonly ownTokens: OwnTokens;
@@ -84,7 +84,7 @@ const create =
     const by = circumstancesOf({ caller, requestId: requestIdOf(request) });
     const created = await dependencies.ownTokens.make(caller.userId, wanted, by);
     if (created === undefined) throw new Rejection('too_many_tokens');
-    tellOfToken(dependencies, caller, created.made);
+    notifyOfToken(dependencies, caller, created.made);
     response.status(201).location(`/account/tokens/${created.made.id}`);
     answerJson(request, response, {
       text: JSON.stringify({ ...representationOf(created.made), token: created.secret }),
@@ -134,12 +134,12 @@ const remove =
   };
 
 /** Mails the owner, so that they learn of a token that somebody else created. */
-export const tellOfToken = (
-  dependencies: TellDependencies,
+export const notifyOfToken = (
+  dependencies: NotifyDependencies,
   owner: { readonly userId: UserId },
   { name }: Pick<PersonalToken, 'name'>,
 ): void =>
-  tellOfChange(
+  notifyOfChange(
     dependencies,
     owner,
     `a personal access token was created for your account: “${name}”. Programs that have it act for you until it expires or you revoke it.`,

@@ -89,7 +89,7 @@ test.each<[Record<string, string>, string]>([
     'PUBLIC_URL is https, this process speaks http, and TRUST_PROXY is 0.',
   ],
   [{ ISSUER_URL: 'http://auth.localhost' }, 'ISSUER_URL has another origin than PUBLIC_URL.'],
-])('%j is warned of', async (settings, says) => {
+])('%j gives a warning', async (settings, says) => {
   const { found } = await examine(settings);
   expect(found).toContainEqual(expect.objectContaining({ check: 'settings', outcome: 'warn', says }));
 });

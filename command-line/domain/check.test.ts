@@ -362,7 +362,7 @@ test.each<[string, object, object, readonly string[]]>([
     { reads: ['note', 'pieces'] },
     ['part parcel.pieces', 'Narrower: it takes the right'],
   ],
-])('%s is told', async (_, was, is, told) => {
+])('%s is reported', async (_, was, is, told) => {
   const of = (row: object) => shop({ more: { fieldRights: { readMore: { ...row, seller: true } } } });
   expect((await call(of(was), 'record')).exit).toBe(0);
   const { output } = await call(of(is), 'check');
@@ -577,7 +577,7 @@ test.each<[string, Change, readonly [weight: string, what: string]]>([
   ['more items of a list', ruled({}, { max: 10 }), ['New', 'list parcel parts max']],
   ['a reaction in other cases', ruled({}, { when: 'sent' }), ['Warnings', 'reaction parcel buyer deleted']],
   ['a timer of another length', ruled({}, { wait: '2 days' }), ['Warnings', 'timer parcel late']],
-])('%s is told', async (_, change, [weight, what]) => {
+])('%s is reported', async (_, change, [weight, what]) => {
   await record(RULED);
   const { exit, output } = await call(shop(change), 'check');
   expect(output.split('\n').map((line) => line.trim())).toEqual(expect.arrayContaining([weight, what]));

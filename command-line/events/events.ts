@@ -9,7 +9,7 @@ import { REMOTE_OPTIONS, type Remote, withRemote } from '../remote/remote.ts';
 import type { Terminal } from '../terminal.ts';
 import { TIME_FORMS, TIME_PLACEHOLDER, timeOf } from '../time-given.ts';
 import { UsageError } from '../usage-error.ts';
-import { toldLine } from './lines.ts';
+import { summaryLine } from './lines.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100_000;
@@ -115,5 +115,5 @@ const filtersOf = (given: Given, domain: Domain) => {
 const printerOf = ({ flags }: Given, terminal: Terminal) => {
   const paint = paintOf(terminal);
   return (event: Event): Promise<void> =>
-    terminal.write(flags.has('json') ? JSON.stringify(event) : toldLine(event, paint));
+    terminal.write(flags.has('json') ? JSON.stringify(event) : summaryLine(event, paint));
 };

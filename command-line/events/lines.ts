@@ -5,7 +5,7 @@ import type { Paint } from '../paint.ts';
 const DATA_CHARACTERS_MAX = 200;
 
 /** One line for people. */
-export const toldLine = ({ at, subject, type, actor, data, parked }: Event, paint: Paint): string =>
+export const summaryLine = ({ at, subject, type, actor, data, parked }: Event, paint: Paint): string =>
   [
     paint('soft', at),
     cellOf(subject),

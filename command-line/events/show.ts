@@ -6,7 +6,7 @@ import type { Command } from '../command.ts';
 import { type Paint, paintOf } from '../paint.ts';
 import { REMOTE_OPTIONS, withRemote } from '../remote/remote.ts';
 import { UsageError } from '../usage-error.ts';
-import { toldLine } from './lines.ts';
+import { summaryLine } from './lines.ts';
 
 export const eventsShow: Command = {
   name: 'events show',
@@ -96,6 +96,6 @@ const traceLines = (trace: EventTrace | undefined, paint: Paint): readonly strin
       'strong',
       `From the same request: ${plural(trace.events.length, 'event')}${trace.truncated ? ', and more' : ''}`,
     ),
-    ...trace.events.map((event) => toldLine(event as Event, paint)),
+    ...trace.events.map((event) => summaryLine(event as Event, paint)),
   ];
 };

@@ -136,7 +136,7 @@ test.each<[string, Partial<Delivered>, readonly RegExp[]]>([
     { ledger: [row(first, { state: 'withheld' }), ...good().ledger.slice(1)] },
     [/^the ledger says withheld/],
   ],
-])('%s is found to be what it is', (_name, change, faults) => {
+])('%s is recognised', (_name, change, faults) => {
   const found = deliveryFaults({ ...good(), ...change });
   expect(found).toEqual(faults.map((fault) => expect.stringMatching(fault)));
 });

@@ -15,6 +15,6 @@ test.each<[string, readonly string[], readonly string[]]>([
   ['two that have changed places', ['1', '3', '2', '4'], ['out of order: 2']],
   ['one that comes too late', ['2', '3', '4', '1'], ['out of order: 1']],
   ['what is for others', ['1', '2', '9', '3', '4'], ['not for them: 9']],
-])('%s is found to be what it is', (_name, heard, faults) => {
+])('%s is recognised', (_name, heard, faults) => {
   expect(faultsOf(EXPECTED, heard)).toEqual(faults);
 });

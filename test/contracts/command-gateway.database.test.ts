@@ -166,7 +166,7 @@ describe.each<[string, () => CommandGateway]>([
 describe.each<[string, () => CommandGateway]>([
   ['a direct call', () => side],
   ['HTTP', () => createHttpGateway({ urls: [url], key, issuer: 'query' })],
-])('what is malformed is refused by %s', (_name, gateway) => {
+])('a malformed command is refused by %s', (_name, gateway) => {
   const deletion = { type: 'DeleteArticle', articleId: 4 } as const;
   test.each<[string, unknown, object]>([
     ['a command with a field too many', { ...deletion, more: 1 }, {}],

@@ -107,7 +107,7 @@ const describeAppend = (log: () => EventLog, engine: () => LogEngine): void => {
     ['an empty stream name', ['' as never, NO_STREAM, [anEvent()]]],
     ["a system's stream name", ['$settings' as never, 'any', [anEvent()]]],
     ['a stream name with a line break', ['thing-1\n' as never, 'any', [anEvent()]]],
-  ])('refuses %s, and works on', async (_what, append) => {
+  ])('refuses %s, and continues to work', async (_what, append) => {
     await expect(log().append(...append)).rejects.toThrow(InvalidAppend);
     await expect(log().append(aStream(), NO_STREAM, [anEvent()])).resolves.toMatchObject({ version: 1 });
   });
@@ -173,7 +173,7 @@ const describeContent = (log: () => EventLog): void => {
     ['nested lists and nulls', { nested: { list: [1, null, true, [], {}, 0.1, -1e21] } }],
     ['keys in their order', { z: 1, a: 2, '10': 3, '': 4 }],
     ['nothing', {}],
-  ])('keeps %s', async (_what, data) => {
+  ])('stores %s', async (_what, data) => {
     const stream = aStream();
     const event = { ...anEvent(data), metadata: { version: 2, $correlationId: 'c-1', data } };
     const { position } = await log().append(stream, NO_STREAM, [event]);
@@ -194,7 +194,7 @@ const describeContent = (log: () => EventLog): void => {
     ['one event', [APPEND_BYTES_MAX + 1]],
     ['two events together', [600_000, 600_000]],
     ['one far over it', [5 * 1_048_576]],
-  ])('refuses %s over the limit of size, and says the limit', async (_what, sizes) => {
+  ])('refuses %s over the limit of size, and names the limit', async (_what, sizes) => {
     const stream = aStream();
     const refused = log().append(
       stream,

@@ -47,7 +47,7 @@ describe('an address with several hosts', () => {
     'esdb://a:b:c',
     'esdb://hunter2@a',
     'esdb:a',
-  ])('is no %s, and its refusal does not repeat it', (url) => {
+  ])('cannot be %s, and the refusal does not repeat it', (url) => {
     const refusal = () => loadConfig({ EVENT_LOG_URL: url });
     expect(refusal).toThrow(/EVENT_LOG_URL .*a postgres: or an esdb: URL/);
     expect(refusal).not.toThrow(/hunter2/);

@@ -303,7 +303,7 @@ describe('an address', () => {
     ],
     ['a colon in the password', 'esdb://admin:sec:ret@127.0.0.1:2113', 'write it as %3A'],
     ['an unknown form', 'esdb://admin:secret@127.0.0.1:21x13:1', 'is not understood'],
-  ])('with %s is refused, without telling the password', async (_what, url, message) => {
+  ])('with %s is refused, without showing the password', async (_what, url, message) => {
     const refused = openEventStoreEventLog({ url });
     await expect(refused).rejects.toThrow(message);
     await expect(refused).rejects.not.toThrow(/sec.?ret/);

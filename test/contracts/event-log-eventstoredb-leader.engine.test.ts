@@ -31,7 +31,7 @@ test.each([
   ['a single host that is no leader', () => other.address],
   ['a host that is asked for the others', () => other.address.replace('esdb:', 'esdb+discover:')],
   ['a preference for followers', () => `${cluster.address}&nodePreference=follower`],
-])('what was acknowledged is read at once by %s, though followers lag', async (_, address) => {
+])('an acknowledged event can be read at once by %s, although followers lag', async (_, address) => {
   await using log = await open(address());
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   for (const node of cluster.nodes.slice(1)) node.lag();
@@ -103,7 +103,7 @@ test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
     'a position is refused',
     (log, { position }) => positionOf({ eventLog: log } as never, String(position), '--at'),
   ],
-])('a leader that is late is asked again before %s', async (_, demand) => {
+])('a lagging leader is asked again before %s', async (_, demand) => {
   await using log = await open(one.address);
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   const event = anEvent();

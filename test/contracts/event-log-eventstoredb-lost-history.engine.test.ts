@@ -67,7 +67,7 @@ test.each([
     async (leader: EventLog) => void (await append(leader, 'lost').then(() => append(leader, 'more'))),
   ],
   ['where the log ends before its position', async () => {}],
-])('a follower of events that were cut off ends, %s', async (_, instead) => {
+])('a follower of truncated events ends, %s', async (_, instead) => {
   await using node = await openNode();
   const kept = await append(node.eventLog, 'kept');
   const follower = startFollowing(node.eventLog, 0 as Position);

@@ -134,7 +134,7 @@ describe('/authorize', () => {
       'request_uri_not_supported',
     ],
     ['no interaction where one is needed', { prompt: 'none' }, 'login_required'],
-  ])('tells the client, with state and iss, when there is %s', async (_, change, error) => {
+  ])('reports %s to the client, with state and iss', async (_, change, error) => {
     const response = await auth.fetch(changed(change));
     expect([302, 303]).toContain(response.status);
     const location = new URL(response.headers.get('location') ?? '');
@@ -155,7 +155,7 @@ describe('/authorize', () => {
     ],
     ['a redirect URI with a query', { redirect_uri: `${CALLBACK}?a=b` }, 'invalid_redirect_uri'],
     ['a redirect URI in capitals', { redirect_uri: CALLBACK.toUpperCase() }, 'invalid_redirect_uri'],
-  ])('never redirects to where it was not registered: %s', async (_, change, error) => {
+  ])('never redirects to an unregistered address: %s', async (_, change, error) => {
     const response = await auth.fetch(changed(change));
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();
@@ -165,7 +165,7 @@ describe('/authorize', () => {
   test.each<[string, Change]>([
     ['a refusal', { scope: 'read:everything' }],
     ['a code', { scope: 'read:articles' }],
-  ])('lets nothing run but its one script where %s is sent by a form (form_post)', async (_, change) => {
+  ])('runs only its one script if %s is sent by a form (form_post)', async (_, change) => {
     const end = await signInAndAllow(
       openBrowser(auth),
       changed({ ...change, response_mode: 'form_post' }),

@@ -55,7 +55,7 @@ test.for<[string, readonly string[], number]>([
   ['a time before', ['--until', '1d'], 0],
   ['a time since', ['--since', '1h'], 2],
   ['so many', ['--limit', '1'], 1],
-])('they are chosen by %s', async ([_, args, count], { bothThere, listed, ofArticle }) => {
+])('they can be filtered by %s', async ([_, args, count], { bothThere, listed, ofArticle }) => {
   await bothThere();
   expect(await listed('events', ...args, ...ofArticle)).toHaveLength(count);
 });

@@ -96,7 +96,7 @@ describe('a subscription', () => {
         { type: 'comment.edited', article: null, comment: { text: 'Indeed.' }, user: null },
       ],
     ],
-  ])('%s tells what it is for, and no more', async (_field, query, expected) => {
+  ])('%s delivers its own events only', async (_field, query, expected) => {
     const id = await change('createPost(input: { title: "Draft", body: "" }) { id }');
     const { cursor } = await reaching(id);
     const stream = await subscribe(`{ ${query(id, cursor)} }`, { token: ada.token });

@@ -58,7 +58,7 @@ describe('private data', () => {
   test.each<[string, () => Promise<Awaited<ReturnType<typeof follow>>>]>([
     ['the feed', () => followed('/events?limit=1')],
     ['the subscription to changes', () => subscribed()],
-  ])('%s, since before it was there', async (_name, open) => {
+  ])('%s, opened before it was created', async (_name, open) => {
     const stream = await open();
     const heard = () => stream.messages.map(({ data }) => data).join('\n');
     expect(leaked(await until(heard, (text) => text.includes(things.end) || stream.isOver()))).toEqual([]);

@@ -158,7 +158,7 @@ test.each([
   '/package.json',
   '/main.ts',
   '/server-status',
-])('%s is not there for clients', async (path) => {
+])('%s is hidden from clients', async (path) => {
   for (const method of ['GET', 'POST'])
     expect([404, 405]).toContain((await ask(method, path, { token: admin })).status);
 });
@@ -198,7 +198,7 @@ describe('an attack', () => {
     '/sign-up',
     '/authorize?client_id=nobody',
     '/docs',
-  ])('%s is at the address of the settings, whatever the request says', async (path) => {
+  ])('%s has the address of the settings, whatever the request says', async (path) => {
     const forged = [
       'Host: evil.example',
       'X-Forwarded-Host: evil.example',

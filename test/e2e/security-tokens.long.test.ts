@@ -198,7 +198,7 @@ describe('a valid token', () => {
       'of nobody, but with the names of somebody',
       () => ({ 'x-user-id': String(ada.userId), 'x-forwarded-user': 'admin', 'x-role': 'admin' }),
     ],
-  ])('%s counts as none', async (_, headers) => {
+  ])('%s counts as no token', async (_, headers) => {
     const replies = await askAll(() => ({ headers: headers() }));
     expect(statuses(replies)).toEqual(NOBODY);
     expect(replies.GraphQL?.body).toMatchObject({ data: { me: null } });

@@ -123,7 +123,7 @@ test.each<[string, () => string, () => readonly (readonly [number, string])[]]>(
   ['a type of event', () => 'type=article.published', () => []],
   ['what was planned later', () => `since=${new Date(Date.now() + 60_000).toISOString()}`, () => []],
   ['what was planned before', () => 'until=2026-01-01T00:00:00Z', () => []],
-])('they are found by %s', async (_what, query, expected) => {
+])('deliveries are found by %s', async (_what, query, expected) => {
   expect(await seen(query())).toEqual(expected());
   // A manager of all webhooks finds the same among them.
   const mine = (found: readonly (readonly [number, string])[]) =>

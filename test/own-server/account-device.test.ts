@@ -92,7 +92,7 @@ describe('connecting a device', () => {
     ['no code', '', 'Enter the code that the device shows.'],
     ['a wrong code', 'BCDF-GHJK', 'There is no such code.'],
     ['markup', '<script>alert(1)</script>', 'There is no such code.'],
-  ])('%s is told', async ([_what, code, message], { browser, enter, site }) => {
+  ])('%s is reported', async ([_what, code, message], { browser, enter, site }) => {
     const page = await enter(await browser.get(`${site.url}/device`), code);
     expect(page.body).toContain(message);
     expect(page.body).not.toContain('<script');

@@ -75,7 +75,7 @@ describe('a proof is refused (RFC 9449, 4.3)', () => {
   test.each([
     ['from long ago', -301],
     ['from the future', 301],
-  ])('%s, and the client is given a nonce to show that it has the key now', async (_, offsetS) => {
+  ])('%s, and the client gets a nonce for a new proof', async (_, offsetS) => {
     const { status, body, headers } = await withProof(key.proof({ iat: nowS() + offsetS }));
     expect([status, body.error]).toEqual([400, 'use_dpop_nonce']);
     const nonce = headers.get('dpop-nonce');

@@ -118,7 +118,7 @@ describe('/introspect (RFC 7662)', () => {
     ['is of another type, such as an ID token', () => forged({}, { typ: 'JWT' })],
     ['is signed by nobody', async () => `${btoa('{"alg":"none","typ":"at+jwt"}')}.${btoa('{}')}.`],
     ['was changed', async () => (await serviceToken()).replace(/\.[^.]{8}/, '.AAAAAAAA')],
-  ])('says only that a token is not active that %s', async (_, make) => {
+  ])('says only “not active” about a token that %s', async (_, make) => {
     expect(await introspect(await make())).toEqual({ active: false });
   });
 
@@ -131,7 +131,7 @@ describe('/introspect (RFC 7662)', () => {
     ['a public client', () => [{ client_id: web.clientId }, {}]],
     ['a wrong secret', () => [{}, basic({ ...service, secret: 'wrong' })]],
     ['a bearer token', () => [{}, { authorization: 'Bearer abc' }]],
-  ])('tells %s nothing', async (_, given) => {
+  ])('reveals nothing to %s', async (_, given) => {
     const [form, headers] = given();
     const { accessToken, refreshToken } = await userTokens();
     for (const token of [accessToken, refreshToken]) {

@@ -134,7 +134,7 @@ describe('behind an ingress', () => {
     ['nothing', { 'x-client-cert': '', 'x-client-verify': 'NONE' }],
     ['rubbish', { 'x-client-cert': 'rubbish', 'x-client-verify': 'SUCCESS' }],
     ['a broken escape', { 'x-client-cert': '%', 'x-client-verify': 'SUCCESS' }],
-  ])('%s in it is no certificate', async (_, headers) => {
+  ])('%s in it does not count as a certificate', async (_, headers) => {
     expect(
       (await ask(behindProxy.fetch, known.clientId, { ...headers, 'x-client-cert-secret': SECRET })).body
         .error,

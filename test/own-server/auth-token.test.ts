@@ -52,7 +52,7 @@ describe('client authentication', () => {
     ['the client is unknown', () => [clientCredentials, basic({ clientId: 'nobody', secret: 'x' })]],
     ['the scheme is another', () => [clientCredentials, { authorization: 'Digest abc' }]],
     ['the header is broken', () => [clientCredentials, { authorization: 'Basic ***' }]],
-  ])('fails with 401 where %s', async (_, given) => {
+  ])('fails with 401 if %s', async (_, given) => {
     const [form, headers] = given();
     const { status, body, headers: answered } = await post(auth, '/token', form, headers);
     expect([status, body.error]).toEqual([401, 'invalid_client']);

@@ -43,7 +43,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ['return=minimal', 'command'],
     ['return=representations-of-others, x', 'command'],
     ['handling=strict; return=representation', 'command'],
-  ])('leads writes that prefer %s to %s, and nothing else elsewhere', async (prefer, role) => {
+  ])('routes writes that prefer %s to %s, and nothing else elsewhere', async (prefer, role) => {
     const send = async (method: string, path: string) =>
       ((await restClientOf(nginx)(method, path, { headers: { prefer } })).body as Echo).role;
     expect([await send('POST', '/api/articles'), await send('PATCH', '/users/7')]).toEqual([role, role]);
@@ -93,7 +93,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ['POST', '/consent/abc', 'auth'],
     ['GET', '/.well-known/openid-configuration', 'auth'],
     ['GET', '/.well-known/oauth-protected-resource', 'auth'],
-  ])('leads %s %s to %s', async (method, path, role) => {
+  ])('routes %s %s to %s', async (method, path, role) => {
     expect(await echoOf(method, path)).toMatchObject({ role, method, url: path });
   });
 });

@@ -72,7 +72,7 @@ test.each([
   ['no answer', 'https://page.example/?tag=a'],
   ['a code without a state', 'https://page.example/?code=one'],
   ['an answer to another page', 'https://page.example/other?code=one&state=two'],
-])('%s is left alone', async (_, href) => {
+])('%s is ignored', async (_, href) => {
   await begin();
   expect(take(href)).toBeUndefined();
 });

@@ -90,7 +90,7 @@ test.each<[string, unknown, unknown, keyof typeof SAYS]>([
   ['something else', 'own', 'solved', 'changed'],
   ['one of two conditions exchanged', { own: true, solved: true }, { own: true, open: true }, 'changed'],
   ['of one item two things, and one of them', { team: 'leading' }, { team: 'member' }, 'changed'],
-])('who may read it is compared by what conditions ask: %s', (_, one, other, change) => {
+])('readers are compared by the meaning of conditions: %s', (_, one, other, change) => {
   const [first, second] = [rightsOf(one), rightsOf(other)];
   expect(told(first, second, 'ticket.read')).toEqual(SAYS[change].onwards);
   expect(told(second, first, 'ticket.read')).toEqual(SAYS[change].back);

@@ -85,7 +85,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { anyOf: ['string', 'number', 'boolean', 'null', 'array', 'object'].map((type) => ({ type })) },
     { description: 'Any JSON' },
   ],
-])('%s is the same said in another way', (_, before, after) => {
+])('%s is equivalent', (_, before, after) => {
   expect(compareSchemas({ schema: before }, { schema: after })).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ const REST_MS = 1_000;
  * no mail; holds its own lease, because an earlier release may hold the directory's; and queues in a table,
  * so that a dead mail server blocks nothing else.
  */
-export const startTellingOfAddress = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
+export const startAddressNotices = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { pool, log } = dependencies;
   await migrateAccounts(pool);
   await beginWhere(pool, FOLLOWER, DIRECTORY);
@@ -97,7 +97,7 @@ const sendDue = async (
     } catch (err) {
       log.warn(
         { err, userId, version, toldAt },
-        'A change of an address could not be told by mail; it is tried again.',
+        'Mail about a changed address could not be sent; it will be retried.',
       );
     }
     if (signal.aborted) return;
