@@ -2,11 +2,10 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Position } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { isPostgres } from '#shared/event-log/open.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { Stopped } from '#shared/projection/catch-up.ts';
 import { positionOf } from '../audit/at.ts';
 import { copyLog, movedBetween } from '../audit/export/copy-log.ts';
 import { exportLog } from '../audit/export/export-log.ts';
@@ -18,6 +17,7 @@ import { migrateLedger } from '../webhook-dispatcher/ledger/migrate.ts';
 import { writeQuiet } from '../webhook-dispatcher/ledger/quiet.ts';
 import type { Command, Given } from './command.ts';
 import { openInstallation } from './installation.ts';
+import { copySomeStreams, explainStop, openTarget } from './log-copy-streams.ts';
 import { number, showProgress } from './progress.ts';
 import { FOR_VERSIONS } from './projection-rebuild.ts';
 import { UsageError } from './usage-error.ts';
@@ -149,20 +149,10 @@ export const logImport: Command = {
   },
 };
 
-/** The exit code that shells give a program ended by Ctrl+C. */
-const INTERRUPTED = 130;
-
-const explainStop =
-  (what: string) =>
-  (error: unknown): never => {
-    if (error instanceof Stopped) throw new StartRefused(`Stopped. ${what}`, { exitCode: INTERRUPTED });
-    throw error;
-  };
-
 export const logCopy: Command = {
   name: 'log copy',
   summary:
-    'Copies the log to another engine, such as PostgreSQL to EventStoreDB. --switch makes the copy the log of this database.',
+    'Copies the log to another engine, or with --streams a part of it to another cell. --switch makes the copy the log of this database.',
   positionals: [],
   options: {
     to: {
@@ -175,15 +165,41 @@ export const logCopy: Command = {
       description:
         'With Annals stopped: copies what is left, and gives all places in the database those of the copy.',
     },
+    streams: {
+      type: 'string',
+      placeholder: '<file>',
+      description:
+        'Copies only these streams, with the keys of their persons, into a log that is in use: one name a line, user-* for all that begin so.',
+    },
+    'with-owned': {
+      type: 'boolean',
+      description: 'With --streams: also what belongs to them by an owner or a parent.',
+    },
+    follow: {
+      type: 'boolean',
+      description: 'With --streams: goes on with new events until Ctrl+C, and then copies the rest.',
+    },
+    'to-database': {
+      type: 'string',
+      placeholder: '<url>',
+      description: 'With --streams: the DATABASE_URL of the other cell, if its log is not in it.',
+    },
   },
   examples: [
     'log copy --to esdb://localhost:2113?tls=false',
     'log copy --to esdb://localhost:2113?tls=false --switch',
+    'log copy --to postgres://cell-two/annals --streams acme.txt --with-owned --follow',
   ],
-  async run({ values, flags }, terminal) {
+  async run(given, terminal) {
+    const { values, flags } = given;
     const url = values.get('to')?.[0];
     if (url === undefined) throw new UsageError('--to <url> is missing');
     if (!ENGINES.test(url)) throw new UsageError('--to must be an esdb: or postgres: URL');
+    if (values.has('streams')) return copySomeStreams(given, url, terminal);
+    const lonely = ['with-owned', 'follow', 'to-database'].find(
+      (name) => flags.has(name) || values.has(name),
+    );
+    if (lonely !== undefined) throw new UsageError(`--${lonely} goes with --streams`);
     await using installation = await openInstallation(terminal);
     const { databaseUrl, eventLog: source, isDense } = installation;
     await using pool = openPool({
@@ -193,9 +209,7 @@ export const logCopy: Command = {
     });
     const isSwitching = flags.has('switch');
     if (isSwitching) await demandStopped(pool);
-    await using target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl }).catch(nameOption);
-    if (target.identity === source.identity)
-      throw new StartRefused('--to names the log that is to be copied: name another.');
+    await using target = await openTarget(url, { databaseUrl, source });
     using shown = showProgress(terminal, 'Copying', isDense);
     const copying = {
       source,
@@ -230,12 +244,6 @@ export const logCopy: Command = {
 };
 
 const ENGINES = /^(?:postgres(?:ql)?|esdb(?:\+discover)?):/;
-
-/** Errors name the setting that the option will become; this names the option. */
-const nameOption = (error: unknown): never => {
-  if (!(error instanceof StartRefused)) throw error;
-  throw new StartRefused(error.message.replaceAll('EVENT_LOG_URL', '--to'), { cause: error });
-};
 
 const demandSameEnd = async (source: EventLog, upTo: number): Promise<void> => {
   if ((await source.head()) !== upTo)

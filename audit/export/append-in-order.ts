@@ -52,6 +52,20 @@ export const appendInOrder = async (
   return last;
 };
 
+/**
+ * Appends events, with their ids, versions and order, to a log that others write to as well. Each append
+ * expects the version before it, so that no event is stored twice or after an unexpected one.
+ */
+export const appendExpecting = async (
+  eventLog: Pick<EventLog, 'append'>,
+  order: Order,
+  events: readonly Canonical[],
+): Promise<void> => {
+  const runs = runsOf(events);
+  for (const batch of order === 'batches' ? batchesOf(runs, 'each stream once') : runs.map((run) => [run]))
+    await Promise.all(batch.map((run) => eventLog.append(run.stream, run.before, run.events)));
+};
+
 const runsOf = (events: readonly Canonical[]): readonly Run[] => {
   const runs: Run[] = [];
   for (const { id, type, data, metadata, stream, version } of events) {
@@ -70,18 +84,26 @@ const runsOf = (events: readonly Canonical[]): readonly Run[] => {
   return runs;
 };
 
-function* batchesOf(runs: readonly Run[]): Generator<readonly Run[]> {
+/**
+ * The log in PostgreSQL takes several appends to one stream in one transaction only if they expect any
+ * version; otherwise the second one waits, and what was sent after it would overtake it.
+ */
+function* batchesOf(
+  runs: readonly Run[],
+  what: 'any' | 'each stream once' = 'any',
+): Generator<readonly Run[]> {
   let batch: Run[] = [];
   let [events, bytes] = [0, 0];
+  const streams = new Set<StreamName>();
   for (const run of runs) {
-    if (
-      batch.length > 0 &&
-      (events + run.events.length > BATCH_EVENTS_MAX || bytes + run.bytes > BATCH_BYTES_MAX)
-    ) {
+    const isFull = events + run.events.length > BATCH_EVENTS_MAX || bytes + run.bytes > BATCH_BYTES_MAX;
+    if (batch.length > 0 && (isFull || (what === 'each stream once' && streams.has(run.stream)))) {
       yield batch;
       [batch, events, bytes] = [[], 0, 0];
+      streams.clear();
     }
     batch.push(run);
+    streams.add(run.stream);
     events += run.events.length;
     bytes += run.bytes;
   }

@@ -55,6 +55,37 @@ export const runUnderLease = async (
   }
 };
 
+/**
+ * Takes leases from their owners and keeps them until it is disposed. The work under them stands by meanwhile.
+ * `lost` aborts if another process took one, or if the database did not answer in time.
+ */
+export type HeldLeases = AsyncDisposable & { readonly lost: AbortSignal };
+
+/** Resolves when former owners have noticed, which they do at their next renewal. */
+export const holdLeases = async (pool: pg.Pool, names: readonly string[]): Promise<HeldLeases> => {
+  const owner = randomUUID();
+  const [lost, done] = [new AbortController(), new AbortController()];
+  const held = await Promise.all(
+    names.map(async (name) => {
+      const lease: Lease = { pool, name, owner, ttlMs: TTL_MS };
+      const free = await acquire(lease);
+      return { lease, epoch: free ?? (await seize(lease)), hadOwner: free === undefined };
+    }),
+  );
+  const renewing = held.map(({ lease, epoch }) =>
+    renewUntil(lease, epoch, done.signal).finally(() => done.signal.aborted || lost.abort()),
+  );
+  if (held.some(({ hadOwner }) => hadOwner)) await delay(TTL_MS / 2);
+  return {
+    lost: lost.signal,
+    async [Symbol.asyncDispose]() {
+      done.abort();
+      await Promise.all(renewing);
+      await Promise.all(held.map(({ lease }) => release(lease).catch(() => {})));
+    },
+  };
+};
+
 const workWhileHeld = async (
   lease: Lease,
   held: { epoch: number; signal: AbortSignal },
@@ -107,6 +138,20 @@ const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | un
     [name, owner, ttlMs],
   );
   return rows[0]?.epoch;
+};
+
+/** Whoever has it. */
+const seize = async ({ pool, name, owner, ttlMs }: Lease): Promise<number> => {
+  const { rows } = await pool.query<{ epoch: number }>(
+    `insert into public.lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+     on conflict (name) do update
+       set owner = excluded.owner, epoch = held.epoch + 1, expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+     returning epoch`,
+    [name, owner, ttlMs],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`the lease ${name} was not taken`);
+  return row.epoch;
 };
 
 const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promise<'renewed' | 'lost'> => {

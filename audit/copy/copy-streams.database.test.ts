@@ -1,0 +1,279 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBetween } from '#shared/audit/chain-at.ts';
+import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { canonicalForm } from '#shared/events/canonical.ts';
+import { callLine } from '../../test/engines/call-line.ts';
+import {
+  addComment,
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../../test/engines/command-side.ts';
+import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
+
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+const resources = new AsyncDisposableStack();
+let from: CommandWorld;
+let here: CommandSide;
+let ada: UserId;
+let other: UserId;
+beforeAll(async () => {
+  from = resources.use(await createCommandWorld(undefined, MASTER_KEY));
+  here = resources.use(await from.open());
+  other = await registerUser(here, { name: 'Other', email: 'other@example.org' });
+  ada = await registerUser(here, { name: 'Ada', email: 'ada@example.org' });
+  await register(here, ada);
+  await write(here, other);
+  await write(here, ada);
+}, scaled(60_000));
+afterAll(() => resources.disposeAsync());
+
+/** Two articles with comments, of which one is deleted with its comment. */
+const write = async (side: CommandSide, author: UserId): Promise<void> => {
+  await addComment(side, author, await draftArticle(side, author));
+  const doomed = await draftArticle(side, author);
+  await addComment(side, author, doomed);
+  await side.send(
+    { type: 'DeleteArticle', articleId: doomed } as never,
+    by(as(author), { idempotencyKey: `delete-article-${doomed}` }),
+  );
+};
+
+const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
+  const { id } = await side.send(
+    {
+      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: null },
+      ...{ eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false, enabled: true },
+      ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
+    },
+    by(as(owner)),
+  );
+  return id as WebhookId;
+};
+
+const openCell = async () => {
+  const world = await createCommandWorld(undefined, MASTER_KEY);
+  const side = await world.open();
+  return {
+    world,
+    side,
+    async [Symbol.asyncDispose]() {
+      await side[Symbol.asyncDispose]();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const listed = async (...names: readonly string[]): Promise<string> => {
+  const file = join(resources.use(await temporaryDataDir()).path, 'streams.txt');
+  await writeFile(file, names.join('\n'));
+  return file;
+};
+const copy = (to: CommandWorld, file: string, ...more: readonly string[]) =>
+  callLine(from.settings, [
+    'log',
+    'copy',
+    '--to',
+    to.settings.DATABASE_URL ?? '',
+    '--streams',
+    file,
+    ...more,
+  ]);
+
+const eventsOf = async ({ eventLog }: CommandSide) => {
+  const all = await Array.fromAsync(readBetween(eventLog, { after: START, upTo: await eventLog.head() }));
+  return all.flat();
+};
+/** What of each stream is in a log; the order of streams differs where webhooks come last. */
+const formsOf = async (side: CommandSide, streams: ReadonlySet<string>) =>
+  (await eventsOf(side))
+    .filter(({ stream }) => streams.has(stream))
+    .map((event) => canonicalForm(event))
+    .toSorted();
+const streamsAfter = async (side: CommandSide, version: number) =>
+  new Set((await eventsOf(side)).slice(version).map(({ stream }) => stream as string));
+
+const untilReacted = (side: CommandSide) =>
+  until(
+    async () => (await eventsOf(side)).filter(({ type }) => type === 'comment.deleted').length,
+    (count) => count >= 2,
+  );
+
+test('copies a user with all that is theirs into a log in use, and resumes without a second event', async () => {
+  await untilReacted(here);
+  await using cell = await openCell();
+  await write(cell.side, await registerUser(cell.side, { name: 'Native' }));
+  await until(
+    async () => (await eventsOf(cell.side)).some(({ type }) => type === 'comment.deleted'),
+    Boolean,
+  );
+  const before = (await eventsOf(cell.side)).length;
+  const file = await listed('# the tenant', `user-${ada}`);
+  const copied = await copy(cell.world, file, '--with-owned');
+  expect(copied).toMatchObject({ exit: 0, complaint: '' });
+  const streams = await streamsAfter(cell.side, before);
+  const kinds = [...streams].map((stream) => stream.slice(0, stream.indexOf('-'))).toSorted();
+  expect(kinds).toEqual([
+    ...['article', 'article', 'command', 'comment', 'comment', 'email', 'user', 'webhook'],
+  ]);
+  expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
+  expect((await eventsOf(cell.side)).at(-1)?.type).toBe('webhook.registered');
+  expect(copied.lines.join()).toMatch(/(\d+) events of 8 streams are in the other log, \1 of them/);
+  const after = (await eventsOf(cell.side)).length;
+  const again = await copy(cell.world, file, '--with-owned');
+  expect(again.lines.join()).toMatch(/events of 8 streams are in the other log, 0 of them/);
+  expect((await eventsOf(cell.side)).length).toBe(after);
+  // Personal data opens there, the cascade has happened already, and the read model is what the log says.
+  await using _projecting = await startProjecting(cell.side);
+  await untilProjected(cell.side);
+  const { rows } = await cell.side.pool.query('select name from read_model.users where id = $1', [ada]);
+  expect(rows).toEqual([{ name: 'Ada' }]);
+  expect(await callLine(cell.world.settings, ['audit', 'verify'])).toMatchObject({ exit: 0 });
+  expect((await eventsOf(cell.side)).length).toBe(after);
+});
+
+test('goes on with new events until it is ended, also in streams that are new', async () => {
+  await using cell = await openCell();
+  const ending = new AbortController();
+  const file = await listed(`user-${ada}`);
+  const args = ['--streams', file, '--with-owned', '--follow'];
+  const lines = callLine(
+    from.settings,
+    ['log', 'copy', '--to', cell.world.settings.DATABASE_URL ?? '', ...args],
+    ending.signal,
+  );
+  await until(
+    async () => (await eventsOf(cell.side)).length,
+    (count) => count > 0,
+  );
+  const article = await draftArticle(here, ada);
+  await until(
+    async () => (await eventsOf(cell.side)).some(({ stream }) => stream === `article-${article}`),
+    Boolean,
+  );
+  const last = await draftArticle(here, ada);
+  await draftArticle(here, other);
+  ending.abort();
+  const { exit, complaint } = await lines;
+  expect({ exit, complaint }).toMatchObject({ exit: 0, complaint: expect.stringContaining('the same') });
+  const streams = new Set((await eventsOf(cell.side)).map(({ stream }) => stream as string));
+  expect(streams).toContain(`article-${last}`);
+  expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
+});
+
+test('leaves the reactions of the other cell to stand by, and to begin again afterwards', async () => {
+  await using cell = await openCell();
+  const ending = new AbortController();
+  const file = await listed(`user-${other}`);
+  const copying = callLine(
+    from.settings,
+    ['log', 'copy', '--to', cell.world.settings.DATABASE_URL ?? '', '--streams', file, '--follow'],
+    ending.signal,
+  );
+  await until(
+    async () => (await eventsOf(cell.side)).length,
+    (count) => count > 0,
+  );
+  const author = await registerUser(cell.side, { name: 'Native' });
+  const doomed = await draftArticle(cell.side, author);
+  await addComment(cell.side, author, doomed);
+  await cell.side.send({ type: 'DeleteArticle', articleId: doomed } as never, by(as(author)));
+  const types = async () => (await eventsOf(cell.side)).map(({ type }) => type);
+  expect(await types()).not.toContain('comment.deleted');
+  ending.abort();
+  expect(await copying).toMatchObject({ exit: 0 });
+  await until(types, (all) => all.includes('comment.deleted'));
+});
+
+test('refuses what refers to something that is neither copied nor there, and writes nothing', async () => {
+  await using cell = await openCell();
+  const article = await draftArticle(here, ada);
+  const file = await listed(`article-${article}`);
+  expect(await copy(cell.world, file)).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining(`article-${article} names user-${ada} at version 1, and`),
+  });
+  expect(await eventsOf(cell.side)).toEqual([]);
+  expect(await copy(cell.world, await listed('user-*'))).toMatchObject({ exit: 0 });
+  expect(await copy(cell.world, file)).toMatchObject({ exit: 0 });
+});
+
+test('refuses a stream that the other log has with other events, before anything is written', async () => {
+  await using cell = await openCell();
+  const file = await listed('user-*');
+  await copy(cell.world, file);
+  const rename = (side: CommandSide, name: string) =>
+    side.send({ type: 'UpdateUser', userId: ada, name } as never, by(as(ada)));
+  await rename(cell.side, 'Ada there');
+  expect((await copy(cell.world, file)).lines.join()).toContain('1 streams have further events');
+  await rename(here, 'Ada here');
+  const late = await registerUser(here, { name: 'Late' });
+  expect(await copy(cell.world, file)).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining(`has user-${ada} with another event at version 2`),
+  });
+  expect(await Array.fromAsync(cell.side.eventLog.read(`user-${late}` as StreamName))).toEqual([]);
+});
+
+test('an erasure goes along', async () => {
+  await using cell = await openCell();
+  const gone = await registerUser(here, { name: 'Gone' });
+  await here.send({ type: 'DeleteUser', userId: gone } as never, by(as(gone)));
+  await until(
+    () => here.keys.find([gone]),
+    (found) => found.get(gone) === 'destroyed',
+  );
+  expect(await copy(cell.world, await listed(`user-${gone}`))).toMatchObject({ exit: 0 });
+  expect((await cell.side.keys.find([gone])).get(gone)).toBe('destroyed');
+});
+
+test('refuses a cell with another master key, or a person who has another key there', async () => {
+  const file = await listed(`user-${ada}`);
+  await using foreign = await createCommandWorld();
+  await using _side = await foreign.open();
+  expect(await copy(foreign, file)).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('The other cell has another MASTER_KEY'),
+  });
+  await using cell = await openCell();
+  await cell.side.keys.obtain(ada);
+  expect(await copy(cell.world, file)).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining(`Person ${ada} has another key`),
+  });
+});
+
+test.each<[string, readonly string[], string]>([
+  ['--switch', ['--streams', 'streams.txt', '--switch'], '--switch is for the whole log'],
+  ['--with-owned alone', ['--with-owned'], '--with-owned goes with --streams'],
+  ['--follow alone', ['--follow'], '--follow goes with --streams'],
+])('%s is a wrong call', async (_, args, complaint) => {
+  const to = ['--to', 'postgres://127.0.0.1:1/annals'];
+  expect(await callLine(from.settings, ['log', 'copy', ...to, ...args])).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining(complaint),
+  });
+});
+
+test('a file that names nothing, or something else, is refused', async () => {
+  await using cell = await openCell();
+  expect(await copy(cell.world, await listed('# nothing'))).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('names no stream'),
+  });
+  expect(await copy(cell.world, await listed('user 7'))).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('“user 7” in --streams is no name of a stream'),
+  });
+  expect((await copy(cell.world, '/nowhere/streams.txt')).exit).toBe(1);
+});

@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import { webhookOf } from '#kernel/declare/webhook.ts';
+import { holdLeases, migrateLeases } from '#shared/database/lease/lease.ts';
+import { openPool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { streamReferencesOf } from '#shared/events/stream-references.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
+import { openMasterKey } from '#shared/keys/master-key-file.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { Stopped } from '#shared/projection/catch-up.ts';
+import { demandServedDomain } from '#shared/served-domain/served-domain.ts';
+import { createKeyCopy } from '../audit/copy/copy-keys.ts';
+import { type CopiedStreams, copyStreams } from '../audit/copy/copy-streams.ts';
+import { wantedStreams } from '../audit/copy/wanted-streams.ts';
+import { untilCarriedOut } from '../command/process-manager/carried-out.ts';
+import { REACTIONS } from '../command/process-manager/declaration.ts';
+import { LEASE } from '../command/process-manager/fence.ts';
+import { PROCESS_MANAGER } from '../command/process-manager/process-manager.ts';
+import type { Given } from './command.ts';
+import { openInstallation } from './installation.ts';
+import { number, showProgress } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * Copies the streams that a file names into the log of another cell, while both are in use. The reactions and
+ * timers of the other cell stand by meanwhile: what followed from a copied event is among what is copied.
+ */
+export const copySomeStreams = async (given: Given, url: string, terminal: Terminal): Promise<void> => {
+  const { flags } = given;
+  if (flags.has('switch')) throw new UsageError('--switch is for the whole log, without --streams');
+  const list = await readFile(optionOf(given, 'streams') ?? '', 'utf8');
+  const { domain, signal } = terminal;
+  await using installation = await openInstallation(terminal);
+  const { config, databaseUrl, eventLog: source, isDense } = installation;
+  await using target = await openTarget(url, { databaseUrl, source });
+  await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
+  await using other = openPool({ url: otherDatabase(given, url), ...CONNECTIONS });
+  await demandServedDomain(other, domain);
+  const masterKey = await openMasterKey(config);
+  await using _keys = await openPostgresKeyStore({ pool, masterKey });
+  await using _otherKeys = await openPostgresKeyStore({ pool: other, masterKey }).catch(explainKeys);
+  await migrateLeases(other);
+  await using held = await holdLeases(other, [PROCESS_MANAGER, REACTIONS, LEASE]);
+  using checking = showProgress(terminal, 'Checking', isDense);
+  using shown = showProgress(terminal, 'Copying', isDense);
+  const tell = (line: string) =>
+    signal.aborted ? Promise.resolve(terminal.complain(line)) : terminal.write(line);
+  const copied = await copyStreams({
+    ...{ source, target, signal, order: isPostgres(url) ? 'batches' : 'one by one' },
+    wanted: wantedStreams({ domain, list, withOwned: flags.has('with-owned') }),
+    referencesOf: streamReferencesOf(domain),
+    isLast: (stream) => stream.startsWith(streamName(webhookOf(domain).name, '')),
+    copyKeys: createKeyCopy({ from: pool, to: other, masterKey }),
+    demand() {
+      if (held.lost.aborted)
+        throw new StartRefused(
+          'The database of the other cell did not answer in time. What was copied stays, and the same command resumes.',
+        );
+    },
+    async followed(position) {
+      if (!(await untilCarriedOut(pool, position)))
+        terminal.complain('Reactions of this cell lag: repeat the command when they are done.');
+    },
+    onProgress: (step, progress) => (step === 'check' ? checking : shown).onProgress(progress),
+    ...(flags.has('follow') && {
+      async caughtUp(soFar: CopiedStreams) {
+        shown[Symbol.dispose]();
+        await tell(`${summary(soFar)} New events are copied as they come.`);
+        await tell(
+          'Refuse the writes of these streams at the ingress, wait until none is under way, then press Ctrl+C.',
+        );
+      },
+    }),
+  }).catch(explainStop('What was copied stays, and the same command resumes.'));
+  shown[Symbol.dispose]();
+  await tell(`${summary(copied)} Read back, they are the same.`);
+  if (copied.ahead > 0)
+    await tell(
+      `${number(copied.ahead)} streams have further events in the other log, which are not in this one.`,
+    );
+};
+
+const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 4 };
+
+const summary = ({ streams, events, appended }: CopiedStreams): string =>
+  `${number(events)} events of ${number(streams)} streams are in the other log, ${number(appended)} of them since this command began.`;
+
+const optionOf = ({ values }: Given, option: string): string | undefined => values.get(option)?.[0];
+
+const otherDatabase = (given: Given, url: string): string => {
+  const named = optionOf(given, 'to-database');
+  if (named !== undefined) {
+    if (!isPostgres(named)) throw new UsageError('--to-database must be a postgres: URL');
+    return named;
+  }
+  if (isPostgres(url)) return url;
+  throw new UsageError('--to-database <url> is missing: it has the keys of persons');
+};
+
+const explainKeys = (error: unknown): never => {
+  if (error instanceof MasterKeyMismatch)
+    throw new StartRefused(
+      `The other cell has another MASTER_KEY: ${error.message}. Cells between which streams are copied have the same one.`,
+      { cause: error },
+    );
+  throw error;
+};
+
+type Opening = { readonly databaseUrl: string; readonly source: EventLog };
+
+/** The log that `--to` names. */
+export const openTarget = async (url: string, { databaseUrl, source }: Opening): Promise<EventLog> => {
+  const target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl }).catch(nameOption);
+  if (target.identity !== source.identity) return target;
+  await target[Symbol.asyncDispose]();
+  throw new StartRefused('--to names the log that is to be copied: name another.');
+};
+
+/** Errors name the setting that the option will become; this names the option. */
+const nameOption = (error: unknown): never => {
+  if (!(error instanceof StartRefused)) throw error;
+  throw new StartRefused(error.message.replaceAll('EVENT_LOG_URL', '--to'), { cause: error });
+};
+
+/** The exit code that shells give a program ended by Ctrl+C. */
+const INTERRUPTED = 130;
+
+export const explainStop =
+  (what: string) =>
+  (error: unknown): never => {
+    if (error instanceof Stopped) throw new StartRefused(`Stopped. ${what}`, { exitCode: INTERRUPTED });
+    throw error;
+  };

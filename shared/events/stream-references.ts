@@ -1,0 +1,78 @@
+import { webhookOf } from '#kernel/declare/webhook.ts';
+import { targetOf, wire } from '#kernel/registry/names.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+import type { StreamName } from '#shared/brands.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { streamName } from './streams.ts';
+
+/** The streams that an event names. */
+export type StreamReferences = {
+  /** What the stream of the event belongs to: an owner or a parent, and of a claim whoever holds it. */
+  readonly owners: readonly StreamName[];
+  /** Every aggregate that the event refers to, its owners among them. */
+  readonly all: readonly StreamName[];
+  /** A claim is recorded before the first event of its holder. */
+  readonly isBeforeOwner?: boolean;
+};
+
+type Happened = { readonly stream: StreamName; readonly data: JsonObject; readonly metadata: JsonObject };
+
+/** Reads what is in clear. References inside of personal fields do not exist. */
+export const streamReferencesOf = (domain: Domain): ((event: Happened) => StreamReferences) => {
+  const kinds = [...Object.values(domain.kinds), webhookOf(domain)];
+  const named = new Map(kinds.map((kind) => [kind.name, keysOf(kind)]));
+  return (event) => {
+    const kind = event.stream.slice(0, Math.max(event.stream.indexOf('-'), 0));
+    const keys = named.get(kind);
+    if (keys === undefined) {
+      const holders = holdersOf(kind, event);
+      const { version = event.data.userVersion } = event.data;
+      return { owners: holders, all: holders, isBeforeOwner: version === 0 };
+    }
+    const found = keys.flatMap(({ key, target, isOwner }) => {
+      const id = event.data[key];
+      return typeof id === 'number' ? [{ stream: streamName(target, id), isOwner }] : [];
+    });
+    return {
+      owners: found.filter(({ isOwner }) => isOwner).map(({ stream }) => stream),
+      all: found.map(({ stream }) => stream),
+    };
+  };
+};
+
+type Key = { readonly key: string; readonly target: string; readonly isOwner: boolean };
+
+const keysOf = ({ fields, lists, owner, parent }: Kind): readonly Key[] => {
+  const ofFields = Object.entries(fields).map(([name, def]) => ({
+    key: wire(name, def),
+    def,
+    isOwner: name === owner || name === parent,
+  }));
+  const ofItems = Object.values(lists).flatMap((list) => [
+    { key: list.id.name, def: list.id.def, isOwner: false },
+    ...Object.entries(list.fields).map(([name, def]) => ({ key: wire(name, def), def, isOwner: false })),
+  ]);
+  return [...ofFields, ...ofItems].flatMap(({ key, def, isOwner }) =>
+    def.kind === 'ref' ? [{ key, target: targetOf(def), isOwner }] : [],
+  );
+};
+
+const ACTING_USER = /^user:(\d+)$/;
+
+/** Of streams that are no aggregates of the domain: whose e-mail address, place or idempotency key it is. */
+const holdersOf = (kind: string, { data, metadata }: Happened): readonly StreamName[] => {
+  switch (kind) {
+    case 'email':
+      return typeof data.userId === 'number' ? [streamName('user', data.userId)] : [];
+    case 'limit': {
+      const [holder = ''] = String(data.limit).split('.', 1);
+      return typeof data.id === 'number' ? [streamName(holder, data.id)] : [];
+    }
+    case 'command': {
+      const [, user] = ACTING_USER.exec(String(metadata.actor)) ?? [];
+      return user === undefined ? [] : [streamName('user', user)];
+    }
+    default:
+      return [];
+  }
+};
