@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { webhookOf } from '#kernel/declare/webhook.ts';
-import { holdLeases, migrateLeases } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { streamReferencesOf } from '#shared/events/stream-references.ts';
 import { streamName } from '#shared/events/streams.ts';
+import { holdFollowers } from '#shared/follower/hold-followers.ts';
 import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import { openMasterKey } from '#shared/keys/master-key-file.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
@@ -43,8 +43,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   const masterKey = await openMasterKey(config);
   await using _keys = await openPostgresKeyStore({ pool, masterKey });
   await using _otherKeys = await openPostgresKeyStore({ pool: other, masterKey }).catch(explainKeys);
-  await migrateLeases(other);
-  await using held = await holdLeases(other, [PROCESS_MANAGER, REACTIONS, LEASE]);
+  await using held = await holdFollowers(other, [PROCESS_MANAGER, REACTIONS, LEASE]);
   using checking = showProgress(terminal, 'Checking', isDense);
   using shown = showProgress(terminal, 'Copying', isDense);
   const tell = (line: string) =>

@@ -11,6 +11,7 @@ import { createDatabase } from '../../test/engines/database.ts';
 import { until } from '../../testing/until.ts';
 import { migrateFollowers, readCheckpoint } from './checkpoint.ts';
 import { type FollowerOptions, startFollower } from './follower.ts';
+import { holdFollowers } from './hold-followers.ts';
 import { demandMoving, observeFollower } from './observe-follower.ts';
 
 let pool: Pool;
@@ -159,4 +160,20 @@ test('all followers of a process are checked with one query', async () => {
     /^(The follower (one|two|three) has made no progress for 6\d\d s at .+?\. ?){3}$/,
   );
   expect(heads).toBe(1);
+});
+
+test('a follower that is held stands by, and does not count as standing still', async () => {
+  await using follower = await start();
+  await append();
+  await isAt(1);
+  {
+    await using held = await holdFollowers(pool, ['tried'], 20);
+    await append();
+    await minutesPassSinceMove(3);
+    await ageLog(pool, 3);
+    await until(follower.isMoving, (said) => said === 'moves');
+    expect((await readCheckpoint(pool, 'tried'))?.position).toBe(1);
+    expect(held.lost.aborted).toBe(false);
+  }
+  await isAt(2);
 });

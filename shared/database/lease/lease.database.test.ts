@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
-import { isHeld, migrateLeases, runUnderLease } from './lease.ts';
+import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -134,4 +134,24 @@ test('failed work is reported and restarted', async () => {
   await until(() => worker.isWorking() && times === 2, Boolean);
   expect(worker.failures).toEqual([new RangeError('once')]);
   expect(worker.epochs).toEqual([1, 2]);
+});
+
+test('leases that are held leave their owners to stand by, and are taken again afterwards', async () => {
+  await using worker = startWorker('held');
+  await until(worker.isWorking, Boolean);
+  {
+    await using held = await holdLeases(pool, ['held', 'held-by-nobody'], TTL_MS);
+    await until(() => !worker.isWorking(), Boolean);
+    expect(held.lost.aborted).toBe(false);
+  }
+  await until(worker.isWorking, Boolean);
+  expect(worker.epochs.at(-1)).toBeGreaterThan((worker.epochs[0] ?? 0) + 1);
+});
+
+test('whoever holds a lease hears that it was taken', async () => {
+  await using held = await holdLeases(pool, ['taken'], TTL_MS);
+  await pool.query(
+    `update public.lease set owner = gen_random_uuid(), epoch = epoch + 1 where name = 'taken'`,
+  );
+  await until(() => held.lost.aborted, Boolean);
 });

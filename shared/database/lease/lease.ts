@@ -56,18 +56,25 @@ export const runUnderLease = async (
 };
 
 /**
- * Takes leases from their owners and keeps them until it is disposed. The work under them stands by meanwhile.
+ * Leases that were taken from their owners, until it is disposed. The work under them stands by meanwhile.
  * `lost` aborts if another process took one, or if the database did not answer in time.
  */
 export type HeldLeases = AsyncDisposable & { readonly lost: AbortSignal };
 
-/** Resolves when former owners have noticed, which they do at their next renewal. */
-export const holdLeases = async (pool: pg.Pool, names: readonly string[]): Promise<HeldLeases> => {
+/**
+ * Resolves when former owners have noticed, which they do at their next renewal. Their leases are of the same
+ * length.
+ */
+export const holdLeases = async (
+  pool: pg.Pool,
+  names: readonly string[],
+  ttlMs = TTL_MS,
+): Promise<HeldLeases> => {
   const owner = randomUUID();
   const [lost, done] = [new AbortController(), new AbortController()];
   const held = await Promise.all(
     names.map(async (name) => {
-      const lease: Lease = { pool, name, owner, ttlMs: TTL_MS };
+      const lease: Lease = { pool, name, owner, ttlMs };
       const free = await acquire(lease);
       return { lease, epoch: free ?? (await seize(lease)), hadOwner: free === undefined };
     }),
@@ -75,7 +82,7 @@ export const holdLeases = async (pool: pg.Pool, names: readonly string[]): Promi
   const renewing = held.map(({ lease, epoch }) =>
     renewUntil(lease, epoch, done.signal).finally(() => done.signal.aborted || lost.abort()),
   );
-  if (held.some(({ hadOwner }) => hadOwner)) await delay(TTL_MS / 2);
+  if (held.some(({ hadOwner }) => hadOwner)) await delay(ttlMs / 2);
   return {
     lost: lost.signal,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type HeldLeases, holdLeases, migrateLeases } from '../database/lease/lease.ts';
+import type { Pool } from '../database/pool.ts';
+import { migrateFollowers } from './checkpoint.ts';
+
+/** Well below the time after which a follower that does not move makes its role unready. */
+const EXCUSE_EVERY_MS = 5_000;
+
+/**
+ * Has followers, and other work under leases, stand by until it is disposed. Meanwhile they do not count as
+ * standing still, so that their role stays ready.
+ */
+export const holdFollowers = async (
+  pool: Pool,
+  names: readonly string[],
+  excuseEveryMs = EXCUSE_EVERY_MS,
+): Promise<HeldLeases> => {
+  await migrateLeases(pool);
+  await migrateFollowers(pool);
+  const held = await holdLeases(pool, names);
+  const done = new AbortController();
+  const excusing = (async () => {
+    while (!done.signal.aborted) {
+      // One that fails is made up for by the next; if the database is away for long, the leases are lost.
+      await excuse(pool, names).catch(() => {});
+      await delay(excuseEveryMs, undefined, { signal: done.signal }).catch(() => {});
+    }
+  })();
+  return {
+    lost: held.lost,
+    async [Symbol.asyncDispose]() {
+      done.abort();
+      await excusing;
+      await held[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const excuse = async (pool: Pool, names: readonly string[]): Promise<void> => {
+  await pool.query(
+    'update public.follower_checkpoint set moved_at = clock_timestamp(), moved_position = position where follower = any($1)',
+    [names],
+  );
+};
