@@ -47,6 +47,7 @@ export const withCommandSide = async <Result>(
   await using blobs = await openBlobs({ url: config.blobUrl, health: { add: () => {} } });
   await using gateway = await startCommandService({
     ...{ domain, pool, eventLog, keys, masterKey, erasures, blobs, webhooks: config.webhooks },
+    cell: config.cell,
     ...{ metrics: new Registry(), log: pino({ level: 'silent' }), ...(clock && { clock }) },
   });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain });

@@ -42,7 +42,10 @@ export const freshIds = (newId: () => number): CommandIds => {
  * Ids derived from a seed, so that a retry gets the same: a UUID for the events, and the id of the first
  * aggregate.
  */
-export const seededIds = ({ eventSeed, firstId }: { eventSeed: string; firstId: number }): CommandIds => ({
+export const seededIds = (
+  { eventSeed, firstId }: { eventSeed: string; firstId: number },
+  idStep = 1,
+): CommandIds => ({
   event: (ordinal) => v5(`event-${ordinal}`, eventSeed) as EventId,
-  aggregate: (attempt) => firstId + attempt,
+  aggregate: (attempt) => firstId + attempt * idStep,
 });

@@ -32,6 +32,8 @@ type Dependencies = {
   readonly codec: Codec;
   readonly states: States;
   readonly newId: () => number;
+  /** From one id of this installation to the next. */
+  readonly idStep?: number;
   readonly digestKey: Buffer;
 };
 
@@ -76,11 +78,14 @@ type Request = {
 
 const once = async (dependencies: Dependencies, request: Request, carryOut: CarryOut): Promise<Outcome> => {
   const { reserved, isNew } = await reserve(dependencies, request);
-  if (reserved.state.status !== 'reserved') return answerAgain(reserved.state);
+  if (reserved.state.status !== 'reserved') return answerAgain(reserved);
   const { seed, by, at } = reserved.state;
   if (!isNew && by !== request.process && isRecent(at)) throw new Rejection('idempotency_key_in_use');
   try {
-    const outcome = await carryOut(seededIds(parseSeed(seed)), isNew ? undefined : reserved.position);
+    const outcome = await carryOut(
+      seededIds(parseSeed(seed), dependencies.idStep),
+      isNew ? undefined : reserved.position,
+    );
     await complete(dependencies, request, { reserved, seed, outcome: { done: outcome } });
     return outcome;
   } catch (error) {
@@ -96,8 +101,9 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
     )
       throw error;
     // Another process took this request for dead and executed it; its changes may have caused the refusal.
-    const { state } = await dependencies.states.load(reservation, request.stream);
-    if (state.status === 'completed' && state.digest === request.digest) return answerAgain(state);
+    const known = await dependencies.states.load(reservation, request.stream);
+    if (known.state.status === 'completed' && known.state.digest === request.digest)
+      return answerAgain(known);
     throw error;
   }
 };
@@ -185,10 +191,14 @@ type Refused = {
   readonly details: Record<string, Json>;
 };
 
-const answerAgain = (state: ReservationState): Outcome => {
+/**
+ * In a copy of the log the outcome tells a position of the other log. The write comes before the event that
+ * completes its reservation, so the position of that one is enough for a reader to see it.
+ */
+const answerAgain = ({ state, position }: Known<ReservationState>): Outcome => {
   if (state.status !== 'completed') throw new Rejection('conflict');
   const { done, refused } = state.outcome as { done?: Outcome; refused?: Refused };
-  if (done) return { ...done, isRepeat: true };
+  if (done) return { ...done, position: Math.min(done.position, position) as Position, isRepeat: true };
   if (refused && isRejectionCode(refused.code)) throw new Rejection(refused.code, refused.details, refused);
   throw new Error('the outcome of a reservation is neither done nor refused');
 };

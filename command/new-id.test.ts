@@ -33,3 +33,13 @@ test('a clock that goes back never repeats an id', () => {
   const after = many(newId, 10_000);
   expect(new Set([...before, ...after]).size).toBe(20_000);
 });
+
+test('ids of one cell are never those of another, however many are made in a millisecond', () => {
+  const now = () => Date.UTC(2026, 5, 1);
+  const [one, two] = [createIdMaker(now, 0), createIdMaker(now, 127)];
+  const ids = [...many(one, 1_000), ...many(two, 1_000)];
+  expect(new Set(ids).size).toBe(2_000);
+  expect(new Set(ids.slice(0, 1_000).map((id) => id % 128))).toEqual(new Set([0]));
+  expect(new Set(ids.slice(1_000).map((id) => id % 128))).toEqual(new Set([127]));
+  for (const [index, id] of ids.slice(1, 1_000).entries()) expect(id).toBeGreaterThan(ids[index] ?? 0);
+});

@@ -9,6 +9,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type Codec, createCodec } from '#shared/events/codec.ts';
+import { idStepOf } from '#shared/id-time.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { admit as admitTo } from '#shared/policy.ts';
@@ -48,6 +49,8 @@ export type CommandDependencies = {
   readonly metrics: Registry;
   /** Off by default. */
   readonly tracing?: Tracing;
+  /** The number of this installation among cells, which its new ids contain. */
+  readonly cell?: number | undefined;
   /** By default, only addresses on the public Internet are allowed. */
   readonly webhooks?: WebhookRules;
   /** Real time by default. */
@@ -63,7 +66,7 @@ export const startCommandService = async (
   dependencies: CommandDependencies,
 ): Promise<CommandGateway & AsyncDisposable> => {
   const { domain, pool, eventLog, masterKey, log, metrics, tracing, clock } = dependencies;
-  const { webhooks = WEBHOOK_RULES, follows = true } = dependencies;
+  const { webhooks = WEBHOOK_RULES, follows = true, cell } = dependencies;
   demandFencing(domain, eventLog);
   const codec = createCodec(dependencies);
   await migrateSnapshots(pool);
@@ -73,7 +76,7 @@ export const startCommandService = async (
     snapshots: createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(log) }),
   });
   const base = { domain, log: eventLog, codec, states };
-  const newId = createIdMaker();
+  const newId = createIdMaker(undefined, cell);
   const executor = createExecutor(base);
   const reportUnreadable: ReportUnreadable = (err, stream) =>
     log.error({ err, stream }, 'Events of an aggregate cannot be read, so it keeps its claimed place.');
@@ -82,6 +85,7 @@ export const startCommandService = async (
   const idempotency = createIdempotency({
     ...base,
     newId,
+    idStep: idStepOf(cell),
     digestKey: deriveKey(masterKey, 'command-digest'),
   });
   const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks });

@@ -131,6 +131,7 @@ const WRONG: Partial<Record<SettingName, string>> = {
   NODE_ENV: 'prod',
   READ_DATABASE_URL: 'postgres://hunter2@one,two',
   WORKERS: '0',
+  CELL: '128',
   PORT: '65536',
   HOST: 'a b',
   PUBLIC_URL: 'annals.example',

@@ -15,6 +15,8 @@ export type Config = {
   readonly environment: 'development' | 'production' | 'test';
   /** The number of processes in which `npm start` serves clients. */
   readonly workers: number;
+  /** Among several installations that share users; undefined if it is the only one. */
+  readonly cell: number | undefined;
   readonly http: Listener;
   readonly metrics: Listener;
   /** The command role’s listener for the other roles. */
@@ -235,6 +237,7 @@ const PRODUCTION_NOTICE_MS = 2_000;
 const assemble = (values: Values): Config => ({
   environment: values.NODE_ENV,
   workers: values.WORKERS,
+  cell: values.CELL,
   http: {
     port: values.PORT,
     host: values.HOST ?? (values.NODE_ENV === 'production' ? undefined : '127.0.0.1'),

@@ -51,6 +51,8 @@ export type Foundation = {
   readonly erasures: ErasureList;
   readonly rateLimits: RateLimits;
   readonly tracing: Tracing;
+  /** The number of this installation among cells. */
+  readonly cell: number | undefined;
 };
 
 const CONNECTIONS_MAX = 8;
@@ -117,6 +119,7 @@ export const openFoundation = async (
     erasures,
     rateLimits,
     tracing,
+    cell: config.cell,
   };
 };
 

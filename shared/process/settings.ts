@@ -6,6 +6,7 @@ import { KAFKA_URL_FORM, parseKafkaUrl } from '../change-stream/kafka/kafka-url.
 import { hostsIn } from '../event-log/eventstoredb/address.ts';
 import { roleName } from '../events/fields.ts';
 import type { CorsOrigins } from '../http/cors.ts';
+import { CELLS } from '../id-time.ts';
 import { parseRange } from '../webhooks/guard/address.ts';
 
 type Setting = {
@@ -125,6 +126,13 @@ export const SETTINGS = {
     fallback: '1',
     description:
       'Processes in which `npm start` serves clients, behind one listener (`auto`: one for each processor). With 2 or more, another process follows the event log. A role that is started alone is one process.',
+  },
+  CELL: {
+    schema: integer(0, CELLS - 1),
+    expected: `a whole number from 0 to ${CELLS - 1}`,
+    fallbackText: 'none: there is one cell',
+    description:
+      'Number of this installation if it is one of several cells. New ids of different cells differ, so that streams can be copied between them.',
   },
   PORT: { ...port, fallback: '4000', description: 'Port for clients.' },
   HOST: {
