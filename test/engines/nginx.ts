@@ -72,7 +72,7 @@ const startOnFreePorts = async (options: Options): Promise<Nginx> => {
   const folder = opening.use(await temporaryDataDir()).path;
   const place: Place = { folder, port: await freePort(), tlsPort: await freePort() };
   await writeConfiguration(place, options, NOWHERE);
-  const server = opening.use(await startServer(folder));
+  const server = opening.use(await startServer(folder, 'nginx.conf'));
   const resources = opening.move();
   return {
     url: `http://127.0.0.1:${place.port}`,
@@ -126,20 +126,26 @@ const serversOf = (addresses: readonly string[]): string =>
   addresses.map((address) => `server ${address};`).join(' ');
 
 /** Like envsubst, for these names only: `$host` and the like are nginx's own. */
-const fillIn = async (name: string, settings: Readonly<Record<string, string>>): Promise<string> => {
+export const fillIn = async (name: string, settings: Readonly<Record<string, string>>): Promise<string> => {
   const template = await readFile(join(ROOT, 'deploy', name), 'utf8');
   return template.replaceAll(/\$\{(\w+)\}/g, (found, setting: string) => settings[setting] ?? found);
 };
 
-type Server = AsyncDisposable & { reload(): Promise<void> };
+type Server = AsyncDisposable & {
+  /** New requests go by the new configuration. */
+  reload(): Promise<void>;
+  /** No process of before a reload is left. */
+  drained(): Promise<void>;
+};
 
 /** The shell reads from this process until that ends, however it ends, and then ends the server. */
 const KEEPER =
   '"$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -TERM "$server"; wait "$server"';
 
-const startServer = async (folder: string): Promise<Server> => {
+/** In a folder with its configuration. */
+export const startServer = async (folder: string, configuration: string): Promise<Server> => {
   const directives = 'daemon off; error_log stderr notice;';
-  const args = [PROGRAM, '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', directives];
+  const args = [PROGRAM, '-p', folder, '-c', join(folder, configuration), '-g', directives];
   const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...args], {
     env: ENVIRONMENT,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -155,6 +161,7 @@ const startServer = async (folder: string): Promise<Server> => {
     if (said.includes('[emerg]')) throw new Error(`nginx refuses: ${said}`);
   };
   const stop = () => end(keeper);
+  let former = 0;
   try {
     await heard(() => count(WORKER_STARTED) > 0);
   } catch (error) {
@@ -163,10 +170,11 @@ const startServer = async (folder: string): Promise<Server> => {
   }
   return {
     async reload() {
-      const workers = count(WORKER_STARTED);
+      former = count(WORKER_STARTED);
       process.kill(Number(line.toString()), 'SIGHUP');
-      await heard(() => count(WORKER_LEAVES) >= workers);
+      await heard(() => count(WORKER_LEAVES) >= former);
     },
+    drained: () => heard(() => count(WORKER_GONE) >= former),
     [Symbol.asyncDispose]: stop,
   };
 };
@@ -174,6 +182,7 @@ const startServer = async (folder: string): Promise<Server> => {
 const WORKER_STARTED = /start worker process \d+/g;
 /** It no longer listens then. */
 const WORKER_LEAVES = /gracefully shutting down/g;
+const WORKER_GONE = /worker process \d+ exited with code/g;
 
 const end = async (keeper: ChildProcess): Promise<void> => {
   if (keeper.exitCode !== null) return;
