@@ -18,7 +18,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import { askersOf, callerOf, randomOf } from '../testing/describe-domain/readings.ts';
-import { context } from './codec-setting.ts';
+import { context } from './codec-fixture.ts';
 
 /**
  * What a follower receives, for any domain: exactly the events that the condition makes visible, evaluated in

@@ -7,7 +7,7 @@ import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { context } from '../test/codec-setting.ts';
+import { context } from '../test/codec-fixture.ts';
 import { EVENT_SCOPES } from '../test/engines/policy.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 

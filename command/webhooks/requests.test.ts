@@ -19,7 +19,7 @@ import {
   replayed,
   requestId,
   webhookId,
-} from '../../test/webhook-setting.ts';
+} from '../../test/webhook-fixture.ts';
 import { type WebhookCommand, webhook } from './webhook.ts';
 
 describe('disabling', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
-import { context } from '../../test/codec-setting.ts';
+import { context } from '../../test/codec-fixture.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';

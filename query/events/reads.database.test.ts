@@ -4,7 +4,7 @@ import type { EventId, StreamName } from '#shared/brands.ts';
 import { createChangeReader } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
-import { context } from '../../test/codec-setting.ts';
+import { context } from '../../test/codec-fixture.ts';
 import { test } from '../../test/engines/backend.ts';
 import { as, draftArticle } from '../../test/engines/command-side.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';

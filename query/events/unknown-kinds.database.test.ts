@@ -4,7 +4,7 @@ import type { EventId, StreamName } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { context } from '../../test/codec-setting.ts';
+import { context } from '../../test/codec-fixture.ts';
 import { type Asker, type Backend, test as base } from '../../test/engines/backend.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';

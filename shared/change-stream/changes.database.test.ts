@@ -6,7 +6,7 @@ import { streamName } from '#shared/events/streams.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Caller } from '#shared/policy.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
-import { context } from '../../test/codec-setting.ts';
+import { context } from '../../test/codec-fixture.ts';
 import { type ChangeReading, openChangeReading } from '../../test/engines/change-reading.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';

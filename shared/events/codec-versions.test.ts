@@ -3,7 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, Position, UserId, Version } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { context, newId } from '../../test/codec-setting.ts';
+import { context, newId } from '../../test/codec-fixture.ts';
 import { after, before } from '../../test/toy/grown.ts';
 import { catalogueOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { arbitraryEvent } from '../../test/arbitrary-event.ts';
-import { ADA, context, newId, registered, SECRETS, setUp } from '../../test/codec-setting.ts';
+import { ADA, context, newId, registered, SECRETS, setUp } from '../../test/codec-fixture.ts';
 import type { AnnalsEvent, EventOf } from './catalogue.ts';
 import { createCodec } from './codec.ts';
 import { MalformedEvent, UnknownEventType } from './errors.ts';

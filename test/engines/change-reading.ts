@@ -11,7 +11,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
-import { context } from '../codec-setting.ts';
+import { context } from '../codec-fixture.ts';
 import { createDatabase } from './database.ts';
 import { tables } from './tables.ts';
 
