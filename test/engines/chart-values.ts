@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import * as z from 'zod';
 
-/** What the chart is installed with by its tests: five sets of values, and those of its page. */
+/** The values with which tests install the chart: five sets, and those of its page. */
 export const KUBERNETES_PAGE = readFileSync(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8');
 export const PUBLIC_URL = 'https://annals.example';
 

@@ -131,7 +131,7 @@ type Versioned = {
   readonly spec?: object;
 };
 
-/** What the chart makes, by its content. */
+/** The objects that the chart makes, by content. */
 const versionsOf = async (namespace: Namespace): Promise<Readonly<Record<string, string>>> => {
   const kinds =
     'deployments,services,configmaps,poddisruptionbudgets,networkpolicies,persistentvolumeclaims,horizontalpodautoscalers';
