@@ -21,8 +21,9 @@ import { askersOf, callerOf, randomOf } from '../testing/describe-domain/reading
 import { context } from './codec-fixture.ts';
 
 /**
- * The events that a follower receives, for any domain: exactly the events that the condition makes visible, evaluated in
- * memory on the states before and after, for any pages, any start, and any eviction of earlier states.
+ * The events that a follower receives, for any domain: exactly those that the condition makes visible,
+ * evaluated in memory on the states before and after, for any pages, any start, and any eviction of earlier
+ * states.
  */
 const IDS = 4;
 const HISTORIES = 30;
