@@ -4,7 +4,6 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import * as z from 'zod';
 
 /** The programs of a Kubernetes control plane, and the kinds that others add to it, from Go's modules. */
 const run = promisify(execFile);
@@ -70,10 +69,15 @@ const installControlPlane = async (): Promise<void> => {
   }
 };
 
-/** Where a module is, once it has been fetched. */
+/** Where a module is, once it has been fetched. A Go that is too old to build it fetches it all the same. */
 const fetchModule = async (module: string, cwd?: string): Promise<string> => {
-  const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd });
-  return z.looseObject({ Dir: z.string() }).parse(JSON.parse(stdout)).Dir;
+  await run('go', ['mod', 'download', '-json', module], { cwd }).catch(
+    (error: { readonly stdout: string }) => {
+      if (!error.stdout.includes(' requires go ')) throw error;
+    },
+  );
+  const { stdout: folder } = await run('go', ['env', 'GOMODCACHE']);
+  return join(folder.trim(), module);
 };
 
 /**
