@@ -137,7 +137,7 @@ describe('tracing by OTLP', () => {
       const startedMs = performance.now();
       await tracing[Symbol.asyncDispose]();
       expect(performance.now() - startedMs).toBeLessThan(scaled(3_000));
-      expect(logged().match(/does not take traces/g)).toHaveLength(1);
+      expect(logged().match(/does not accept traces/g)).toHaveLength(1);
     },
   );
 
@@ -151,7 +151,7 @@ describe('tracing by OTLP', () => {
       (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
     );
     tracing.start('found').end();
-    await until(logged, (text) => text.includes('takes traces again'));
+    await until(logged, (text) => text.includes('accepts traces again'));
     expect(receiver.spans.some(({ name }) => name === 'found')).toBe(true);
     await tracing[Symbol.asyncDispose]();
   });
