@@ -19,7 +19,7 @@ const clientOf = (requester: Requester): object => {
   const kernel: Readonly<Record<string, unknown>> & { readonly written?: string | undefined } = {
     me: async (options?: object) => jsonIn(await send('GET', '/me', { options })),
     follow: (query: EventQuery<string> = {}, options: FollowOptions = {}) =>
-      followBy(requester, query, { ...requester.defaults, ...options }),
+      followBy(requester, query, { ...requester.options, ...options }),
     events: {
       list: (query: EventQuery<string> & { readonly limit?: number } = {}, options?: object) =>
         listingOf(async (after) =>

@@ -21,7 +21,7 @@ export type Requester = {
   readonly once: Send;
   readonly with: (options: Overrides) => Requester;
   /** What `with` has given, for requests that belong to one call. */
-  readonly defaults: Overrides;
+  readonly options: Overrides;
   readonly written: () => string | undefined;
 };
 
@@ -47,7 +47,7 @@ const requesterBy = (shared: Shared, defaults: Overrides): Requester => {
     send: sender({}),
     once: sender({ attemptsMax: 1 }),
     with: (options) => requesterBy(shared, { ...defaults, ...options }),
-    defaults,
+    options: defaults,
     written: () => shared.written,
   };
 };

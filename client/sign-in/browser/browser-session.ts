@@ -105,7 +105,18 @@ export const browserSession = (
     lockTimeoutMs: (options.retryForMs ?? LIMITS.retryForMs) + (options.timeoutMs ?? LIMITS.timeoutMs),
   });
 
-  const beginOnce = shareCall(() => completeSignIn({ page, asking, asked, tokens, goBack }));
+  const begin = async (): Promise<boolean> => {
+    const returned = takeReturn(page, asking, asked, goBack);
+    await tokens.loaded;
+    if (returned === undefined) return tokens.current() !== undefined;
+    const { returnTo, answer } = returned;
+    if (!(answer instanceof Problem)) {
+      await tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
+      goBack?.(returnTo);
+    } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
+    return true;
+  };
+  const beginOnce = shareCall(begin);
   let started: Promise<boolean> | undefined;
 
   return {
@@ -119,7 +130,7 @@ export const browserSession = (
     async signIn({ returnTo = page.location.href, parameters } = {}) {
       locksOf(page);
       const there = ownAddress(returnTo, page.location.href);
-      if (there === undefined) throw new TypeError(`returnTo must be an address of this origin: ${returnTo}`);
+      if (there === undefined) throw new TypeError(`returnTo is not of this origin: ${returnTo}`);
       const thumbprint = await prover?.thumbprint();
       page.location.assign(
         await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }),
@@ -131,7 +142,13 @@ export const browserSession = (
         // The sign-out page ends what this request could not.
         if (ended !== undefined) await revoke(ended, endSession === false ? {} : { attemptsMax: 1 });
       } finally {
-        if (endSession !== false) page.location.assign(signOutAddress(asked, endSession));
+        if (endSession !== false) {
+          const query = new URLSearchParams({
+            client_id: clientId,
+            ...(endSession !== true && { post_logout_redirect_uri: endSession }),
+          });
+          page.location.assign(`${server}/sign-out?${query}`);
+        }
       }
     },
     onChange: tokens.onChange,
@@ -139,41 +156,17 @@ export const browserSession = (
   };
 };
 
-type SignIn = {
-  readonly page: Page;
-  /** The storage key of the pending request. */
-  readonly asking: string;
-  readonly asked: CodeRequest;
-  readonly tokens: SharedTokens;
-  readonly goBack: BrowserSessionOptions['goBack'];
-};
-
-/** Exchanges the code, if the page was opened by the redirect of a sign-in. */
-const completeSignIn = async ({ page, asking, asked, tokens, goBack }: SignIn): Promise<boolean> => {
+/** Takes the answer out of the address, so that a reload does not send it again. */
+const takeReturn = (
+  page: Page,
+  asking: string,
+  asked: CodeRequest,
+  goBack: BrowserSessionOptions['goBack'],
+) => {
   const returned = takeAnswer(page, asking, asked);
-  // A reload must not send the answer again.
   if (returned)
-    page.history.replaceState(
-      page.history.state,
-      '',
-      goBack === undefined ? returned.returnTo : returned.cleaned,
-    );
-  await tokens.loaded;
-  if (returned === undefined) return tokens.current() !== undefined;
-  const { returnTo, answer } = returned;
-  if (!(answer instanceof Problem)) {
-    await tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
-    goBack?.(returnTo);
-  } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
-  return true;
-};
-
-const signOutAddress = ({ issuer, clientId }: CodeRequest, endSession: string | true): string => {
-  const query = new URLSearchParams({
-    client_id: clientId,
-    ...(endSession !== true && { post_logout_redirect_uri: endSession }),
-  });
-  return `${issuer}/sign-out?${query}`;
+    page.history.replaceState(page.history.state, '', goBack ? returned.cleaned : returned.returnTo);
+  return returned;
 };
 
 const NOBODY: Session = { authorize: async () => ({}) };
