@@ -73,7 +73,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Decisions',
-    text: "What the function `decide` of a command is given. It returns the events that happen: `['approved', ['converted', { rate: 2 }]]`, or `[]`.",
+    text: "The argument of a command’s `decide`. The function returns the events that happen: `['approved', ['converted', { rate: 2 }]]`, or `[]`.",
     parts: [{ file: 'aggregate.ts', members: 'Given' }],
   },
   {
@@ -158,7 +158,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Shares in views',
-    text: 'What an event does to the share that its aggregate has in a view. The end of an aggregate ends its shares by itself, and one that changes a field of `by` takes its share along.',
+    text: 'The effect of an event on the share of its aggregate in a view. The end of an aggregate ends its shares by itself, and one that changes a field of `by` takes its share along.',
     parts: [{ file: 'view.ts', alternatives: 'ShareSpec' }],
   },
 ];

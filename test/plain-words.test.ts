@@ -73,7 +73,7 @@ describe('the check', () => {
     ['What became of it.', 'interfaces', 1],
     ['The state of the delivery. Whoever may read it sees it.', 'interfaces', 1],
     ['What does it cost?', 'interfaces', 0],
-    ['What became of it.', 'texts', 0],
+    ['What became of it.', 'comments', 1],
     ['The owner is told so.', 'texts', 1],
     ['The owner is told so.', 'comments', 0],
     ['It comes to an end.', 'texts', 0],

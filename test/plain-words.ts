@@ -19,9 +19,9 @@ type Pattern = {
  */
 const PATTERNS: readonly Pattern[] = [
   {
-    name: 'a sentence that begins with “What” or “Whoever” and is no question',
+    name: 'a sentence that begins with “What” or “Who” and is no question',
     found: /(?:^|[.;:] )(?:What|Whoever|Who) [a-z][^?]*$/m,
-    reach: 'interfaces',
+    reach: 'comments',
     because:
       'a reader looks for the thing at the beginning: “Deleted users have no rights”, not “Who is gone has none”',
   },

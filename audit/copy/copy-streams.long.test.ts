@@ -94,7 +94,7 @@ const eventsOf = async ({ eventLog }: CommandSide) => {
   const all = await Array.fromAsync(readBetween(eventLog, { after: START, upTo: await eventLog.head() }));
   return all.flat();
 };
-/** What of each stream is in a log; the order of streams differs where webhooks come last. */
+/** The events of each stream in a log. The order of streams differs, because webhooks come last. */
 const formsOf = async (side: CommandSide, streams: ReadonlySet<string>) =>
   (await eventsOf(side))
     .filter(({ stream }) => streams.has(stream))

@@ -37,9 +37,9 @@ export type CopiedStreams = {
   readonly streams: number;
   /** Of these streams, in the source. */
   readonly events: number;
-  /** What was appended now. */
+  /** Events that this run appended. */
   readonly appended: number;
-  /** So many streams have further events in the target. */
+  /** The number of streams that have more events in the target. */
   readonly ahead: number;
 };
 
@@ -63,7 +63,7 @@ export const copyStreams = async (copying: CopyingStreams): Promise<CopiedStream
   if (caughtUp) {
     await caughtUp(copy.copied);
     for await (const events of source.follow(position, signal)) await takeNew(events);
-    // What was appended before the signal is copied, with what follows from it; the rest is another run's.
+    // Copies all events from before the signal, and those that follow from them. The next run copies the rest.
     await followed(await source.head());
     for await (const events of readBetween(source, { after: position, upTo: await source.head() }))
       await takeNew(events);
@@ -214,7 +214,7 @@ class StreamCopy {
     track.hashes[index] = undefined;
   }
 
-  /** What it refers to comes with it, or is there: rows without it cannot be made. */
+  /** Every referenced stream is copied too, or is in the target already: rows need it. */
   async #demandNamed(events: readonly RecordedEvent[]): Promise<void> {
     const { target, referencesOf } = this.#copying;
     const named = new Map<StreamName, RecordedEvent>();

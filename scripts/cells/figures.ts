@@ -1,6 +1,6 @@
 /**
- * What one cell was measured to do, on two shared cores: docs/scaling.md and docs/performance.md have the
- * measurements. Replace them with your own.
+ * Measured figures of one cell on two shared cores, from docs/scaling.md and docs/performance.md. Replace them
+ * with your own.
  */
 export const MEASURED = {
   /** Catch-up and rebuild: 15,100 to 19,700 on a quiet machine, 8,600 to 12,100 beside other load. */
@@ -24,7 +24,7 @@ export const MEASURED = {
   bytesPerEvent: 1_700,
 } as const;
 
-/** What nobody has measured. Replace it with what your clients do. */
+/** Assumptions that nobody has measured. Replace them with the behaviour of your clients. */
 export const ASSUMED = {
   readsPerWrite: 10,
   /** From refusing the writes of a tenant to taking them again: ROUTER_DRAIN of 5 s, and the rest of the copy. */

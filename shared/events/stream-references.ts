@@ -7,7 +7,7 @@ import { streamName } from './streams.ts';
 
 /** The streams that an event names. */
 export type StreamReferences = {
-  /** What the stream of the event belongs to: an owner or a parent, and of a claim whoever holds it. */
+  /** The owner or parent of the stream; for a claim, its holder. */
   readonly owners: readonly StreamName[];
   /** Every aggregate that the event refers to, its owners among them. */
   readonly all: readonly StreamName[];

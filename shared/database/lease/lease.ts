@@ -147,7 +147,7 @@ const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | un
   return rows[0]?.epoch;
 };
 
-/** Whoever has it. */
+/** Takes the lease from any holder. */
 const seize = async ({ pool, name, owner, ttlMs }: Lease): Promise<number> => {
   const { rows } = await pool.query<{ epoch: number }>(
     `insert into public.lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
