@@ -25,7 +25,7 @@ const clientOf = (row: Row | undefined): StoredClient | undefined =>
   row && (Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as StoredClient);
 
 /** Callers may send any text. PostgreSQL refuses some of it, such as NUL, and no client has such an id. */
-const canBeId = (text: string): boolean => token.safeParse(text).success;
+export const canBeId = (text: string): boolean => token.safeParse(text).success;
 
 export const selectClient = async (
   database: Queryable,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
+import { canBeId } from './client-table.ts';
 
 const NOTED_MAX = 10_000;
 /** So a client that gets thousands of tokens costs one statement an hour in each process. */
@@ -41,7 +42,7 @@ export const selectUses = async (
 ): Promise<ReadonlyMap<string, Date>> => {
   const { rows } = await pool.query<{ clientId: string; usedAt: Date }>(
     'select client_id as "clientId", used_at as "usedAt" from auth.client_use where client_id = any ($1)',
-    [clientIds],
+    [clientIds.filter(canBeId)],
   );
   return new Map(rows.map(({ clientId, usedAt }) => [clientId, usedAt]));
 };

@@ -156,6 +156,27 @@ describe('POST /clients', () => {
   });
 });
 
+describe('while nobody can read when clients were used', () => {
+  beforeAll(() => world.side.pool.query('alter table auth.client_use rename to unreadable'));
+  afterAll(() => world.side.pool.query('alter table auth.unreadable rename to client_use'));
+
+  test('a new client’s secret is shown all the same', async () => {
+    const { clientId, secret } = await create(SERVICE);
+    expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
+  });
+
+  test.each<[string, string, string, object?]>([
+    ['POST', '/secret', 'client_secret_post'],
+    ['PUT', '', 'none', { ...SERVICE, tokenEndpointAuthMethod: 'client_secret_basic' }],
+    ['PATCH', '', 'none', { tokenEndpointAuthMethod: 'client_secret_basic' }],
+  ])('%s of “%s” leaves the client as it was', async (method, suffix, tokenEndpointAuthMethod, body) => {
+    const { clientId } = await create({ ...WEB, tokenEndpointAuthMethod });
+    const before = await world.clients.find(clientId);
+    expect(await send(method, `/clients/${clientId}${suffix}`, { body })).toMatchObject({ status: 500 });
+    expect(await world.clients.list('', 1_000)).toContainEqual(before);
+  });
+});
+
 describe('GET', () => {
   test('of an unknown client is 404', async () => {
     expect(await send('GET', '/clients/nobody')).toMatchObject({

@@ -68,7 +68,6 @@ type Forms = ReturnType<typeof clientForms> & Pick<ReturnType<typeof clientSetti
 const handlersFor = (
   { NewClient, ClientReplacement, ClientPatch, ClientSettings }: Forms,
   clients: Clients,
-  answerClient = createAnswer(clients),
 ) => ({
   list: (async (request, response) => {
     const { limit, after } = parseInput(ClientPage, request.query);
@@ -94,26 +93,31 @@ const handlersFor = (
     const { clientId, ...settings } = parseInput(NewClient, request.body);
     const made = await clients.register({ clientId, settings }, byOf(request));
     response.status(201).location(`/clients/${made.client.clientId}`);
-    await answerClient(request, response, made);
+    answerClient(request, response, { ...made, usedAt: undefined });
   }) satisfies Handler,
 
   show: (async (request, response) => {
     const client = await clients.find(request.params.clientId);
     if (client === undefined) throw new Rejection('client_not_found');
-    await answerClient(request, response, { client, secret: undefined });
+    const usedAt = await useOf(clients, request);
+    answerClient(request, response, { client, secret: undefined, usedAt });
   }) satisfies Handler,
 
   put: (async (request, response) => {
     const settings = parseInput(ClientReplacement, request.body);
     const edit = { ifVersions: versionsDemandedBy(request), apply: () => settings };
-    await answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
+    const usedAt = await useOf(clients, request);
+    const changed = await clients.change(request.params.clientId, edit, byOf(request));
+    answerClient(request, response, { ...changed, usedAt });
   }) satisfies Handler,
 
   patch: (async (request, response) => {
     const sent = parseInput(ClientPatch, request.body);
     const apply = (settings: ClientSettings) => parseInput(ClientSettings, patched(settings, sent));
     const edit = { ifVersions: versionsDemandedBy(request), apply };
-    await answerClient(request, response, await clients.change(request.params.clientId, edit, byOf(request)));
+    const usedAt = await useOf(clients, request);
+    const changed = await clients.change(request.params.clientId, edit, byOf(request));
+    answerClient(request, response, { ...changed, usedAt });
   }) satisfies Handler,
 
   remove: (async (request, response) => {
@@ -122,7 +126,9 @@ const handlersFor = (
   }) satisfies Handler,
 
   rotate: (async (request, response) => {
-    await answerClient(request, response, await clients.rotateSecret(request.params.clientId, byOf(request)));
+    const usedAt = await useOf(clients, request);
+    const rotated = await clients.rotateSecret(request.params.clientId, byOf(request));
+    answerClient(request, response, { ...rotated, usedAt });
   }) satisfies Handler,
 });
 
@@ -140,21 +146,24 @@ const byOf = (request: Request<{ clientId: string }>): By => ({
   requestId: requestIdOf(request),
 });
 
-const createAnswer =
-  (clients: Pick<Clients, 'usesOf'>) =>
-  async (
-    request: Request<{ clientId: string }>,
-    response: Response,
-    made: ClientAndSecret,
-  ): Promise<void> => {
-    const { clientId } = made.client;
-    const usedAt = (await clients.usesOf([clientId])).get(clientId);
-    // The tag equals that of a later GET.
-    const shown = JSON.stringify(representationOf({ client: made.client, usedAt }));
-    const text = made.secret === undefined ? shown : JSON.stringify(representationOf({ ...made, usedAt }));
-    response.set('ETag', entityTagOf(made.client.version, shown));
-    answerJson(request, response, { text, version: made.client.version });
-  };
+/** A change reads this first: a failed read after the commit would lose the new secret. */
+const useOf = async (
+  clients: Pick<Clients, 'usesOf'>,
+  { params: { clientId } }: Request<{ clientId: string }>,
+): Promise<Date | undefined> => (await clients.usesOf([clientId])).get(clientId);
+
+/** The response cannot fail: it may be the only one with the secret. */
+const answerClient = (
+  request: Request<{ clientId: string }>,
+  response: Response,
+  { client, secret, usedAt }: ClientAndSecret & { readonly usedAt: Date | undefined },
+): void => {
+  // The tag equals that of a later GET.
+  const shown = JSON.stringify(representationOf({ client, usedAt }));
+  const text = secret === undefined ? shown : JSON.stringify(representationOf({ client, secret, usedAt }));
+  response.set('ETag', entityTagOf(client.version, shown));
+  answerJson(request, response, { text, version: client.version });
+};
 
 /** Applies a JSON merge patch (RFC 7396): null removes, an object is merged, anything else replaces. */
 const mergePatch = (target: unknown, patch: unknown): unknown => {
