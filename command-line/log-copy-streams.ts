@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { webhookOf } from '#kernel/declare/webhook.ts';
+import type { HeldLeases } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
@@ -43,7 +44,8 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   const masterKey = await openMasterKey(config);
   await using _keys = await openPostgresKeyStore({ pool, masterKey });
   await using _otherKeys = await openPostgresKeyStore({ pool: other, masterKey }).catch(explainKeys);
-  await using held = await holdFollowers(other, [PROCESS_MANAGER, REACTIONS, LEASE]);
+  await using standingBy = new AsyncDisposableStack();
+  let held: HeldLeases | undefined;
   using checking = showProgress(terminal, 'Checking', isDense);
   using shown = showProgress(terminal, 'Copying', isDense);
   const tell = (line: string) =>
@@ -54,15 +56,21 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     referencesOf: streamReferencesOf(domain),
     isLast: (stream) => stream.startsWith(streamName(webhookOf(domain).name, '')),
     copyKeys: createKeyCopy({ from: pool, to: other, masterKey }),
+    async standBy() {
+      held = standingBy.use(await holdFollowers(other, [PROCESS_MANAGER, REACTIONS, LEASE]));
+    },
     demand() {
-      if (held.lost.aborted)
+      if (held?.lost.aborted !== false)
         throw new StartRefused(
           'The database of the other cell did not answer in time. What was copied stays, and the same command resumes.',
         );
     },
     async followed(position) {
-      if (!(await untilCarriedOut(pool, position)))
-        terminal.complain('Reactions of this cell lag: repeat the command when they are done.');
+      const pending = await untilCarriedOut(pool, position);
+      if (pending.length > 0)
+        throw new StartRefused(
+          `Reactions of this cell lag: ${pending.join(', ')}. Webhooks are not copied before them. Repeat the command when they are done.`,
+        );
     },
     onProgress: (step, progress) => (step === 'check' ? checking : shown).onProgress(progress),
     ...(flags.has('follow') && {

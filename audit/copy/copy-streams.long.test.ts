@@ -1,10 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { canonicalForm } from '#shared/events/canonical.ts';
+import { holdFollowers } from '#shared/follower/hold-followers.ts';
+import { REACTIONS } from '../../command/process-manager/declaration.ts';
+import { LEASE } from '../../command/process-manager/fence.ts';
+import { PROCESS_MANAGER } from '../../command/process-manager/process-manager.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import {
   addComment,
@@ -193,6 +198,63 @@ test('leaves the reactions of the other cell to stand by, and to begin again aft
   ending.abort();
   expect(await copying).toMatchObject({ exit: 0 });
   await until(types, (all) => all.includes('comment.deleted'));
+});
+
+/** Has the reactions of the former cell stand by, as if no process executed them. */
+const holdHere = () => holdFollowers(here.pool, [PROCESS_MANAGER, REACTIONS, LEASE]);
+
+test('waits for what follows from a copied event, also without --follow', async () => {
+  await using cell = await openCell();
+  await untilReacted(here);
+  const held = await holdHere();
+  const file = await listed(`user-${ada}`);
+  const deletions = (await eventsOf(here)).filter(({ type }) => type === 'comment.deleted').length;
+  await write(here, ada);
+  const copying = copy(cell.world, file, '--with-owned');
+  expect(await Promise.race([copying, delay(REACTION_MS, 'waiting')])).toBe('waiting');
+  expect(await eventsOf(cell.side)).toEqual([]);
+  await held[Symbol.asyncDispose]();
+  expect(await copying).toMatchObject({ exit: 0 });
+  expect((await eventsOf(here)).filter(({ type }) => type === 'comment.deleted')).toHaveLength(deletions + 1);
+  const streams = new Set((await eventsOf(cell.side)).map(({ stream }) => stream as string));
+  expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
+  expect((await copy(cell.world, file, '--with-owned')).lines.join()).toContain(', 0 of them');
+});
+/** Longer than a copy takes that does not wait. */
+const REACTION_MS = 5_000;
+
+test('refuses to copy while reactions of the former cell lag, and names them', async () => {
+  await using cell = await openCell();
+  await using _held = await holdHere();
+  await write(here, ada);
+  expect(await copy(cell.world, await listed(`user-${ada}`), '--with-owned')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringMatching(/Reactions of this cell lag: events after \d+ \(process-manager\)/),
+  });
+  expect(await eventsOf(cell.side)).toEqual([]);
+});
+
+test('refuses webhooks at the end while reactions of the former cell lag', async () => {
+  await using cell = await openCell();
+  const ending = new AbortController();
+  const args = ['--streams', await listed(`user-${ada}`), '--with-owned', '--follow'];
+  const copying = callLine(
+    from.settings,
+    ['log', 'copy', '--to', cell.world.settings.DATABASE_URL ?? '', ...args],
+    ending.signal,
+  );
+  await until(
+    async () => (await eventsOf(cell.side)).length,
+    (count) => count > 0,
+  );
+  await using _held = await holdHere();
+  await write(here, ada);
+  ending.abort();
+  expect(await copying).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('Reactions of this cell lag'),
+  });
+  expect((await eventsOf(cell.side)).map(({ type }) => type)).not.toContain('webhook.registered');
 });
 
 test('refuses what refers to something that is neither copied nor there, and writes nothing', async () => {

@@ -29,8 +29,10 @@ export type CopyingStreams = {
   onProgress(step: 'check' | 'copy', progress: Progress): void;
   /** If given, new events are copied as they come, until the signal. Called once that begins. */
   caughtUp?(copied: CopiedStreams): Promise<void>;
-  /** Waits until what follows from the events of the source up to a position is in it as well. */
+  /** Waits until what follows from the events of the source up to a position is in it as well, or throws. */
   followed(position: Position): Promise<void>;
+  /** Has the reactions of the target stand by. Called before the first append. */
+  standBy(): Promise<void>;
 };
 
 export type CopiedStreams = {
@@ -46,31 +48,58 @@ export type CopiedStreams = {
 /**
  * Copies some streams of a log into another log that is in use. Streams that are there with the same events
  * are completed, so that an interrupted copy resumes. A stream with other events is refused before anything is
- * written. At the end, the appended events are read back and compared.
+ * written, and so are reactions of the source that lag. At the end, the appended events are read back and
+ * compared.
  */
 export const copyStreams = async (copying: CopyingStreams): Promise<CopiedStreams> => {
-  const { source, target, signal, caughtUp, followed } = copying;
+  const { source, target, signal, caughtUp, followed, standBy } = copying;
   const copy = new StreamCopy(copying);
-  const begun = await target.head();
   const upTo = await source.head();
   await walk(copying, 'check', { upTo, take: async (events) => void (await copy.check(events)) });
+  await followed(upTo);
+  await standBy();
+  const begun = await target.head();
   await walk(copying, 'copy', { upTo, take: (events) => copy.append(events) });
   let position = upTo;
-  const takeNew = async (events: readonly RecordedEvent[]): Promise<void> => {
-    await copy.append(await copy.check(events));
-    position = events.at(-1)?.position ?? position;
-  };
   if (caughtUp) {
     await caughtUp(copy.copied);
-    for await (const events of source.follow(position, signal)) await takeNew(events);
-    // Copies all events from before the signal, and those that follow from them. The next run copies the rest.
-    await followed(await source.head());
-    for await (const events of readBetween(source, { after: position, upTo: await source.head() }))
-      await takeNew(events);
+    for await (const events of source.follow(position, signal)) {
+      await copy.append(await copy.check(events));
+      position = events.at(-1)?.position ?? position;
+    }
   }
+  await copyRest(copying, copy, position);
   await copy.appendLast();
   await copy.compare(begun);
   return copy.copied;
+};
+
+/** Each takes as long as the reactions to the events before it. */
+const ROUNDS_MAX = 50;
+
+/**
+ * Copies new events, and those that follow from them, until no other ones came meanwhile: the target would
+ * react to a copied event by itself if the reaction of the source were missing.
+ */
+const copyRest = async (copying: CopyingStreams, copy: StreamCopy, from: Position): Promise<void> => {
+  const { source, signal, caughtUp, followed } = copying;
+  let position = from;
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    if (signal.aborted && !caughtUp) throw new Stopped();
+    const awaited = await source.head();
+    await followed(awaited);
+    let isComplete = true;
+    for await (const events of readBetween(source, { after: position, upTo: await source.head() })) {
+      const found = await copy.check(events);
+      await copy.append(found);
+      position = events.at(-1)?.position ?? position;
+      if (found.some((event) => event.position > awaited)) isComplete = false;
+    }
+    if (isComplete) return;
+  }
+  throw new StartRefused(
+    'Writes of these streams go on. Copy them with --follow, and refuse their writes at the ingress before you end it.',
+  );
 };
 
 type Walk = {

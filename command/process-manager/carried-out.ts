@@ -8,23 +8,29 @@ import { migrateProcessManager, PROCESS_MANAGER } from './process-manager.ts';
 const LOOK_EVERY_MS = 50;
 const WAIT_MAX_MS = 30_000;
 
+const NAMED_MAX = 5;
+
 /**
- * Waits until the consequences of the events up to a position were executed or parked. Returns false after
- * the timeout, for example if no process executes them.
+ * Waits until the consequences of the events up to a position were executed or parked. Returns some of those
+ * that were not after the timeout, for example because no process executes them; otherwise an empty list.
  */
-export const untilCarriedOut = async (pool: Pool, position: Position): Promise<boolean> => {
+export const untilCarriedOut = async (pool: Pool, position: Position): Promise<readonly string[]> => {
   await migrateFollowers(pool);
   await migrateProcessManager(pool);
   const startedAtMs = performance.now();
-  while (performance.now() - startedAtMs < WAIT_MAX_MS) {
-    const { rows } = await pool.query<{ isOver: boolean }>(
-      `select not exists (select from public.follower_checkpoint where follower = any($1) and position < $2)
-         and not exists (select from process_manager.task where attempts = 0 and skipped_at is null)
-         and not exists (select from process_manager.fan_out) as "isOver"`,
+  for (;;) {
+    const { rows } = await pool.query<{ pending: string }>(
+      `select 'events after ' || position || ' (' || follower || ')' as pending
+         from public.follower_checkpoint where follower = any($1) and position < $2
+       union all
+       select name || ' (' || stream || ')' from process_manager.task where attempts = 0 and skipped_at is null
+       union all
+       select 'reactions to the event at ' || position from process_manager.fan_out
+       limit ${NAMED_MAX}`,
       [[PROCESS_MANAGER, REACTIONS], position],
     );
-    if (rows[0]?.isOver) return true;
+    if (rows.length === 0 || performance.now() - startedAtMs > WAIT_MAX_MS)
+      return rows.map(({ pending }) => pending);
     await delay(LOOK_EVERY_MS);
   }
-  return false;
 };
