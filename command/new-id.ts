@@ -4,8 +4,8 @@ import { EPOCH_MS, idStepOf, PER_MS } from '#shared/id-time.ts';
 /**
  * Creates ids without coordination: positive safe integers that increase within a process, and with time
  * across processes. Two processes may create the same id; then the creation of the stream fails, and the next
- * id is tried. Cells with different numbers never create the same id, so that streams can be copied between
- * them.
+ * id is tried. With different numbers, this function never creates the same id in two cells, so that streams
+ * can be copied between them. Reactions derive their ids from events instead, without the number.
  */
 export const createIdMaker = (now: () => number = Date.now, cell?: number): (() => number) => {
   const step = idStepOf(cell);

@@ -6,8 +6,8 @@ export const EPOCH_MS = Date.UTC(2026, 0, 1);
 export const PER_MS = 4_096;
 
 /**
- * The number of cells that can create ids without ever creating the same one. Each cell has the ids whose
- * remainder is its number, 32 per millisecond.
+ * The number of cells whose new ids never meet, except those that reactions derive from events. Each cell has
+ * the ids whose remainder is its number, 32 per millisecond.
  */
 export const CELLS = 128;
 

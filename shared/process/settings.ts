@@ -132,7 +132,7 @@ export const SETTINGS = {
     expected: `a whole number from 0 to ${CELLS - 1}`,
     fallbackText: 'none: there is one cell',
     description:
-      'Number of this installation if it is one of several cells. New ids of different cells differ, so that streams can be copied between them.',
+      'Number of this installation if it is one of several cells. New ids of different cells differ, except ids that reactions create, so that streams can be copied between them.',
   },
   PORT: { ...port, fallback: '4000', description: 'Port for clients.' },
   HOST: {
