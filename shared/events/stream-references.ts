@@ -2,7 +2,7 @@ import { webhookOf } from '#kernel/declare/webhook.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import { streamName } from './streams.ts';
 
 /** The streams that an event names. */
@@ -26,8 +26,7 @@ export const streamReferencesOf = (domain: Domain): ((event: Happened) => Stream
     const keys = named.get(kind);
     if (keys === undefined) {
       const holders = holdersOf(kind, event);
-      const { version = event.data.userVersion } = event.data;
-      return { owners: holders, all: holders, isBeforeOwner: version === 0 };
+      return { owners: holders, all: holders, isBeforeOwner: holderVersionOf(kind, event) === 0 };
     }
     const found = keys.flatMap(({ key, target, isOwner }) => {
       const id = event.data[key];
@@ -56,6 +55,10 @@ const keysOf = ({ fields, lists, owner, parent }: Kind): readonly Key[] => {
     def.kind === 'ref' ? [{ key, target: targetOf(def), isOwner }] : [],
   );
 };
+
+/** The version of its holder that a claim was made for. */
+const holderVersionOf = (kind: string, { data }: Happened): Json | undefined =>
+  kind === 'limit' ? data.version : data.userVersion;
 
 const ACTING_USER = /^user:(\d+)$/;
 
