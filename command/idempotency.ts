@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
-import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position, StreamName } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
@@ -78,7 +78,7 @@ type Request = {
 
 const once = async (dependencies: Dependencies, request: Request, carryOut: CarryOut): Promise<Outcome> => {
   const { reserved, isNew } = await reserve(dependencies, request);
-  if (reserved.state.status !== 'reserved') return answerAgain(reserved);
+  if (reserved.state.status !== 'reserved') return answerAgain(reserved, dependencies.log.identity);
   const { seed, by, at } = reserved.state;
   if (!isNew && by !== request.process && isRecent(at)) throw new Rejection('idempotency_key_in_use');
   try {
@@ -86,7 +86,11 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
       seededIds(parseSeed(seed), dependencies.idStep),
       isNew ? undefined : reserved.position,
     );
-    await complete(dependencies, request, { reserved, seed, outcome: { done: outcome } });
+    await complete(dependencies, request, {
+      reserved,
+      seed,
+      outcome: { done: outcome, log: dependencies.log.identity },
+    });
     return outcome;
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
@@ -103,7 +107,7 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
     // Another process took this request for dead and executed it; its changes may have caused the refusal.
     const known = await dependencies.states.load(reservation, request.stream);
     if (known.state.status === 'completed' && known.state.digest === request.digest)
-      return answerAgain(known);
+      return answerAgain(known, dependencies.log.identity);
     throw error;
   }
 };
@@ -191,14 +195,21 @@ type Refused = {
   readonly details: Record<string, Json>;
 };
 
+/** Earlier versions have no identity of the log. */
+type Completed = { readonly done?: Outcome; readonly log?: LogIdentity; readonly refused?: Refused };
+
 /**
- * In a copy of the log the outcome tells a position of the other log. The write comes before the event that
- * completes its reservation, so the position of that one is enough for a reader to see it.
+ * In a copy of the log, the position of the outcome is one of the other log, and means nothing. The write
+ * comes before the event that completes its reservation, also in a copy: a reader who waits for the position
+ * of that event sees the write.
  */
-const answerAgain = ({ state, position }: Known<ReservationState>): Outcome => {
+export const answerAgain = (
+  { state, position }: Pick<Known<ReservationState>, 'state' | 'position'>,
+  identity: LogIdentity,
+): Outcome => {
   if (state.status !== 'completed') throw new Rejection('conflict');
-  const { done, refused } = state.outcome as { done?: Outcome; refused?: Refused };
-  if (done) return { ...done, position: Math.min(done.position, position) as Position, isRepeat: true };
+  const { done, log, refused } = state.outcome as Completed;
+  if (done) return { ...done, position: log === identity ? done.position : position, isRepeat: true };
   if (refused && isRejectionCode(refused.code)) throw new Rejection(refused.code, refused.details, refused);
   throw new Error('the outcome of a reservation is neither done nor refused');
 };
