@@ -25,6 +25,13 @@ test('the shipped configuration has the paths of the shipped domain', () => {
   expect(nginxFor(publishing)).toBe(readFileSync('deploy/nginx.conf', 'utf8'));
 });
 
+test('the router of cells sends home what the ingress of a cell sends to auth', () => {
+  const authPath = /location ~\* (\S+) \{\n +(?:set \$role auth;|proxy_pass http:\/\/\$\{ROUTER_HOME\};)/;
+  const pathsIn = (file: string) => authPath.exec(readFileSync(file, 'utf8'))?.[1];
+  expect(pathsIn('deploy/nginx.conf')).toContain('token');
+  expect(pathsIn('deploy/cells.conf')).toBe(pathsIn('deploy/nginx.conf'));
+});
+
 describe.each([publishing, publishingWithCollections, expenses, helpdesk, lending] as readonly Domain[])(
   'the ingress of $name',
   (domain) => {
