@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { Agent, fetch as fetchByAgent } from 'undici';
@@ -24,6 +24,8 @@ export type Cells = AsyncDisposable & {
   route(to: { readonly cells?: string; readonly moving?: string }): Promise<void>;
   /** No request of before the last `route` is under way. */
   drained(): Promise<void>;
+  /** The router's log of requests so far. */
+  logged(): Promise<string>;
   /** A service of a tenant, with a user of its own. */
   createTenant(id: string): Promise<{ readonly clientId: string; readonly secret: string }>;
 };
@@ -67,6 +69,7 @@ export const startCells = async (): Promise<Cells> => {
     two,
     route: router.route,
     drained: router.drained,
+    logged: router.logged,
     async createTenant(id) {
       const scopes =
         'read:articles write:articles publish:articles write:comments read:users read:events manage:webhooks';
@@ -103,7 +106,9 @@ const startWithoutAuth = async (given: Settings): Promise<AsyncDisposable & { re
 };
 
 type Router = AsyncDisposable &
-  Pick<Cells, 'url' | 'route' | 'drained'> & { open(cells: Readonly<Record<string, string>>): Promise<void> };
+  Pick<Cells, 'url' | 'route' | 'drained' | 'logged'> & {
+    open(cells: Readonly<Record<string, string>>): Promise<void>;
+  };
 
 /** Its address must be known before the cells start. */
 const startRouter = async (): Promise<Router> => {
@@ -143,6 +148,7 @@ const startRouter = async (): Promise<Router> => {
       await server.reload();
     },
     drained: server.drained,
+    logged: () => readFile(join(folder, 'requests.log'), 'utf8'),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

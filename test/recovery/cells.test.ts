@@ -248,8 +248,17 @@ withNginx(
     expect(again.lines.join()).toContain(', 0 of them since this command began');
     for (const cell of [cells.one, cells.two])
       expect(await callLine(cell, ['audit', 'verify'])).toMatchObject({ exit: 0, complaint: '' });
+    await demandPathsOnly();
   },
 );
+
+/** Queries have codes, tokens of streams and addresses of people. */
+const demandPathsOnly = async (): Promise<void> => {
+  const logged = await cells.logged();
+  expect(logged).toContain(`"host":"${moves.host}"`);
+  expect(logged).toContain('"path":"/events"');
+  expect(logged).not.toContain('?');
+};
 
 const demandNothingLost = async (acknowledged: readonly Written[]): Promise<void> => {
   const [one, two] = await Promise.all([logOf(cells.one), logOf(cells.two)]);
@@ -261,10 +270,10 @@ const demandNothingLost = async (acknowledged: readonly Written[]): Promise<void
     const left = formsIn(here.get(`article-${id}`));
     expect(formsIn(stream).slice(0, left.length)).toEqual(left);
   }
-  const deleted = (type: string) => two.filter((event) => event.type === type).length;
+  const countOf = (type: string) => two.filter((event) => event.type === type).length;
   await until(
     async () => (await logOf(cells.two)).filter(({ type }) => type === 'comment.deleted').length,
-    (count) => count === deleted('comment.added'),
+    (count) => count === countOf('comment.added'),
   );
   const last = acknowledged.at(-1)?.token ?? '';
   for (const { id, title, isDeleted } of acknowledged) {
