@@ -86,7 +86,7 @@ test.each([
   [['--at', '999999'], 1, 'lies beyond the end of the event log'],
   [['--at', 'yesterday'], 1, '--at must be a position of this log, a time such as'],
   [['--at', '00000000-1'], 1, 'belongs to another log'],
-  [['--schema', 'read_model'], 1, '--schema must be replay_ and then'],
+  [['--schema', 'read_model'], 1, '--schema must be replay_ followed by'],
   [['--drop', '--schema', 'read_model'], 1, 'no replay read_model that could be dropped'],
   [['--drop'], 64, '--drop needs --schema'],
   [['--list', '--at', '1'], 64, '--list stands alone'],
