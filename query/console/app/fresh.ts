@@ -2,10 +2,8 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Event } from '#shared/rest/events.ts';
 import { useEvery } from './asking.ts';
 import { useIsSeen, useStream } from './live.ts';
+import { afterNews, CALM, PAUSES_MS } from './pacing.ts';
 
-/** Deliveries and counts follow an event within seconds: the pauses before each further request. */
-const PAUSES_MS = [2_000, 4_000, 8_000, 16_000] as const;
-const CALM = PAUSES_MS.length;
 /** For changes that no event announces. */
 const SLOW_MS = 60_000;
 const AFTER_DUE_MS = 1_000;
@@ -24,7 +22,8 @@ type Options = {
 /**
  * Refreshes data that changes after events but has none of its own, such as deliveries. After an event, at
  * `dueAt`, and after each change found, it requests several times with growing pauses. The stream is closed
- * meanwhile, so that a page does not receive all events of a busy installation.
+ * meanwhile, so that a page does not receive all events of a busy installation. A change during such a series
+ * prolongs it without short pauses: on a busy installation each request finds one.
  *
  * The result changes with each request outside of these series: the other parts of a page, which refresh when
  * `sign` changes, refresh with it too. One of them may have been read before a change, and `sign` after it.
@@ -44,15 +43,16 @@ export const useFresh = (
     again();
     setStep(step + 1);
   });
-  useChanged(isOn ? sign : undefined, () => setStep(0));
+  useChanged(isOn ? sign : undefined, () => setStep(afterNews));
   useTimer(isOn ? untilDue(dueAt) : undefined, dueAt, () => {
-    again();
-    setStep(0);
+    // A backlog has another due time in each response.
+    if (step === CALM) again();
+    setStep(afterNews);
   });
   useStream(isOn && step === CALM ? `/events?${query}` : undefined, (event) => {
     again(event);
     if (event === undefined) setTurn((before) => before + 1);
-    else setStep(0);
+    else setStep(afterNews);
   });
   const look = useCallback(() => {
     again();

@@ -68,16 +68,17 @@ export const Overview = ({ place: { search } }: { readonly place: Place }) => {
   `;
 };
 
-/** Without times, which differ in each response. */
+/** Without times, cursors and sizes, which differ in each response of a busy installation. */
 const signOf = ({
-  log,
-  readModel: { behindSeconds, ...readModel },
+  readModel: { parked, skipped, isOfThisRelease, rebuild },
   consequences,
   webhooks,
   followers,
 }: OperationsStatus) => ({
-  ...{ log, readModel, webhooks, parked: consequences.parked },
-  followers: followers.map(({ name, cursor, isRunning }) => ({ name, cursor, isRunning })),
+  readModel: { parked, skipped, isOfThisRelease, isRebuilding: rebuild !== null },
+  consequences: consequences.parked,
+  webhooks,
+  followers: followers.map(({ name, isRunning }) => ({ name, isRunning })),
 });
 
 const Health = (seen: Seen) => {
