@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { DeliverySearch } from '#shared/rest/deliveries.ts';
 import { representFound } from '#shared/webhooks/representation.ts';
@@ -19,10 +20,13 @@ export const foundDeliveries: Resolver = (_query, args, { pool, caller, eventLog
   });
 };
 
+/** The fields of REST; `webhookId` has another name here, which errors point to. */
+const { webhookId, ...others } = DeliverySearch.shape;
+const Search = z.strictObject({ webhook: webhookId, ...others });
+
 /** Makes the checks of REST, because the schema of GraphQL validates neither event ids nor names of items. */
-const filterOf = ({ webhook, ...given }: Filter): DeliverySearch => {
-  const named = Object.entries({ ...given, webhookId: webhook }).filter(
-    ([, value]) => (value ?? null) !== null,
-  );
-  return parseInput(DeliverySearch, Object.fromEntries(named));
+const filterOf = (filter: Filter): DeliverySearch => {
+  const given = Object.entries(filter).filter(([, value]) => (value ?? null) !== null);
+  const { webhook, ...rest } = parseInput(Search, Object.fromEntries(given));
+  return { ...rest, webhookId: webhook };
 };
