@@ -7,7 +7,7 @@ import { isForPrograms } from '../answer-json.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import type { Page } from '../pages/page.ts';
-import { TooBusy } from './semaphore.ts';
+import { TooBusy } from '../semaphore.ts';
 
 /** Ends a request with a page that explains the error to a person at a browser. */
 export class PageRefusal extends Error {

@@ -1,5 +1,5 @@
 import type { Log } from '#shared/process/log.ts';
-import { createSemaphore, TooBusy } from '../accounts/semaphore.ts';
+import { createSemaphore, TooBusy } from '../semaphore.ts';
 import type { Mail, Message } from './mail.ts';
 
 /**

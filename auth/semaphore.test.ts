@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../../testing/until.ts';
+import { until } from '../testing/until.ts';
 import { createSemaphore, TooBusy } from './semaphore.ts';
 
 /** A task that runs until it is released. */
@@ -19,6 +19,7 @@ test('a fixed number run, a fixed number wait, and the next is rejected at once'
     }),
   );
   await expect(limited(async () => {})).rejects.toThrow(TooBusy);
+  await expect(limited(async () => {})).rejects.toThrow('the queue is full');
   expect(begun).toEqual([0, 1]);
   jobs[0]?.letGo();
   await results[0];

@@ -3,7 +3,7 @@ export class TooBusy extends Error {
   readonly code = 'too_busy';
 
   constructor() {
-    super('too many passwords wait to be hashed');
+    super('the queue is full');
     this.name = 'TooBusy';
   }
 }
