@@ -4,22 +4,29 @@ import type { Log } from '#shared/process/log.ts';
 import { canBeId } from './client-table.ts';
 
 const NOTED_MAX = 10_000;
-/** So a client that gets thousands of tokens costs one statement an hour in each process. */
-const NOTED_EVERY_MS = 3_600_000;
+/**
+ * A client that gets thousands of tokens costs one statement in this time in each process. Another process may
+ * have written just before: what is stored is up to twice as old, an hour.
+ */
+const NOTED_EVERY_MS = 1_800_000;
 
 type Dependencies = { readonly pool: Pool; readonly log: Pick<Log, 'warn'> };
+
+/** A deleted client may have a successor with its id. */
+type Used = { readonly clientId: string; readonly createdAtMs: number };
 
 /**
  * Notes that a client got a token. It never waits and never fails: a token is issued whether that is noted or
  * not.
  */
-export const createNoteUse = ({ pool, log }: Dependencies): ((clientId: string) => void) => {
+export const createNoteUse = ({ pool, log }: Dependencies): ((client: Used) => void) => {
   const noted = new LRUCache<string, true>({ max: NOTED_MAX, ttl: NOTED_EVERY_MS });
-  return (clientId) => {
-    if (noted.has(clientId)) return;
-    noted.set(clientId, true);
+  return ({ clientId, createdAtMs }) => {
+    const key = `${clientId} ${createdAtMs}`;
+    if (noted.has(key)) return;
+    noted.set(key, true);
     upsertUse(pool, clientId).catch((err: unknown) => {
-      noted.delete(clientId);
+      noted.delete(key);
       log.warn({ err, clientId }, 'The use of a client could not be noted.');
     });
   };

@@ -5,7 +5,12 @@ import { hasSecret, type StoredClient } from '../clients/client.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 
 /** Our own client metadata, which oidc-provider passes through unchanged. */
-export const EXTRA_CLIENT_METADATA = ['allowedScopes', 'defaultScopes', 'serviceAccount'] as const;
+export const EXTRA_CLIENT_METADATA = [
+  'allowedScopes',
+  'defaultScopes',
+  'serviceAccount',
+  'createdAtMs',
+] as const;
 
 /** A client as oidc-provider describes one (RFC 7591, section 2). */
 export const metadataOf = (client: StoredClient): AdapterPayload => ({
@@ -35,6 +40,7 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   allowedScopes: [...client.scopes],
   defaultScopes: [...client.defaultScopes],
   serviceAccount: client.serviceAccount,
+  createdAtMs: client.createdAt.getTime(),
 });
 
 const usesMutualTls = ({ tokenEndpointAuthMethod: method }: StoredClient): boolean =>
@@ -47,3 +53,4 @@ export const defaultScopesOf = (client: Client): readonly string[] =>
   client.defaultScopes as readonly string[];
 export const serviceAccountOf = (client: Client): number | undefined =>
   client.serviceAccount as number | undefined;
+export const createdAtMsOf = (client: Client): number => client.createdAtMs as number;

@@ -22,7 +22,7 @@ import type { EndGrant } from '../storage/end-grants.ts';
 import { createRecordSeal, type RecordSeal } from '../storage/seal-record.ts';
 import { insertUsedOnce } from '../storage/statements.ts';
 import type { FindPerson } from './account.ts';
-import { metadataOf } from './client-metadata.ts';
+import { createdAtMsOf, metadataOf } from './client-metadata.ts';
 import type { ProviderSettings } from './configuration.ts';
 import { createProvider, type ProviderDependencies } from './create-provider.ts';
 import { createReadProfile } from './profile.ts';
@@ -86,8 +86,10 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
 };
 
 /** Whatever the grant is, and also for a refresh. */
-const noteUses = (provider: Provider, noteUse: (clientId: string) => void): void => {
-  provider.on('grant.success', ({ oidc: { client } }) => void (client && noteUse(client.clientId)));
+const noteUses = (provider: Provider, noteUse: ReturnType<typeof createNoteUse>): void => {
+  provider.on('grant.success', ({ oidc: { client } }) => {
+    if (client) noteUse({ clientId: client.clientId, createdAtMs: createdAtMsOf(client) });
+  });
 };
 
 /** Returns the same object until the client changes: `rememberClients` uses it as a cache key. */
