@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { loadArgon2id } from './argon2id.ts';
 import { createSemaphore, TooBusy } from '../semaphore.ts';
+import { loadArgon2id } from './argon2id.ts';
 
 /**
  * Passwords as argon2id PHC strings. They are not in events, because an old hash must not outlive a change.
