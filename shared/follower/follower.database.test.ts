@@ -19,7 +19,9 @@ beforeAll(async () => {
   database = await createDatabase();
   pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
   eventLog = await openEventLog({ url: database.url });
-  await pool.query('create table public.heard (follower text, position bigint)');
+  await pool.query(
+    'create table public.heard (follower text, position bigint, id bigint generated always as identity)',
+  );
 });
 afterAll(async () => {
   await eventLog?.[Symbol.asyncDispose]();
@@ -45,13 +47,16 @@ const listen = (
     async write(events, connection) {
       await beforeWrite();
       const positions = events.map(({ position }) => position);
-      await connection.query('insert into public.heard select $1, unnest($2::bigint[])', [name, positions]);
+      await connection.query(
+        'insert into public.heard (follower, position) select $1, unnest($2::bigint[])',
+        [name, positions],
+      );
     },
   });
 
 const heardBy = async (name: string): Promise<readonly number[]> => {
   const { rows } = await pool.query<{ position: number }>(
-    'select position from public.heard where follower = $1',
+    'select position from public.heard where follower = $1 order by id',
     [name],
   );
   return rows.map(({ position }) => position);

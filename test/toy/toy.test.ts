@@ -92,7 +92,10 @@ test('GraphQL: a subscription to its events, and one to one ticket, deliver what
   const told = ['ticket.changed', 'ticket.solved'].map((type) => ({
     data: { ticketChanged: { type, subjectId: id } },
   }));
-  expect(await changes.results(2)).toMatchObject(told);
+  // A process that lags begins the subscription where it is, which may be before the ticket was opened.
+  const [first] = await changes.results(1);
+  const earlier = JSON.stringify(first).includes('ticket.opened') ? 1 : 0;
+  expect((await changes.results(told.length + earlier)).slice(earlier)).toMatchObject(told);
 });
 
 const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
