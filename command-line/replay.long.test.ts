@@ -58,7 +58,7 @@ test('a replay says where it is and how to drop it, and that drops it', async ()
   const [, select = ''] = /(select .*);/.exec(output) ?? [];
   expect((await side.pool.query(select)).rows).toMatchObject([{ title: 'On engines', status: 'published' }]);
   expect((await call('--list')).output).toMatch(/^replay_\d+ {2}at position \d+, made .*MB$/);
-  expect(await call()).toMatchObject({ exit: 1, output: expect.stringContaining('is there already') });
+  expect(await call()).toMatchObject({ exit: 1, output: expect.stringContaining('already exists') });
   expect(await call(...drop.split(' '))).toMatchObject({
     exit: 0,
     output: expect.stringContaining('is gone'),
