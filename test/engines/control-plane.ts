@@ -1,10 +1,9 @@
 // Over 200 lines, because the settings of its four programs must fit each other.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Agent, fetch } from 'undici';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { until } from '../../testing/until.ts';
@@ -19,13 +18,10 @@ import { temporaryDataDir } from './data-dir.ts';
 export type ControlPlane = AsyncDisposable & {
   /** For programs that take one. */
   readonly kubeconfig: string;
-  /** Returns what it prints; `input` is its standard input. */
-  kubectl(args: readonly string[], input?: string): Promise<string>;
   /** The answer of the API server. Throws what it says if it refuses. */
   ask(method: string, path: string, body?: object): Promise<unknown>;
 };
 
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const STARTS_MAX = 3;
 const START_MS = 120_000;
 
@@ -65,14 +61,6 @@ const startOnFreePorts = async (): Promise<ControlPlane> => {
   return {
     kubeconfig,
     ask,
-    async kubectl(args, input = '') {
-      const running = promisify(execFile)(pathOf('kubectl'), [...args, '--kubeconfig', kubeconfig], {
-        env: { PATH: process.env.PATH, HOME: place.folder },
-        maxBuffer: OUTPUT_BYTES_MAX,
-      });
-      running.child.stdin?.end(input);
-      return (await running).stdout;
-    },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
