@@ -1,5 +1,5 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
-import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/notifier.ts';
+import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
 
 /** The schema that reads are served from. */
 export const LIVE_SCHEMA = 'read_model';

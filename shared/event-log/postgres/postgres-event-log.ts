@@ -4,7 +4,7 @@ import type { EventId, LogIdentity, Position, StreamName, Version } from '#share
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
-import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/notifier.ts';
+import { type NotifierOptions, PostgresNotifier } from '#shared/database/notifier/postgres-notifier.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { checkAppend } from '../check-append.ts';
 import { LogHole, LogWentBack, StaleVersion } from '../errors.ts';

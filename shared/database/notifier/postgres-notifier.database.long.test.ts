@@ -7,7 +7,7 @@ import { startRelay } from '../../../test/engines/relay.ts';
 import { onConnection } from '../../../testing/database/search-everywhere.ts';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
-import { PostgresNotifier } from './notifier.ts';
+import { PostgresNotifier } from './postgres-notifier.ts';
 
 /** A notifier notifies itself as soon as it listens. */
 const openNotifier = async (url: string): Promise<PostgresNotifier> => {
