@@ -5,7 +5,7 @@ import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { readFollowers } from '#shared/operations/followers.ts';
-import { countLeftOut } from '#shared/operations/installation-state.ts';
+import { countParkedAndSkipped } from '#shared/operations/installation-state.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import { keepSample, readLatestAt, SAMPLE_EVERY_S, type Sample } from '#shared/operations/samples.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -61,7 +61,7 @@ const measure = async (
   );
   const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
   const { due, dead } = await countWebhooks(pool);
-  const { parked } = await countLeftOut(pool);
+  const { parked } = await countParkedAndSkipped(pool);
   const { count: events } = await readChainEnd(pool);
   const followers = (await readFollowers(pool, eventLog)).map(
     ({ name, behindSeconds }) => [name, behindSeconds] as const,

@@ -42,7 +42,7 @@ export const guardHistory = (
         if (id !== undefined) history.see({ position: appended.position, id });
         return appended;
       } catch (error) {
-        throw history.tell(error);
+        throw history.report(error);
       }
     },
     async *read(stream, from, to) {
@@ -71,7 +71,7 @@ export const guardHistory = (
           yield page;
         }
       } catch (error) {
-        throw history.tell(error);
+        throw history.report(error);
       }
     },
     demandHistory: () => history.moveOn(),
@@ -119,7 +119,7 @@ class History {
   }
 
   /** Returns the error; if it says that the log went back, logs that once for the operator. */
-  tell(error: unknown): unknown {
+  report(error: unknown): unknown {
     if (error instanceof LogWentBack && !this.#lost) {
       this.#lost = error;
       this.#log.error({ err: error }, WENT_BACK);
@@ -163,7 +163,7 @@ class History {
    */
   async moveOn(): Promise<void> {
     await this.demand();
-    if (await this.#eventLog.isMarkedLost?.()) throw this.tell(new LogWentBack());
+    if (await this.#eventLog.isMarkedLost?.()) throw this.report(new LogWentBack());
     const position = await this.#eventLog.head();
     if (position <= (this.#last?.position ?? START)) return;
     const id = await this.#eventLog.eventAt(position);
@@ -181,7 +181,7 @@ class History {
     const seen = this.#last;
     if (!seen) return;
     const found = await this.#find(seen, (id) => id !== undefined);
-    if (found !== seen.id) throw this.tell(new LogWentBack(seen, found));
+    if (found !== seen.id) throw this.report(new LogWentBack(seen, found));
   }
 
   /**

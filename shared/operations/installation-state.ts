@@ -38,7 +38,7 @@ export const readInstallationState = async (
     readVersion(pool, LIVE),
     readVersion(pool, NEXT),
     areVersionsLocked(pool),
-    countLeftOut(pool),
+    countParkedAndSkipped(pool),
     isOfProjectorsRelease(pool),
     countWebhooks(pool),
     countConsequences(pool),
@@ -61,7 +61,7 @@ export const readInstallationState = async (
 };
 
 /** Parked items, and the events that operators have skipped. */
-export const countLeftOut = async (
+export const countParkedAndSkipped = async (
   pool: Pool,
 ): Promise<{ readonly parked: number; readonly skipped: number }> => {
   const { rows } = await pool.query<{ parked: number; skipped: number }>(

@@ -6,7 +6,7 @@ import { STREAM_TABLES } from '#kernel/rows/view-streams.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Fingerprint, hashOf, isMadeBy, type Marks, marksIn } from './fingerprint.ts';
-import { digestToldOf } from './kept-digest.ts';
+import { digestFingerprintOf } from './kept-digest.ts';
 import { keptViewsOf, sumsOf } from './views.ts';
 
 /**
@@ -58,7 +58,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
       schema: hashOf(
         [
           ...firstStatements,
-          ...digestToldOf(tables),
+          ...digestFingerprintOf(tables),
           ...sums,
           ...sumsOf(tables),
           ...keptViewsOf(tables),

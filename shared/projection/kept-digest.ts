@@ -85,7 +85,7 @@ const keptDigestOf = (tables: Tables): readonly string[] =>
   digestedIn(tables).flatMap((table) => statementsFor(table));
 
 /** Identifies the content of a kept digest, not the way it is computed. */
-export const digestToldOf = (tables: Tables): readonly string[] =>
+export const digestFingerprintOf = (tables: Tables): readonly string[] =>
   digestedIn(tables).flatMap((table) => statementsFor(table, firstSumsOver));
 
 const digestedIn = ({ ofStreams, views }: Tables): readonly Digested[] => [...ofStreams, ...views];
