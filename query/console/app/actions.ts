@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { go } from './router.ts';
 
 /** An action of the page, by a key or through the palette. Help lists the same actions. */
@@ -26,7 +26,8 @@ export const act = ({ to }: Action): void => {
 export const useActions = (actions: readonly Action[]): void => {
   const latest = useRef(actions);
   latest.current = actions;
-  useEffect(() => {
+  // As soon as the page shows them.
+  useLayoutEffect(() => {
     registered.add(latest);
     return () => void registered.delete(latest);
   }, []);

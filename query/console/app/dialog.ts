@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from './html.ts';
 
 type DialogOptions = {
@@ -14,10 +14,17 @@ type DialogOptions = {
 export const Dialog = ({ title, close, class: looks = '', children }: DialogOptions) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key press, which would otherwise go to the page.
+  useLayoutEffect(() => {
     const { current } = dialog;
     current?.showModal();
     return () => current?.close();
   }, []);
-  return html`<dialog ref=${dialog} class=${looks} aria-labelledby=${id} onClose=${close}><h2 id=${id}>${title}</h2>${children}</dialog>`;
+  const cancel = (event: Event) => {
+    event.preventDefault();
+    close();
+  };
+  // The browser sends it late: by then, another dialogue may be open in place of this one.
+  const closed = () => dialog.current && close();
+  return html`<dialog ref=${dialog} class=${looks} aria-labelledby=${id} onCancel=${cancel} onClose=${closed}><h2 id=${id}>${title}</h2>${children}</dialog>`;
 };
