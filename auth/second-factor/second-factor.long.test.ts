@@ -12,6 +12,7 @@ import {
   recoveryCodesIn,
   setUpCodes,
   somebodyWithCodes,
+  turnOnCodes,
 } from '../../test/engines/second-factor.ts';
 import { until } from '../../testing/until.ts';
 
@@ -29,7 +30,7 @@ describe('setting up codes', () => {
     const wrong = await account.send(page, { do: 'turn-on', code: '000000' });
     expect([wrong.status, titleOf(wrong)]).toEqual([422, 'Not yet: Codes from an app']);
     const app = openCodeApp(wrong.body);
-    const done = await account.send(wrong, { do: 'turn-on', code: app.next() });
+    const done = await turnOnCodes(account, wrong, app);
     expect(recoveryCodesIn(done.body)).toHaveLength(10);
     expect((await account.get('/account/security')).body).toContain('10 left');
     expect(await world.visit.eventOf('account.second_factor_added', person.userId)).toMatchObject({
