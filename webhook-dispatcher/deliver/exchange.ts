@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { ANSWER_BYTES_MAX } from '#shared/webhooks/representation.ts';
 
 export type Exchanged = {
@@ -15,6 +15,8 @@ const KEPT_BYTES = ANSWER_BYTES_MAX + 1;
 /** Longer responses are cut off. */
 const READ_BYTES_MAX = 65_536;
 const NOTHING = Buffer.alloc(0);
+/** More than one, because a receiver often closes several idle connections at the same time. */
+const REPEATS_MAX = 3;
 
 /**
  * One request and the start of its response, through the callbacks of undici: its streams and signals would
@@ -28,6 +30,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
   #readBytes = 0;
+  #repeats = 0;
+  readonly #dispatch: (exchange: Exchange) => void;
+
+  constructor(dispatch: (exchange: Exchange) => void) {
+    this.#dispatch = dispatch;
+  }
+
+  start(): void {
+    this.#dispatch(this);
+  }
 
   /** Resolves even if the response fails after its status has arrived. */
   get answer(): Promise<Exchanged> {
@@ -64,7 +76,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    this.#end(error);
+    const isRepeatable = !this.#isOver && this.#started === undefined && this.#repeats < REPEATS_MAX;
+    if (!isRepeatable || !isClosedWhileIdle(error)) this.#end(error);
+    else {
+      this.#repeats += 1;
+      this.start();
+    }
   }
 
   #end(reason: Error): void {
@@ -82,6 +99,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settling.resolve({ ...started, body: this.#keptBytes === 0 ? NOTHING : Buffer.concat(this.#kept) });
   }
 }
+
+/**
+ * The receiver closed a connection that had answered before, while this request was on its way. It would get
+ * the next attempt anyway, so it gets it at once, on another connection.
+ */
+const isClosedWhileIdle = (error: Error): boolean =>
+  error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
 
 /** Lower statuses are interim responses. */
 const FINAL = 200;

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -65,6 +66,28 @@ test('connections are reused', async () => {
   expect(receiver.requests.length).toBe(30);
   // A connection is not free again at the moment its response is read.
   expect(receiver.connections()).toBeLessThanOrEqual(6);
+});
+
+test('a request that meets a closing connection is sent again, on another one', async () => {
+  const used = new Set<Socket>();
+  await using receiver = await openRawServer((socket) => {
+    if (used.has(socket)) socket.end();
+    else socket.write(OK);
+    used.add(socket);
+  });
+  await using poster = open();
+  for (let round = 0; round < 5; round += 1)
+    for (const answer of await Promise.all([1, 2].map(() => poster.post(to(receiver.url), forever))))
+      expect(answer).toMatchObject({ status: 200, error: null });
+  expect(receiver.requests.length).toBeGreaterThan(10);
+});
+
+test('a receiver that closes every connection gets one request', async () => {
+  await using receiver = await openRawServer((socket) => socket.end());
+  await using poster = open();
+  const { error } = await poster.post(to(receiver.url), forever);
+  expect(error).toBe('The connection was closed before there was an answer.');
+  expect(receiver.requests).toHaveLength(1);
 });
 
 test('a redirect is a response, and is not followed', async () => {

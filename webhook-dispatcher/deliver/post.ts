@@ -42,7 +42,7 @@ const HEADER_BYTES_MAX = 16_384;
 const CONNECTIONS_MAX = 1_000;
 /**
  * Shorter than the keep-alive time of common servers, so that few requests meet a connection that is being
- * closed.
+ * closed. Those are sent once more.
  */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 30_000;
@@ -70,10 +70,10 @@ export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver(
       };
       const refusal = checkUrl(request.url, rules);
       if (refusal !== undefined) return answer({ error: `The URL is not allowed here. ${refusal}` });
-      const exchange = new Exchange();
+      const exchange = new Exchange((sent) => send(agent, request, sent));
       using deadline = startDeadline(exchange, timeoutMs, signal);
       try {
-        send(agent, request, exchange);
+        exchange.start();
         return answer(await exchange.answer);
       } catch (error) {
         signal.throwIfAborted();
