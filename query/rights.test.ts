@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, may } from '#shared/policy.ts';
-import { POLICY } from '../test/engines/policy.ts';
+import { callerIn, POLICY } from '../test/engines/policy.ts';
 import { readableParts } from './rights.ts';
 import { demandSource, sourcesOf } from './sources.ts';
 import { Parameters } from './statement.ts';
@@ -19,7 +19,7 @@ const CALLERS: readonly (readonly [string, Caller])[] = [
   ...rolesOf(publishing).flatMap((role) =>
     [['read:articles'], []].map((scopes): [string, Caller] => [
       `a ${role} with scopes ${scopes}`,
-      { kind: 'user', policy: POLICY, userId: ME, role, scopes: new Set(scopes), client: null },
+      callerIn(POLICY, { userId: ME, role }, scopes),
     ]),
   ),
 ];

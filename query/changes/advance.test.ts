@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Position, UserId } from '#shared/brands.ts';
+import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
-import type { Caller } from '#shared/policy.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { until } from '../../testing/until.ts';
 import { catchUp, type Delivery } from './advance.ts';
 import { Lane } from './lane.ts';
@@ -11,14 +10,7 @@ import type { Cohort } from './renderings.ts';
 import { createRing } from './ring.ts';
 
 const at = (position: number) => position as Position;
-const reader: Caller = {
-  kind: 'user',
-  policy: POLICY,
-  userId: 1 as UserId,
-  role: 'reader',
-  scopes: new Set(),
-  client: null,
-};
+const reader = callerIn(POLICY, { userId: 1, role: 'reader' }, []);
 const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
 const changeAt = (position: number) =>
   ({ position: at(position), type: 'article.edited', stream: `article-${position}`, data: {} }) as Change;

@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import type { Caller } from '#shared/policy.ts';
-import { POLICY } from '../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { Lane, type Rendered } from './lane.ts';
 import type { Cohort } from './renderings.ts';
 
-const author = (userId: number): Caller => ({
-  kind: 'user',
-  policy: POLICY,
-  userId: userId as UserId,
-  role: 'author',
-  scopes: new Set(),
-  client: null,
-});
+const author = (userId: number) => callerIn(POLICY, { userId, role: 'author' }, []);
 const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
 const at = (position: number) => position as Position;
 

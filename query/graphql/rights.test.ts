@@ -1,8 +1,7 @@
 import { Kind, type OperationDefinitionNode, OperationTypeNode, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
-import { POLICY, SCOPES } from '../../test/engines/policy.ts';
+import { callerIn, POLICY, SCOPES } from '../../test/engines/policy.ts';
 import { schema } from '../../test/engines/schema.ts';
 import { readerOf, refusalOf, rightsOf } from './rights.ts';
 
@@ -55,14 +54,7 @@ it('every mutation has a right, and every type with an id', () => {
 });
 
 const { QUERY, MUTATION } = OperationTypeNode;
-const tokenOf = (...scopes: string[]): Caller => ({
-  kind: 'user',
-  policy: POLICY,
-  userId: 1 as UserId,
-  role: 'author',
-  scopes: new Set(scopes),
-  client: null,
-});
+const tokenOf = (...scopes: string[]) => callerIn(POLICY, { userId: 1, role: 'author' }, scopes);
 
 it('a caller whose token lacks a scope is refused, and told which', () => {
   const lacks = (scope: string) => ({ code: 'insufficient_scope', details: { scope } });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
 import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { POLICY, SCOPES } from '../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { type Asked, listRows, readKindList } from './list.ts';
@@ -93,14 +92,7 @@ const rowsRead = (plan: Plan, table: string): number => {
   return (plan.Plans ?? []).reduce((sum, child) => sum + rowsRead(child, table), here);
 };
 
-const as = (userId: number, role: 'reader' | 'author' | 'admin'): Caller => ({
-  kind: 'user',
-  policy: POLICY,
-  userId: userId as UserId,
-  role,
-  scopes: new Set(SCOPES),
-  client: null,
-});
+const as = (userId: number, role: string) => callerIn(POLICY, { userId, role });
 const CALLERS: readonly (readonly [string, Caller])[] = [
   ['anonymous', { kind: 'anonymous', policy: POLICY }],
   ['a reader', as(1, 'reader')],

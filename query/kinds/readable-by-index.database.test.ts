@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
 import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
-import type { Role } from '#shared/events/fields.ts';
-import { type Caller, policyOf } from '#shared/policy.ts';
+import { policyOf } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { callerIn } from '../../test/engines/policy.ts';
 import { teams } from '../../test/toy/teams.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { listRows } from './list.ts';
@@ -54,15 +53,7 @@ const readBy = async (
   userId: number,
 ): Promise<{ readonly found: number; readonly read: number; readonly plan: string }> => {
   const policy = policyOf(teams);
-  const scopes = new Set([...policy.rights.values()].map(({ scope }) => scope));
-  const caller: Caller = {
-    kind: 'user',
-    policy,
-    userId: userId as UserId,
-    role: role as Role,
-    scopes,
-    client: null,
-  };
+  const caller = callerIn(policy, { userId, role });
   let told = { found: 0, read: 0, plan: '' };
   const query = async ({ text, values }: { text: string; values: readonly unknown[] }) => {
     await connection.query('set plan_cache_mode = force_generic_plan');

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { POLICY, SCOPES } from '../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { type Asked, readKindList } from '../kinds/list.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
@@ -25,14 +24,7 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-const as = (userId: number, role: 'author' | 'admin'): Caller => ({
-  kind: 'user',
-  policy: POLICY,
-  userId: userId as UserId,
-  role,
-  scopes: new Set(SCOPES),
-  client: null,
-});
+const as = (userId: number, role: string) => callerIn(POLICY, { userId, role });
 const CALLERS: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(1, 'author'), as(3, 'admin')];
 
 type Row = {

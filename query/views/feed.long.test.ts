@@ -18,6 +18,7 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
+import { callerIn } from '../../test/engines/policy.ts';
 import { appendRaw, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { until } from '../../testing/until.ts';
@@ -47,15 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const callerOf = (role: string, userId: number): Caller =>
-  ({
-    kind: 'user',
-    policy,
-    userId: userId as UserId,
-    role: role as never,
-    scopes: new Set(policy.scopes),
-    client: null,
-  }) as Caller;
+const callerOf = (role: string, userId: number) => callerIn(policy, { userId, role });
 const ACCOUNTANT = callerOf('accountant', 999);
 const send = async (type: string, form: object) =>
   (await side.send({ type, ...form } as unknown as Command, by(system))).id;

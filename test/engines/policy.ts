@@ -1,5 +1,7 @@
 import { publishing } from '#domain/publishing.ts';
-import { policyOf, scopesOfEvents } from '#shared/policy.ts';
+import type { UserId } from '#shared/brands.ts';
+import type { Role } from '#shared/events/fields.ts';
+import { type Caller, type Policy, policyOf, scopesOfEvents } from '#shared/policy.ts';
 
 /** The policy of publishing, for all callers in tests. */
 export const POLICY = policyOf(publishing);
@@ -9,3 +11,17 @@ export const SCOPES = POLICY.scopes;
 
 /** The scopes on which the content of webhooks depends. */
 export const EVENT_SCOPES = scopesOfEvents(POLICY);
+
+/** A signed-in user, by default with every scope. */
+export const callerIn = (
+  policy: Policy,
+  { userId, role }: { readonly userId: number; readonly role: string },
+  scopes: Iterable<string> = policy.scopes,
+): Extract<Caller, { readonly kind: 'user' }> => ({
+  kind: 'user',
+  policy,
+  userId: userId as UserId,
+  role: role as Role,
+  scopes: new Set(scopes),
+  client: null,
+});

@@ -3,11 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { execute, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { UserId } from '#shared/brands.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { EVENT_OPERATIONS } from '#shared/rest/events.ts';
-import { POLICY } from '../../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { createComposer } from '../../../webhook-dispatcher/deliver/body.ts';
 import type { Outgoing } from '../../../webhook-dispatcher/deliver/delivery.ts';
@@ -62,14 +61,7 @@ describe.each(told)('$type as clients get it', (definition) => {
       isReadable: async () => true,
       isParked: async () => false,
     });
-    const owner = {
-      kind: 'user',
-      policy: POLICY,
-      userId: 7000 as UserId,
-      role: 'admin',
-      scopes: new Set(['read:events', 'read:users']),
-      client: null,
-    } as const;
+    const owner = callerIn(POLICY, { userId: 7_000, role: 'admin' }, ['read:events', 'read:users']);
     const change = changeOf(definition, example);
     const composed = await compose({
       delivery: { change, shape: null },

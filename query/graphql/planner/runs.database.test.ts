@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
-import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import {
   ANONYMOUS,
   openPlannedWorld,
@@ -48,14 +47,7 @@ beforeEach(async () => {
   await writeWorld(opened.pool, { users, articles, comments: [] });
 });
 
-const author = (id: number): Caller => ({
-  kind: 'user',
-  policy: POLICY,
-  userId: id as UserId,
-  role: 'author',
-  scopes: new Set(SCOPES),
-  client: null,
-});
+const author = (userId: number) => callerIn(POLICY, { userId, role: 'author' });
 const plan = (
   text: string,
   caller: Caller = ANONYMOUS,

@@ -4,7 +4,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
-import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import {
   ANONYMOUS,
@@ -35,10 +35,7 @@ beforeEach(async () => {
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
 
-const author = (userId: number, role: 'author' | 'reader' = 'author'): Caller => ({
-  ...{ kind: 'user', policy: POLICY, userId: userId as UserId, role, client: null },
-  scopes: new Set(SCOPES),
-});
+const author = (userId: number, role = 'author') => callerIn(POLICY, { userId, role });
 const cohortFor = (
   text: string,
   caller: Caller = ANONYMOUS,

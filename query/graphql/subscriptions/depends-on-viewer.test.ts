@@ -3,21 +3,13 @@ import { expect, it } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, list, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
-import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
-import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
+import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { operationOf } from '../../../test/graphql/planned.ts';
 import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';
 
-const author: Caller = {
-  kind: 'user',
-  policy: POLICY,
-  userId: 7 as UserId,
-  role: 'author',
-  scopes: new Set(SCOPES),
-  client: null,
-};
+const author = callerIn(POLICY, { userId: 7, role: 'author' });
 const depends = (text: string, caller: Caller = author): boolean => {
   const { document, operation } = operationOf(text);
   return dependsOnViewer({ schema, document }, operation, caller);
