@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
+import { callerIn } from '../../test/engines/policy.ts';
 import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
 import { createKindReads } from '../kinds/reads.ts';
 import { searchesOn } from '../searches.ts';
@@ -57,14 +57,7 @@ const declared = assemble(base, [purchaseOrder, row, remark, pin] as never);
 const policy = policyOf(declared);
 const schema = schemaOf(declared);
 const ANYONE: Caller = { kind: 'anonymous', policy };
-const CLERK: Caller = {
-  kind: 'user',
-  policy,
-  userId: 1 as UserId,
-  role: 'clerk' as never,
-  scopes: new Set(policy.scopes),
-  client: null,
-};
+const CLERK = callerIn(policy, { userId: 1, role: 'clerk' });
 
 let world: BothWays;
 
@@ -91,16 +84,6 @@ afterAll(() => world[Symbol.asyncDispose]());
 const answersTo = (text: string, caller: Caller = ANYONE) => world.answersTo(text, caller);
 const both = (data: unknown) => [data, data];
 const nodes = (...ids: readonly number[]) => both({ purchaseOrders: ids.map((id) => ({ id: String(id) })) });
-
-test('the target of a reference is null for callers who may not read it', async () => {
-  const query = '{ pins { purchaseOrder { title } } }';
-  const [shown, draft] = [{ purchaseOrder: { title: 'Shown' } }, { purchaseOrder: { title: 'A draft' } }];
-  expect(await answersTo(query)).toEqual(both({ pins: [shown, { purchaseOrder: null }] }));
-  expect(await answersTo(query, CLERK)).toEqual(both({ pins: [shown, draft] }));
-  expect(await answersTo('{ pin(id: 41) { clerk { name } purchaseOrder { title } } }')).toEqual(
-    both({ pin: { clerk: { name: 'Carla' }, purchaseOrder: null } }),
-  );
-});
 
 test('a kind as visible as its parent, which is as visible as its own, is readable with that one', async () => {
   const query =
@@ -136,13 +119,4 @@ test('ordering by a time that some lack lists only those that have it', async ()
   const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
   const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
   expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
-});
-
-test('a long text without a value is null', async () => {
-  expect(await answersTo('{ purchaseOrder(id: 12) { text } }')).toEqual(
-    both({ purchaseOrder: { text: null } }),
-  );
-  expect(await answersTo('{ purchaseOrder(id: 13) { text } }')).toEqual(
-    both({ purchaseOrder: { text: 'long' } }),
-  );
 });

@@ -1,25 +1,14 @@
 import { printSchema } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
+import { callerIn } from '../../test/engines/policy.ts';
 import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { schemaOf } from './schema.ts';
 
 /** Items of lists: the planner and the resolvers agree on them, and show no more than rights allow. */
 const policy = policyOf(expenses);
-const ANYONE: Caller = { kind: 'anonymous', policy };
-const callerOf = (userId: number, role: string): Caller =>
-  ({
-    kind: 'user',
-    policy,
-    userId: userId as UserId,
-    role: role as never,
-    scopes: new Set(policy.scopes),
-    client: null,
-  }) as Caller;
-const EVE = callerOf(1, 'employee');
-const BERT = callerOf(2, 'approver');
+const EVE = callerIn(policy, { userId: 1, role: 'employee' });
 
 let world: BothWays;
 beforeAll(async () => {
@@ -43,64 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const both = (data: unknown) => [data, data];
 const answersTo = (text: string, caller: Caller = EVE) => world.answersTo(text, caller);
-
-test('items come in order, with their references and their aggregate', async () => {
-  const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z' };
-  expect(
-    await answersTo(
-      '{ claim(id: 11) { items { itemId category amount note createdAt updatedAt claim { id total } } } }',
-    ),
-  ).toEqual(
-    both({
-      claim: {
-        items: [
-          { itemId: '3', category: 'other', amount: 300, note: '' },
-          { itemId: '2', category: 'travel', amount: 200, note: null },
-          { itemId: '1', category: 'meals', amount: 100, note: 'With "the" client' },
-        ].map((item) => ({ ...item, ...times, claim: { id: '11', total: 600 } })),
-      },
-    }),
-  );
-  expect(
-    await answersTo(
-      '{ claim(id: 11) { labels { word colour } approvers { approver { name } upTo } items(limit: 1) { amount } } }',
-    ),
-  ).toEqual(
-    both({
-      claim: {
-        labels: [
-          { word: 'Abroad', colour: null },
-          { word: 'urgent', colour: 'red' },
-        ],
-        approvers: [{ approver: { name: 'Bert' }, upTo: 50 }],
-        items: [{ amount: 300 }],
-      },
-    }),
-  );
-});
-
-test('the items of many aggregates are not mixed up', async () => {
-  expect(
-    await answersTo(
-      '{ claims(sort: CREATED_AT_ASC) { items { itemId amount } approvers { approver { id } } } }',
-    ),
-  ).toEqual(
-    both({
-      claims: [
-        {
-          items: [3, 2, 1].map((id) => ({ itemId: String(id), amount: [100, 200, 300][id - 1] })),
-          approvers: [{ approver: { id: '2' } }],
-        },
-        {
-          items: [{ itemId: '1', amount: 7 }],
-          approvers: [{ approver: { id: '1' } }, { approver: { id: '2' } }],
-        },
-      ],
-    }),
-  );
-});
 
 type Page = {
   readonly nodes: readonly object[];
@@ -145,14 +77,6 @@ test('a cursor of another list is refused', async () => {
       undefined,
       [expect.objectContaining({ path: ['claim', 'itemsConnection'] })],
     ]);
-});
-
-test('no caller sees the items of an aggregate that they may not read', async () => {
-  expect(await answersTo('{ claim(id: 11) { items { amount } } }', BERT)).toEqual(both({ claim: null }));
-  expect(await answersTo('{ claims { items { amount } } }', BERT)).toEqual(
-    both({ claims: [{ items: [{ amount: 7 }] }] }),
-  );
-  expect(await answersTo('{ claims { items { amount } } }', ANYONE)).toEqual(both({ claims: [] }));
 });
 
 test('everything about items has a description', () => {
