@@ -84,39 +84,6 @@ const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
 const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) =>
   (await page(by, query)).events.map(({ type }) => type);
 
-test('`actor` finds what a user has done', async () => {
-  expect(await typesFor(admin, { actor: `user:${author.id}` })).toEqual([
-    'article.drafted',
-    'article.published',
-    'comment.deleted',
-  ]);
-  expect(await typesFor(commenter, { actor: `user:${admin.id}` })).toEqual(['article.edited']);
-  expect(await typesFor(admin, { actor: 'anonymous' })).toEqual([]);
-  expect(new Set(await typesFor(admin, { actor: 'system:test' }))).toEqual(new Set(['user.registered']));
-});
-
-test('`subject` finds what happened to an aggregate, in pages that walk it once', async () => {
-  const whole = (await page(admin, { subject: `article-${article}` })).events;
-  expect(whole.map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'article.edited']);
-  expect(await typesFor(commenter, { subject: `article-${article}` })).toEqual([
-    'article.published',
-    'article.edited',
-  ]);
-  expect(await typesFor(commenter, { subject: `comment-${comment}` })).toEqual([
-    'comment.added',
-    'comment.deleted',
-  ]);
-  expect(await typesFor(admin, { subject: `user-${author.id}`, article: String(article) })).toEqual([]);
-  expect(await typesFor(admin, { subject: 'webhook-5' })).toEqual([]);
-  const seen: Event[] = [];
-  for (let path: string | undefined = `/events?limit=1&subject=article-${article}`; path !== undefined; ) {
-    const { headers, body } = await world.ask(path, { by: admin });
-    seen.push(...(body as Event[]));
-    path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
-  }
-  expect(seen).toEqual(whole);
-});
-
 test('reading the stream of a subject returns the same events as reading the whole log', async () => {
   const all = (await page(admin, {})).events;
   for (const subject of [`article-${article}`, `comment-${comment}`, `user-${commenter.id}`]) {

@@ -145,31 +145,6 @@ test('a state that a caller could not read then, or cannot now, is for administr
   expect(await listed(author)).not.toContain(articleId);
 });
 
-test('personal data of deleted users is not shown', async () => {
-  const person = await world.person('author', 'Mary Secretly');
-  const articleId = await draftArticle(world.side, person.id);
-  const { id: commentId } = await send({ type: 'AddComment', articleId, text: 'Nobody must know.' }, person);
-  const before = await cursorNow();
-  expect((await ask(`/users/${person.id}?at=${before}`, reader)).body).toMatchObject({
-    name: 'Mary Secretly',
-  });
-  await send({ type: 'DeleteUser', userId: person.id }, person);
-  expect((await ask(`/articles/${articleId}?at=${before}`, reader)).body).toMatchObject({
-    author: { name: 'Deleted user' },
-  });
-  expect((await ask(`/comments/${commentId}?at=${before}`, reader)).body).toMatchObject({
-    text: '[deleted]',
-  });
-  expect((await ask(`/users/${person.id}?at=${before}`, reader)).status).toBe(404);
-  expect((await ask(`/users/${person.id}?at=${before}`, admin)).body).toMatchObject({
-    name: 'Deleted user',
-    email: null,
-  });
-  const users = (await ask(`/users?at=${before}&limit=100`, admin)).body as unknown as { id: number }[];
-  expect(users.map(({ id }) => id)).toContain(person.id);
-  expect(JSON.stringify(users)).not.toContain('Mary');
-});
-
 test('a poison event does not affect the states before it, and parks those after it', async () => {
   const articleId = await draftArticle(world.side, author.id);
   await appendRaw(
