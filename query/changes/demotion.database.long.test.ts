@@ -121,9 +121,8 @@ test('a token issued after a demotion is accepted at once, also within the same 
   expect(former.status).toBe(401);
   author = { ...author, role: 'reader' };
   token = await tokenOf({ user_version: 2 });
-  const stream = await follow(`${world.url}/events`, { headers: authorized() });
+  await using stream = await follow(`${world.url}/events`, { headers: authorized() });
   expect(stream.status).toBe(200);
-  await stream.close();
 });
 
 test.each([
@@ -133,21 +132,19 @@ test.each([
   await world.stopProjector();
   author = { ...author, role: 'admin' };
   token = await tokenOf(claims());
-  const stream = await follow(`${world.url}/events`, { headers: authorized() });
+  await using stream = await follow(`${world.url}/events`, { headers: authorized() });
   expect(stream.status).toBe(200);
   await world.startProjector();
   await edit('Theirs to read');
   await untilTold(stream, 'Theirs to read');
-  await stream.close();
 });
 
 test('the streams of a deleted user end, and those of others go on', async () => {
   const theirs = await follow(`${world.url}/events`, { headers: authorized() });
-  const others = await follow(`${world.url}/events`, { headers: await world.authorization(admin) });
+  await using others = await follow(`${world.url}/events`, { headers: await world.authorization(admin) });
   await write(admin, 'DELETE', `/users/${author.id}`);
   await theirs.over();
   expect(toldBy(theirs)).toContain('invalid_token');
   await untilTold(others, 'user.deleted');
   expect(others.isOver()).toBe(false);
-  await others.close();
 });

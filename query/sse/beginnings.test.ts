@@ -47,9 +47,8 @@ test('a client that disconnects before its stream begins frees its slot', async 
   await until(() => isWaiting, Boolean);
   leaving.destroy();
   await until(asked, (count) => count === 1);
-  const next = await follow(url);
+  await using next = await follow(url);
   expect(next.status).toBe(200);
-  await next.close();
 });
 
 test('a stream pipelined behind an unfinished response is refused, and that response stays intact', async () => {

@@ -68,10 +68,9 @@ test('the headers declare an event stream, and forbid buffering and caching', as
 
 test('a silent stream gets keep-alive comments', async () => {
   const { url } = await serve({ heartbeatMs: 10 });
-  const stream = await follow(url);
+  await using stream = await follow(url);
   await until(stream.comments, (count) => count > 3);
   expect(stream.messages).toEqual([]);
-  await stream.close();
 });
 
 test('when the client disconnects, the stream closes, and waits for room end', async () => {

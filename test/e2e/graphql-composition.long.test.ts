@@ -152,7 +152,7 @@ describe('another service', () => {
         'reviewAdded is a subscription of shop, and subscriptions of composed services are not passed on: subscribe there.',
       extensions: { code: 'subscription_elsewhere', service: 'shop' },
     });
-    const ours = await streamOf(
+    await using ours = await streamOf(
       installation,
       `subscription { articleChanged(id: ${post}) { article { title } } }`,
       { token },
@@ -161,7 +161,6 @@ describe('another service', () => {
       post,
     });
     expect(await ours.results(1)).toEqual([{ data: { articleChanged: { article: { title: 'Ours' } } } }]);
-    await ours.close();
   });
 
   test('gets only the named headers of the client', async () => {

@@ -68,7 +68,7 @@ describe('the single connection mode', () => {
       expect.stringMatching(/^[\w-]{32}$/),
     ]);
     const token = String(reserved.body);
-    const stream = await openStream(token, ada);
+    await using stream = await openStream(token, ada);
     expect((await openStream(token, ada)).status).toBe(409);
     expect(await send(token, operation(PUBLISHED, 'all'), ada)).toMatchObject({ status: 202, body: '' });
     expect(await send(token, operation('{ me { name } }', 'me'), ada)).toMatchObject({ status: 202 });
@@ -91,7 +91,6 @@ describe('the single connection mode', () => {
     // Messages that belong to no operation.
     expect(stream.lastEventId()).toBe('');
     expect(await stop(token, 'all')).toMatchObject({ status: 404 });
-    await stream.close();
   });
 
   test('serves an EventSource of a browser, with the token in the address, and stops operations on request', async () => {

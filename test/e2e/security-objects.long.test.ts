@@ -59,11 +59,10 @@ describe('private data', () => {
     ['the feed', () => followed('/events?limit=1')],
     ['the subscription to changes', () => subscribed()],
   ])('%s, opened before it was created', async (_name, open) => {
-    const stream = await open();
+    await using stream = await open();
     const heard = () => stream.messages.map(({ data }) => data).join('\n');
     expect(leaked(await until(heard, (text) => text.includes(things.end) || stream.isOver()))).toEqual([]);
     expect(heard()).toContain(things.end);
-    await stream.close();
   });
 
   const stranger = () => ({ authorization: `Bearer ${things.stranger.token}` });

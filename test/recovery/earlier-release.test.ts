@@ -108,7 +108,7 @@ test('all answers are the same, also from a read model that is rebuilt meanwhile
 test('a cursor works in a stream', async () => {
   const [before] = answers.filter(({ by, path }) => by === 'administrator' && path.startsWith('/events'));
   const headers = { authorization: `Bearer ${people.administrator.token}` };
-  const stream = await follow(`${installation.url}/events?after=${left.cursor}`, {
+  await using stream = await follow(`${installation.url}/events?after=${left.cursor}`, {
     headers,
     fetch: installation.fetch,
   });
@@ -117,7 +117,6 @@ test('a cursor works in a stream', async () => {
   const expected = cursorsOf(before?.body);
   expect(expected.length).toBeGreaterThan(0);
   expect(cursorsOf(await stream.data(expected.length)).slice(0, expected.length)).toEqual(expected);
-  await stream.close();
 });
 
 test('a service and a person can write, and a webhook gets events with the same signature', async () => {

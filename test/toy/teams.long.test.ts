@@ -138,9 +138,9 @@ test('a user who leaves a team gets no more events, in open streams and by webho
   ]);
   await until(delivered, (types) => types.length >= 2);
 
-  await using approvals = asDisposable(
-    await streamOf(installation, 'subscription { claimApproved { subjectId } }', { token: bea?.token }),
-  );
+  await using approvals = await streamOf(installation, 'subscription { claimApproved { subjectId } }', {
+    token: bea?.token,
+  });
   const leaving = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, {
     token: people.administrator.token,
   });
@@ -206,6 +206,3 @@ test('a director of another company has no rights here, and the read model is pr
   expect((await session.read<Listed>('/claims', { token: dora?.token })).body).toEqual([]);
   expect(await operate(['audit', 'verify'], installation.settings, teams)).toContain('Proven');
 });
-
-const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
-  Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });

@@ -7,7 +7,7 @@ type Message = { readonly event: string; readonly id: string; readonly data: str
  * A stream read as a browser's `EventSource` does (HTML Living Standard, section 9.2), with a header for the
  * token.
  */
-export type Followed = {
+export type Followed = AsyncDisposable & {
   readonly status: number;
   readonly headers: Headers;
   readonly messages: readonly Message[];
@@ -53,6 +53,10 @@ export const follow = async (
     isOver = true;
   };
   const done = isStream ? read() : response.body?.cancel();
+  const close = async (): Promise<void> => {
+    leaving.abort();
+    await done;
+  };
   return {
     status: response.status,
     headers: response.headers,
@@ -68,10 +72,8 @@ export const follow = async (
       return reading.messages.map(({ data }) => JSON.parse(data) as Data);
     },
     over: async () => void (await until(() => isOver, Boolean, 60_000)),
-    async close() {
-      leaving.abort();
-      await done;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 };
 
