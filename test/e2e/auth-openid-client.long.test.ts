@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair } from 'jose';
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
@@ -6,7 +7,7 @@ import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
 import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
 
-/** The unmodified library, used as in its documentation. */
+/** The unmodified library, used as in its documentation; it checks every answer against the RFCs. */
 let auth: AuthSite;
 let person: TestPerson;
 let web: SiteClient;
@@ -58,6 +59,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const sub = tokens.claims()?.sub ?? '';
     const user = await client.fetchUserInfo(config, tokens.access_token, sub, options);
     expect(user.email).toBe(person.email);
+    expect(sub).toBe(String(person.userId));
     expect(tokens.scope).toBe(scope);
     const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, options);
     expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
@@ -113,6 +115,33 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     );
     expect(tokens.scope).toBe('read:articles');
   });
+});
+
+test('a client that must push its authorization requests is refused without', async () => {
+  const pushing = await auth.registerClient({ ...webClient, requirePar: true });
+  const parameters = {
+    redirect_uri: CALLBACK,
+    code_challenge: 'A'.repeat(43),
+    code_challenge_method: 'S256',
+  };
+  const url = client.buildAuthorizationUrl(await discover(pushing.clientId), parameters);
+  const { searchParams } = (await openBrowser(auth).visit(url.href)).url;
+  expect(searchParams.get('error')).toBe('invalid_request');
+});
+
+test('a client assertion (private_key_jwt), used once', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', use: 'sig', kid: 'one' }] };
+  const robot = { ...serviceClient, tokenEndpointAuthMethod: 'private_key_jwt', jwks };
+  const { clientId } = await auth.registerClient(robot);
+  let sent: RequestInit | undefined;
+  const recording: typeof fetch = (input, init) => {
+    sent = init;
+    return auth.fetch(input, init);
+  };
+  const config = await discover(clientId, client.PrivateKeyJwt({ key: privateKey, kid: 'one' }), recording);
+  expect((await client.clientCredentialsGrant(config)).access_token).toBeTruthy();
+  expect((await auth.fetch(`${ISSUER}/token`, sent)).status).toBe(401);
 });
 
 test('mutual TLS', async () => {

@@ -10,7 +10,6 @@ import {
   type TestPerson,
   webClient,
 } from '../engines/auth-world.ts';
-import { openBrowser } from '../engines/browser.ts';
 import { DEVICE_GRANT, enterUserCode, post, startDevice } from '../engines/oauth.ts';
 
 // Own server: it turns the clock of polling forward in the database.
@@ -151,14 +150,3 @@ test('a device code of another client is refused', async () => {
   const { device_code: deviceCode } = await startDevice(auth, device.clientId);
   expect((await poll(auth, deviceCode, twin.clientId)).body.error).toBe('invalid_grant');
 });
-
-test('user codes cannot be guessed: after some unknown ones, no more are looked up', async () => {
-  const browser = openBrowser(auth);
-  let page = await browser.visit(`${ISSUER}/device`);
-  for (let tries = 0; tries < TRIES_MAX && page.status !== 429; tries += 1) {
-    page = await browser.submit(page, { user_code: `BBBB-BB${String.fromCharCode(66 + (tries % 20))}B` });
-  }
-  expect(page.status).toBe(429);
-});
-
-const TRIES_MAX = 40;

@@ -15,26 +15,22 @@ import {
   type TestPerson,
   webClient,
 } from '../engines/auth-world.ts';
-import { continueSignIn, openBrowser, signInAndAllow } from '../engines/browser.ts';
+import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import {
   type Answer,
   allAtOnce,
   authorizeUrl,
   basic,
-  DEVICE_GRANT,
-  enterUserCode,
-  newDpopKey,
   newVerifier,
   obtainCode,
   post,
-  startDevice,
 } from '../engines/oauth.ts';
 
 // Own server: it holds transactions open in the database.
 
 /**
- * Two processes on one database. Many requests use each single-use value in parallel, and exactly one may
- * succeed.
+ * Two processes on one database. The tests of auth/storage prove of every kind of single-use value that one of
+ * many parallel uses succeeds.
  */
 const AT_ONCE = 8;
 const USES_MAX = 1_000;
@@ -46,7 +42,6 @@ let world: AuthWorld;
 let instances: AuthInstance[] = [];
 let auth: AuthInstance;
 let web: StoredClient;
-let device: StoredClient;
 let service: StoredClient & { secret: string };
 let person: TestPerson;
 beforeAll(async () => {
@@ -54,11 +49,6 @@ beforeAll(async () => {
   auth = await world.open();
   instances = [auth, await world.open()];
   web = await registerClient(auth, webClient);
-  device = await registerClient(auth, {
-    grantTypes: [DEVICE_GRANT, 'refresh_token'],
-    scopes: ['read:articles'],
-    defaultScopes: ['read:articles'],
-  });
   service = await registerClient(auth, serviceClient);
   person = await registerPerson(auth);
 });
@@ -76,11 +66,6 @@ const demandOneSuccess = (answers: readonly Answer[], error: string): Record<str
   return succeeded[0]?.body ?? {};
 };
 
-const tokens = async () => {
-  const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
-  return (await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier })).body;
-};
-
 test('one code gives one token, which is revoked because the code was used twice', async () => {
   const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
   const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
@@ -95,88 +80,6 @@ test('one code gives one token, which is revoked because the code was used twice
   expect((await post(auth, '/introspect', { token: String(won.access_token) }, basic(service))).body).toEqual(
     { active: false },
   );
-});
-
-test('one refresh token gives one token, which is revoked because it was used twice', async () => {
-  const { refresh_token: token } = await tokens();
-  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
-    post(instance, '/token', { client_id: web.clientId, refresh_token: String(token) }),
-  );
-  const won = demandOneSuccess(answers, 'invalid_grant');
-  const { body } = await post(auth, '/token', {
-    client_id: web.clientId,
-    refresh_token: String(won.refresh_token),
-  });
-  expect(body.error).toBe('invalid_grant');
-});
-
-test('one DPoP proof is accepted once', async () => {
-  const { proof } = await newDpopKey();
-  const header = { ...basic(service), dpop: await proof() };
-  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
-    post(instance, '/token', { grant_type: 'client_credentials' }, header),
-  );
-  expect(demandOneSuccess(answers, 'invalid_dpop_proof').token_type).toBe('DPoP');
-});
-
-test('one device code gives one token', async () => {
-  const { device_code: deviceCode, user_code: userCode } = await startDevice(auth, device.clientId);
-  await enterUserCode(auth, person, userCode);
-  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
-    post(instance, '/token', { client_id: device.clientId, device_code: deviceCode }),
-  );
-  // All but one came too soon after another or found it spent, whichever is checked first.
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  for (const { status, body } of answers)
-    if (status !== 200) expect(['invalid_grant', 'slow_down']).toContain(body.error);
-});
-
-test('one user code connects one person', async () => {
-  const people = [person, await registerPerson(auth), await registerPerson(auth), await registerPerson(auth)];
-  const { user_code: userCode } = await startDevice(auth, device.clientId);
-  // Everybody is signed in and has the page for confirming the code before anybody confirms it.
-  const ready = await Promise.all(
-    people.map(async (each, index) => {
-      const instance = instances[index % instances.length] as AuthInstance;
-      const browser = openBrowser(instance);
-      const { challenge } = newVerifier();
-      await signInAndAllow(
-        browser,
-        authorizeUrl({ client_id: web.clientId, code_challenge: challenge }),
-        each,
-      );
-      return {
-        browser,
-        each,
-        page: await browser.submit(await browser.visit(`${ISSUER}/device`), { user_code: userCode }),
-      };
-    }),
-  );
-  const ends = await Promise.all(
-    ready.map(async ({ browser, each, page }) =>
-      continueSignIn(browser, await browser.submit(page, { confirm: 'yes' }), each),
-    ),
-  );
-  expect(ends.filter(({ body }) => body.includes('The device is connected'))).toHaveLength(1);
-});
-
-test('one pushed request is accepted once', async () => {
-  const { challenge } = newVerifier();
-  const { body } = await post(auth, '/par', { client_id: web.clientId, code_challenge: challenge });
-  const url = authorizeUrl({ client_id: web.clientId, request_uri: String(body.request_uri) });
-  const browsers = await Promise.all(
-    Array.from({ length: 4 }, async (_, index) => {
-      const browser = openBrowser(instances[index % instances.length] as AuthInstance);
-      await signInAndAllow(
-        browser,
-        authorizeUrl({ client_id: web.clientId, code_challenge: challenge }),
-        person,
-      );
-      return browser;
-    }),
-  );
-  const ends = await Promise.all(browsers.map((browser) => browser.visit(url)));
-  expect(ends.filter(({ url: end }) => end.searchParams.has('code'))).toHaveLength(1);
 });
 
 test('a session in use during its sign-out has ended', async () => {

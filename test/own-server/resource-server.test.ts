@@ -107,11 +107,6 @@ test('a token that its client revokes is refused within seconds', async () => {
   expect(await call('/clients', bearer(await obtain(admin)))).toMatchObject({ status: 200 });
 });
 
-test('userinfo verifies its own tokens', async () => {
-  const response = await fetch(`${one.url}/userinfo`, { headers: bearer('opaque') });
-  expect(await response.json()).toMatchObject({ error: 'invalid_token' });
-});
-
 describe('a DPoP token of the authorization server', () => {
   test('works with a proof, once, at every process', async () => {
     const key = await newDpopKey();
