@@ -7,7 +7,7 @@ import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts
 import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
 import { openPeople, type TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
 import { spendingDomain } from './spending.ts';
 
 /** Views on every surface, with nothing outside their declaration. */
@@ -201,22 +201,6 @@ test('an unchanged row or page gives 304, until it changes', async () => {
   }
 });
 
-test('GraphQL has rows and pages, with the targets of their keys', async () => {
-  const graphql = graphqlClientOf(installation);
-  const query = `{ spending(team: "${teams[2]}") { paid team { name } } spendingConnection(sort: TEAM_DESC, first: 2) { nodes { budget } totalCount } }`;
-  const nodes = [{ budget: 300 }, { budget: 200 }];
-  expect(await graphql(query, { token: bob.token })).toMatchObject({
-    data: {
-      spending: { paid: 60, team: { name: 'Team 300' } },
-      spendingConnection: { nodes, totalCount: 2 },
-    },
-  });
-  expect((await graphql(query, { token: eve.token })).data).toEqual({
-    spending: null,
-    spendingConnection: { nodes: [], totalCount: 0 },
-  });
-});
-
 type Told = {
   readonly type: string;
   readonly key?: { readonly team: number };
@@ -270,12 +254,11 @@ test('a stream of its rows begins with all visible ones, delivers changes, and r
     [ann, `?after=${after}`, teams[0]],
     [bob, `?after=${after}&team=${teams[2]}`, teams[2]],
   ] as const) {
-    const other = await watch(by, query);
+    await using other = await watch(by, query);
     expect((await other.data<Told>(2)).map(({ type, key }) => [type, key?.team])).toEqual([
       ['reset', undefined],
       ['changed', row],
     ]);
-    await other.close();
   }
 });
 
@@ -315,54 +298,11 @@ test('a subscription of GraphQL delivers the same, with the requested fields', a
     await until(seen, (text) => text.includes('"budget":103') && text.includes('"budget":400')),
   ).not.toContain('RESET');
   await again.close();
-  const stranger = await streamOf(installation, query, { token: eve.token });
+  await using stranger = await streamOf(installation, query, { token: eve.token });
   expect(await stranger.results(1)).toEqual([
     { data: { spendingChanged: expect.objectContaining({ type: 'RESET' }) } },
   ]);
   await edit(0, 104);
   await until(stranger.lastEventId, (id) => id !== '' && id !== stranger.messages[0]?.id);
   expect(stranger.messages.length).toBe(1);
-  await stranger.close();
-});
-
-test('on a single connection, views can be followed beside others', async () => {
-  const authorization = `Bearer ${ann.token}`;
-  const token = await (
-    await installation.fetch(`${installation.url}/graphql`, { method: 'PUT', headers: { authorization } })
-  ).text();
-  const headers = { authorization, 'x-graphql-event-stream-token': token };
-  const stream = await follow(`${installation.url}/graphql`, { fetch: installation.fetch, headers });
-  const { status } = await installation.fetch(`${installation.url}/graphql`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      query: 'subscription { spendingChanged { type row { budget } } }',
-      extensions: { operationId: 'one' },
-    }),
-  });
-  expect(status).toBe(202);
-  const told = await stream.data<{
-    readonly id: string;
-    readonly payload: { readonly data: { readonly spendingChanged: object } };
-  }>(2);
-  expect(told.slice(0, 2).map(({ id, payload }) => [id, payload.data.spendingChanged])).toEqual([
-    ['one', { type: 'RESET', row: null }],
-    ['one', { type: 'CHANGED', row: { budget: expect.any(Number) } }],
-  ]);
-  await stream.close();
-});
-
-test('the OpenAPI document describes it, and everything is proven', async () => {
-  const { body } = await session.read<{
-    readonly paths: object;
-    readonly components: { readonly schemas: object };
-  }>('/openapi.json');
-  expect(Object.keys(body.paths)).toEqual(
-    expect.arrayContaining(['/spending', '/spending/{teamId}', '/asking/{employeeId}/{category}']),
-  );
-  expect(body.components.schemas).toMatchObject({
-    Spending: { properties: { waiting: { description: 'Requests that wait for a decision.' } } },
-  });
-  expect(JSON.stringify(body)).toContain('spending_not_found');
-  expect(await operate(['audit', 'verify'], installation.settings, spendingDomain)).toContain('Proven');
 });

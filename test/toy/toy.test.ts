@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
@@ -9,7 +8,7 @@ import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-s
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { runAnnals } from '../annals-process.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
 import { startRole } from '../engines/role-process.ts';
 import { helpdesk } from './helpdesk.ts';
 
@@ -58,18 +57,11 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-const read = async (path: string, by?: Person) => {
-  const { status, body } = await session.read<Record<string, unknown>>(path, { token: by?.token });
-  return { status, body };
-};
-
 test('GraphQL: a subscription to its events, and one to one ticket, deliver what mutations do', async () => {
   const graphql = graphqlClientOf(installation);
-  await using stream = resources.use(
-    asDisposable(
-      await streamOf(installation, 'subscription { ticketSolved { subjectId } }', { token: agent.token }),
-    ),
-  );
+  await using stream = await streamOf(installation, 'subscription { ticketSolved { subjectId } }', {
+    token: agent.token,
+  });
   const made = await graphql<{ createTicket: { id: string } }>(
     'mutation { createTicket(input: { subject: "Second", details: "x" }) { id } }',
     {
@@ -78,9 +70,7 @@ test('GraphQL: a subscription to its events, and one to one ticket, deliver what
   );
   const { id } = made.data.createTicket;
   const ofOne = `subscription { ticketChanged(id: "${id}") { type subjectId } }`;
-  await using changes = resources.use(
-    asDisposable(await streamOf(installation, ofOne, { token: carla.token })),
-  );
+  await using changes = await streamOf(installation, ofOne, { token: carla.token });
   for (const each of [ticket, id])
     await graphql(`mutation { updateTicket(id: "${each}", changes: { tags: ["fire"] }) { id } }`, {
       token: carla.token,
@@ -97,9 +87,6 @@ test('GraphQL: a subscription to its events, and one to one ticket, deliver what
   const earlier = JSON.stringify(first).includes('ticket.opened') ? 1 : 0;
   expect((await changes.results(told.length + earlier)).slice(earlier)).toMatchObject(told);
 });
-
-const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stream) =>
-  Object.assign(stream, { [Symbol.asyncDispose]: async () => void (await stream.close()) });
 
 test('its one file starts a role alone, and runs operator commands', async () => {
   const { origin, settings } = installation;
@@ -174,32 +161,4 @@ test('a webhook filtered by requester gets only their tickets', async () => {
     expect(
       (await ask('POST', '/webhooks', { token: people.administrator.token, body: unknown })).status,
     ).toBe(422);
-});
-
-const verify = () => operate(['audit', 'verify'], installation.settings, helpdesk);
-
-test('the deletion of its requester ends open tickets, and erases personal data everywhere', async () => {
-  const { written } = await session.write('POST', '/tickets', {
-    token: carla.token,
-    body: { subject: 'Open', details: FIRE.details },
-  });
-  await session.write('DELETE', `/users/${carla.userId}`, { token: people.administrator.token });
-  await until(
-    () => session.read(`/tickets/${written.id}`, { token: agent.token }),
-    ({ status }) => status === 404 || status === 410,
-  );
-  expect(await read(`/tickets/${ticket}`, agent)).toMatchObject({
-    status: 200,
-    body: { details: '[deleted]', subject: FIRE.subject },
-  });
-  const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
-  await until(
-    async () => [
-      ...(await searchDatabase(DATABASE_URL, [FIRE.details])),
-      ...(await searchFolder(DATA_DIR, [FIRE.details])),
-    ],
-    (found) => found.length === 0,
-    60_000,
-  );
-  expect(await verify()).toContain('Proven');
 });

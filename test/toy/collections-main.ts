@@ -1,4 +1,0 @@
-import { start } from '../../start.ts';
-import { publishingWithCollections } from './collections.ts';
-
-await start({ domain: async () => publishingWithCollections });
