@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
-import { runCommandLine } from '../../command-line/program.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 import { titleOf } from '../engines/account-visit.ts';
 import { type Asked, openAuthenticator, passkeyFormIn } from '../engines/authenticator.ts';
+import { callLine } from '../engines/call-line.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { openOwnAccount } from '../engines/own-account.ts';
 import { setUpCodes } from '../engines/second-factor.ts';
@@ -32,15 +31,8 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const annals = async (...args: readonly string[]): Promise<string> => {
-  const lines: string[] = [];
-  const exit = await runCommandLine(args, {
-    domain: publishing,
-    environment: { NODE_ENV: 'test', ...installation.settings },
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: () => {},
-  });
-  expect(exit, lines.join('\n')).toBe(0);
+  const { exit, lines, complaint } = await callLine(installation.settings, args);
+  expect(exit, complaint).toBe(0);
   return lines.join('\n');
 };
 

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { runCommandLine } from '../../command-line/program.ts';
 import {
   hitsIn,
   inDatabase,
@@ -16,7 +14,7 @@ import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-s
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { readTopic } from '../engines/read-topic.ts';
 
 /** Searches all storage for a user's data before and after their deletion. */
@@ -71,18 +69,7 @@ const as = (token: string) => ({
     }),
 });
 
-const annals = async (...args: readonly string[]): Promise<string> => {
-  const lines: string[] = [];
-  const exit = await runCommandLine(args, {
-    domain: publishing,
-    environment: { NODE_ENV: 'test', ...installation.settings },
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void lines.push(line),
-  });
-  expect(exit, lines.join('\n')).toBe(0);
-  return lines.join('\n');
-};
+const annals = (...args: readonly string[]) => operate(args, installation.settings);
 
 const search = async () => {
   const { DATABASE_URL, DATA_DIR } = installation.settings;

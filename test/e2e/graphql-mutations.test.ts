@@ -90,21 +90,6 @@ describe('the answer to a mutation', () => {
     });
   });
 
-  test('one that fails names its field, and the earlier ones stay', async () => {
-    const { id } = await create('Half');
-    const { status, data, errors } = await run(
-      'mutation ($id: ID!) { a: updatePost(id: $id, changes: { title: "Done" }) { id } b: updatePost(id: "1", changes: { title: "x" }) { id } }',
-      { token: ada.token, variables: { id } },
-    );
-    expect([status, data]).toEqual([200, null]);
-    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'article_not_found' } }]);
-    const { data: after } = await run<{ post: Post }>('query ($id: ID!) { post(id: $id) { title } }', {
-      token: ada.token,
-      variables: { id },
-    });
-    expect(after.post.title).toBe('Done');
-  });
-
   test('an outdated version is refused', async () => {
     const { id } = await create('Versions');
     const edit = (ifVersion: number) =>

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
-import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import type { Article, Comment } from '../engines/representations.ts';
 
@@ -50,14 +49,6 @@ describe('writing', () => {
     expect(seen).not.toHaveProperty('email');
   });
 
-  test('the owner of a token can be read', async () => {
-    const { body } = await until(
-      () => read<Readonly<Record<string, unknown>>>('/me', { token: ada.token }),
-      ({ status }) => status === 200,
-    );
-    expect(body).toMatchObject({ id: ada.userId, name: 'Ada', email: ada.email, role: 'author' });
-  });
-
   test('an author writes a draft that nobody else sees', async () => {
     const { status, headers, written } = await write('POST', '/articles', {
       token: ada.token,
@@ -72,52 +63,6 @@ describe('writing', () => {
     });
     expect((await read(`/articles/${articleId}`)).status).toBe(404);
     expect((await read(`/articles/${articleId}`, { token: rita.token })).status).toBe(404);
-  });
-
-  test('the same request with the same key is the same article', async () => {
-    const options = {
-      token: ada.token,
-      body: { ...CONTENT, title: 'Once' },
-      headers: { 'idempotency-key': randomUUID() },
-    };
-    const [first, again] = [
-      await write('POST', '/articles', options),
-      await write('POST', '/articles', options),
-    ];
-    expect(again.written.id).toBe(first.written.id);
-    await write('DELETE', `/articles/${first.written.id}`, { token: ada.token });
-    expect((await read(`/articles/${first.written.id}`, { token: ada.token })).status).toBe(404);
-  });
-
-  test('a write that prefers the item gets the answer of its GET, even in a repetition without the preference', async () => {
-    const headers = { 'idempotency-key': randomUUID() };
-    const preferring = { ...headers, prefer: 'return=representation' };
-    const {
-      status,
-      headers: told,
-      body,
-    } = await ask('POST', '/api/articles', { token: ada.token, body: CONTENT, headers: preferring });
-    expect([status, told.get('preference-applied')]).toEqual([201, 'return=representation']);
-    const place = String(told.get('content-location'));
-    expect((await read<Article>(place, { token: ada.token })).body).toEqual(body);
-    expect(body).toMatchObject({ ...CONTENT, status: 'draft' });
-    const again = await ask('POST', '/articles', { token: ada.token, body: CONTENT, headers });
-    expect(again.body).toMatchObject({ id: (body as Article).id, version: 1 });
-    const gone = await ask('DELETE', place, {
-      token: ada.token,
-      headers: { prefer: 'return=representation', 'if-match': String(told.get('etag')) },
-    });
-    expect([gone.status, gone.headers.get('preference-applied')]).toEqual([204, null]);
-    const user = await ask('PATCH', `/users/${ada.userId}`, {
-      token: ada.token,
-      body: { name: 'Ada' },
-      headers: { prefer: 'return=minimal' },
-    });
-    expect([user.status, user.body, user.headers.get('preference-applied')]).toEqual([
-      204,
-      '',
-      'return=minimal',
-    ]);
   });
 
   test('links lead to the next actions: publish, then comment; each is shown only to callers with the right', async () => {
@@ -159,43 +104,5 @@ describe('writing', () => {
       headers: { 'if-match': etag },
     });
     expect((await read<Article>(path)).body).toMatchObject({ title: 'On machines', body: 'Two of them.' });
-  });
-});
-
-describe('deleting', () => {
-  const comment = async (id: number) =>
-    (await write('POST', `/articles/${id}/comments`, { token: rita.token, body: { text: 'Gone soon.' } }))
-      .written.id;
-
-  test('deleting an article deletes its comments', async () => {
-    const made = await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, publish: true } });
-    const commentId = await comment(made.written.id);
-    expect((await read(`/comments/${commentId}`)).status).toBe(200);
-    expect((await write('DELETE', `/articles/${made.written.id}`, { token: ada.token })).status).toBe(204);
-    expect((await read(`/articles/${made.written.id}`)).status).toBe(404);
-    await until(
-      () => ask('GET', `/comments/${commentId}`),
-      ({ status }) => status === 404,
-    );
-  });
-
-  test('a deleted user leaves published articles, without a name, and no drafts', async () => {
-    const draft = (await write('POST', '/articles', { token: ada.token, body: CONTENT })).written.id;
-    const commentId = await comment(articleId);
-    expect((await write('DELETE', `/users/${ada.userId}`, { token: ada.token })).status).toBe(204);
-    expect((await read(`/users/${ada.userId}`)).status).toBe(404);
-    expect((await read<Article>(`/articles/${articleId}`)).body.author).toEqual({
-      id: ada.userId,
-      name: 'Deleted user',
-    });
-    await until(
-      () => ask('GET', `/articles/${draft}`, { token: people.administrator.token }),
-      ({ status }) => status === 404,
-    );
-    expect((await write('DELETE', `/users/${rita.userId}`, { token: rita.token })).status).toBe(204);
-    expect((await read<Comment>(`/comments/${commentId}`)).body).toMatchObject({
-      text: '[deleted]',
-      author: { name: 'Deleted user' },
-    });
   });
 });

@@ -97,21 +97,6 @@ test('deliveries of all webhooks are found, the latest event first, in pages in 
   expect(first.body[0]).toMatchObject({ url: `${sink.url}/failing`, state: 'due', lastStatus: 500 });
 });
 
-test('GraphQL finds the same deliveries, with their webhooks', async () => {
-  const query = `{ deliveriesConnection(filter: { subject: "${subject(1)}" }) { nodes { subject state webhook { id } } } }`;
-  const { body } = await session.read<{ data: unknown }>(`/graphql?query=${encodeURIComponent(query)}`, {
-    token: ada.token,
-  });
-  expect(body.data).toEqual({
-    deliveriesConnection: {
-      nodes: [
-        { subject: subject(1), state: 'due', webhook: { id: String(failing) } },
-        { subject: subject(1), state: 'delivered', webhook: { id: String(well) } },
-      ],
-    },
-  });
-});
-
 test.each<[string, () => string, () => readonly (readonly [number, string])[]]>([
   ['an endpoint', () => `webhookId=${well}`, () => [2, 1, 0].map((index) => [well, subject(index)])],
   ['an item', () => `subject=${subject(1)}`, () => [failing, well].map((id) => [id, subject(1)])],
@@ -186,6 +171,12 @@ test('its health shows since when and why an endpoint fails, in figures and over
 });
 
 test('failures are counted, and those of a period are redelivered', async () => {
+  // Each has had its first retry, and the next is minutes away: nothing arrives by itself below.
+  await until(
+    () => find(`webhookId=${failing}`),
+    (found) => found.every(({ attempts }) => attempts > 1),
+    60_000,
+  );
   // Simulates a first one that was planned, and became a dead letter, the day before.
   const [first] = await find(`state=failed&subject=${subject(0)}`);
   await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>

@@ -68,71 +68,19 @@ test('a secret is returned again only to the same request with the same key', as
   });
 });
 
-test('both interfaces show the same webhook, deliveries and attempts', async () => {
+test('both interfaces show the same health of a webhook that has received something', async () => {
   const { webhook } = await register();
-  const asking = `mutation { testWebhook(id: ${webhook.id}) { id cursor } }`;
-  const { testWebhook } = await graphql<{ testWebhook: { id: string; cursor: string } }>(asking);
-  const path = `/webhooks/${webhook.id}/deliveries`;
-  const [delivery] = await until(
-    () => read<Delivery[]>(path),
+  await graphql(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
+  await until(
+    () => read<Delivery[]>(`/webhooks/${webhook.id}/deliveries`),
     ([latest]) => latest?.state === 'delivered',
   );
-  expect(delivery).toMatchObject({
-    ...testWebhook,
-    type: 'webhook.test_requested',
-    subject: `webhook-${webhook.id}`,
-  });
-  const shown = await read<Webhook>(`/webhooks/${webhook.id}`);
-  expect(shown.health).toMatchObject({
-    lastSuccessAt: expect.any(String),
-    failingSince: null,
-    backlog: { due: 0, dead: 0 },
-  });
-  const attempts = await read<readonly { readonly durationMs: number }[]>(`${path}/${delivery?.id}/attempts`);
-  const fields = 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt';
-  expect(
-    await graphql(`{ webhook(id: ${webhook.id}) {
-      url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes enabled createdAt updatedAt
-      health { lastSuccessAt lastFailure { at status reason } failingSince failuresInRow pausedUntil
-        nextAttemptAt attemptsLastDay failuresLastDay successRate backlog { due oldestAt dead } }
-      delivery(id: "${delivery?.id}") { attemptsConnection { nodes { number durationMs status answer { text truncated } } } }
-      deliveriesConnection(first: 5, filter: { state: delivered }) { nodes { ${fields} } }
-    } }`),
-  ).toEqual({
-    webhook: {
-      ...{
-        url: shown.url,
-        description: 'The shop',
-        eventTypes: shown.eventTypes,
-        payload: 'thin',
-        ordered: false,
-      },
-      ...{
-        ratePerSecond: shown.limits.ratePerSecond,
-        concurrency: shown.limits.concurrency,
-        headerNames: [],
-        scopes: shown.scopes,
-        enabled: true,
-      },
-      ...{ createdAt: shown.createdAt, updatedAt: shown.updatedAt, health: shown.health },
-      delivery: {
-        attemptsConnection: {
-          nodes: [
-            {
-              number: 1,
-              durationMs: attempts[0]?.durationMs,
-              status: 204,
-              answer: { text: '', truncated: false },
-            },
-          ],
-        },
-      },
-      deliveriesConnection: {
-        nodes: [
-          Object.fromEntries(fields.split(' ').map((name) => [name, delivery?.[name as keyof Delivery]])),
-        ],
-      },
-    },
+  const { health } = await read<Webhook>(`/webhooks/${webhook.id}`);
+  expect(health).toMatchObject({ lastSuccessAt: expect.any(String), failingSince: null });
+  const fields = `lastSuccessAt lastFailure { at status reason } failingSince failuresInRow pausedUntil
+    nextAttemptAt attemptsLastDay failuresLastDay successRate backlog { due oldestAt dead }`;
+  expect(await graphql(`{ webhook(id: ${webhook.id}) { health { ${fields} } } }`)).toEqual({
+    webhook: { health },
   });
 });
 
