@@ -367,6 +367,14 @@ export const FAULTS: readonly Fault[] = [
     to: 'return () => ({ before: null });',
   },
   {
+    name: 'the resolvers show an item more than asked for',
+    domain: 'expenses',
+    by: 'random queries',
+    file: 'query/graphql/resolvers/items.ts',
+    from: 'rowsMax: pageSize(limit) },',
+    to: 'rowsMax: pageSize(limit) + 1 },',
+  },
+  {
     name: 'a page back is the wrong way round',
     domain: 'helpdesk',
     by: 'lists contain',
