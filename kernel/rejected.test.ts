@@ -101,670 +101,297 @@ const shelf = route('listShelves', {
 export const domain = assemble(base, [article, note, memo, tale, leaf], [tallies], [shelf]);
 `;
 
-type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
+type Wrong = Readonly<Record<'promise' | 'right' | 'wrong' | 'at' | 'code' | 'says', string>>;
 
-/** Mistakes: the replaced text, its replacement, the place of the error, and its message. */
-const WRONG: readonly Wrong[] = [
-  [
-    'a route that asks for what it does not take',
-    `({ thickness, callerId })`,
-    `({ thicknes: thickness, callerId })`,
-    'thicknes',
-    'TS2339',
-    `'thicknes' does not exist`,
-  ],
-  [
-    'a route that says nothing of its answer',
-    `gives: { count: integer(0, 9) },`,
-    ``,
-    `{`,
-    'TS2741',
-    `'gives' is missing`,
-  ],
-  [
-    'an unknown column of an expression',
-    `sql: ({ heading }) =>`,
-    `sql: ({ heding: heading }) =>`,
-    'heding',
-    'TS2339',
-    `'heding' does not exist`,
-  ],
-  [
-    'an expression that is another value in memory',
-    `heading.length }`,
-    `heading }`,
-    'size',
-    'TS2322',
-    `'string' is not assignable to type 'number'`,
-  ],
-  [
-    'an expression without its value in memory',
-    `, value: ({ heading }) => heading.length`,
-    ``,
-    'size',
-    'TS2322',
-    `'value' is missing`,
-  ],
-  [
-    'an expression of an unknown type',
-    `type: 'Int'`,
-    `type: 'Number'`,
-    'type',
-    'TS2322',
-    `'"Number"' is not assignable`,
-  ],
-  [
-    'a filter that is not answered in memory',
-    `, holds: ({ pages }, least) => pages > least`,
-    ``,
-    'thick',
-    'TS2322',
-    `'holds' is missing`,
-  ],
-  [
-    'a filter that compares what cannot be equal',
-    `pages > least }`,
-    `pages === String(least) }`,
-    'pages',
-    'TS2367',
-    `have no overlap`,
-  ],
-  [
-    'a projection of an unknown field',
-    `projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } }`,
-    `projects: { showed: { by: { printed: () => '' } } }`,
-    'showed',
-    'TS2353',
-    `'showed' does not exist`,
-  ],
-  [
-    'a projection by an unknown event',
-    `{ printed: ({ heading })`,
-    `{ prined: ({ heading }: { heading: string })`,
-    'prined',
-    'TS2561',
-    `'prined' does not exist`,
-  ],
-  [
-    'a projection of what an event does not hold',
-    `({ heading }) => heading.to`,
-    `({ pages }) => pages.to`,
-    'pages',
-    'TS2339',
-    `'pages' does not exist`,
-  ],
-  [
-    'a projection to another type',
-    `heading.toUpperCase()`,
-    `heading.length`,
-    'printed',
-    'TS2322',
-    `'number' is not assignable`,
-  ],
-  ['an unknown field', `['title']`, `['titel']`, `'titel'`, 'TS2820', `Did you mean '"title"'?`],
-  [
-    'an event without an effect',
-    `gone: { ends: true }`,
-    `gone: {}`,
-    'gone',
-    'TS2322',
-    `EventSpec<"article" | "author" | "title"`,
-  ],
-  [
-    'a misspelt effect',
-    `creates: ['title']`,
-    `create: ['title']`,
-    'create',
-    'TS2353',
-    `'create' does not exist`,
-  ],
-  [
-    'an unknown list',
-    `adds: 'rows'`,
-    `adds: 'row'`,
-    'adds',
-    'TS2322',
-    `'"row"' is not assignable to type '"rows"'`,
-  ],
-  [
-    'a word that is no state',
-    `status: 'done'`,
-    `status: 'dune'`,
-    'status',
-    'TS2322',
-    `'"dune"' is not assignable`,
-  ],
-  [
-    'a text for a word that is no state',
-    `'done')`,
-    `'done').means({ dune: '' })`,
-    'dune',
-    'TS2353',
-    `'dune' does not exist`,
-  ],
-  [
-    'the time of the event in a text',
-    `status: 'done'`,
-    `title: 'now', author: 'now'`,
-    'author',
-    'TS2322',
-    `'"now"' is not assignable to type '"caller"'`,
-  ],
-  ['an unknown event', `emits: 'made'`, `emits: 'maed'`, 'emits', 'TS2322', `'"maed"' is not assignable`],
-  ['an unknown command to follow', `['finish']`, `['finnish']`, 'next', 'TS2322', `Did you mean '"finish"'?`],
-  [
-    'a choice that nothing decides',
-    `, decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished'])`,
-    '',
-    'end',
-    'TS2322',
-    `'decide' is missing`,
-  ],
-  [
-    'a decision by an unknown field',
-    'state.title',
-    'state.titel',
-    'titel',
-    'TS2551',
-    `'titel' does not exist`,
-  ],
-  [
-    'a command that reads what is no reference',
-    `next: ['finish']`,
-    `reads: ['title']`,
-    `'title'`,
-    'TS2322',
-    `'"title"' is not assignable`,
-  ],
-  [
-    'a decision by an unknown field of what it reads',
-    `decide: ({ state }) => (state.title`,
-    `reads: ['article'], decide: ({ reads }) => (reads.article?.titel`,
-    'titel',
-    'TS2551',
-    `'titel' does not exist`,
-  ],
-  [
-    'a decision by what may not be there',
-    `decide: ({ state }) => (state.title`,
-    `reads: ['article'], decide: ({ reads }) => (reads.article.title`,
-    'reads.article',
-    'TS18047',
-    `'reads.article' is possibly 'null'`,
-  ],
-  [
-    'a decision for an unknown event',
-    `['gone'] :`,
-    `['went'] :`,
-    `(state.title === ''`,
-    'TS2322',
-    `'"went"' is not assignable`,
-  ],
-  [
-    'a decision by an unknown field of the form',
-    '({ state }) => (state.title',
-    '({ form }) => (form.titel',
-    'titel',
-    'TS2551',
-    `'titel' does not exist`,
-  ],
-  [
-    'a decision for an event of another command',
-    `['gone'] :`,
-    `['made'] :`,
-    'decide',
-    'TS2322',
-    `'"made"' is not assignable`,
-  ],
-  [
-    'an unknown field that is computed',
-    `computes: ['title']`,
-    `computes: ['titel']`,
-    `'titel'`,
-    'TS2820',
-    `Did you mean '"title"'?`,
-  ],
-  [
-    'a computed value of another type',
-    '{ title: state.title }',
-    '{ title: 1 }',
-    'decide',
-    'TS2322',
-    `'number' is not assignable`,
-  ],
-  [
-    'a computed value that is missing',
-    '{ title: state.title }',
-    '{}',
-    'decide',
-    'TS2322',
-    `Property 'title' is missing`,
-  ],
-  [
-    'an event that computes, by its name alone',
-    `[['rated', { title: state.title }]]`,
-    `['rated']`,
-    'decide',
-    'TS2322',
-    `'"rated"'`,
-  ],
-  [
-    'values that nothing decides',
-    `emits: 'made', next`,
-    `emits: 'rated', next`,
-    'emits',
-    'TS2322',
-    `'"rated"' is not assignable`,
-  ],
-  ['an unknown fact', `anyone: 'open'`, `anyone: 'opne'`, 'anyone', 'TS2322', `'"opne"' is not assignable`],
-  [
-    'an unknown fact among several',
-    `anyone: 'open'`,
-    `anyone: { opne: true }`,
-    'opne',
-    'TS2353',
-    `'opne' does not exist`,
-  ],
-  [
-    'an unknown fact of what is referred to',
-    `anyone: 'open'`,
-    `anyone: { article: 'publshed' }`,
-    'anyone',
-    'TS2322',
-    `'"publshed"' is not assignable`,
-  ],
-  [
-    'a guard by a word that is no state',
-    `emits: 'made'`,
-    `when: { article: { status: 'publshed' } }, emits: 'made'`,
-    'when',
-    'TS2322',
-    `Did you mean '"published"'?`,
-  ],
-  [
-    'a condition on an unknown field of an item',
-    `anyone: 'open'`,
-    `anyone: { rows: { some: { amonut: 1 } } }`,
-    'amonut',
-    'TS2561',
-    `'amonut' does not exist`,
-  ],
-  [
-    'the caller in a field of an item that leads to no user',
-    `anyone: 'open'`,
-    `anyone: { rows: { some: { amount: 'caller' } } }`,
-    'anyone',
-    'TS2322',
-    `The types of 'rows.some.amount' are incompatible`,
-  ],
-  [
-    'a refusal by an unknown fact',
-    `open: 'It is done.'`,
-    `opne: 'It is done.'`,
-    'opne',
-    'TS2353',
-    `'opne' does not exist`,
-  ],
-  [
-    'a refusal without a sentence',
-    `, says: 'It is open.' }`,
-    ' }',
-    'done',
-    'TS2322',
-    `Property 'says' is missing`,
-  ],
-  ['an unknown role', `author: 'own' }`, `editor: 'own' }`, 'editor', 'TS2353', `'editor' does not exist`],
-  ['a right to an unknown command', 'write:', 'finnish:', 'finnish', 'TS2561', `'finnish' does not exist`],
-  [
-    'a parent that is no reference',
-    `owner: 'author'`,
-    `owner: 'author', parent: 'title'`,
-    'parent',
-    'TS2322',
-    `'"title"' is not assignable`,
-  ],
-  [
-    'a sum of what is no number',
-    `'rows.amount'`,
-    `'rows.amonut'`,
-    'sum',
-    'TS2322',
-    `'"rows.amonut"' is not assignable`,
-  ],
-  [
-    'a key that is no field of the items',
-    '{ max: 3 }',
-    `{ max: 3, key: 'amonut' }`,
-    'key',
-    'TS2322',
-    `'"amonut"' is not assignable to type '"amount"'`,
-  ],
-  ['a list without a limit', '{ max: 3 }', '{}', '{}', 'TS2741', `Property 'max' is missing`],
-  [
-    'an event that creates with a list',
-    `creates: ['title']`,
-    `creates: ['rows']`,
-    `'rows'`,
-    'TS2322',
-    `'"rows"' is not assignable`,
-  ],
-  [
-    'a decision by an unknown field of an item',
-    `state.title === ''`,
-    `state.rows[0]?.amonut === 1`,
-    'amonut',
-    'TS2551',
-    `Did you mean 'amount'?`,
-  ],
-  [
-    'a decision by the id of an item as a text',
-    `state.title === ''`,
-    `state.rows[0]?.id === 'a'`,
-    'state.rows',
-    'TS2367',
-    `no overlap`,
-  ],
-  [
-    'a right to an unknown field',
-    `reads: ['total',`,
-    `reads: ['totl',`,
-    `'totl'`,
-    'TS2820',
-    `Did you mean '"total"'?`,
-  ],
-  [
-    'a right to items of an unknown list',
-    'items: { rows:',
-    'items: { row:',
-    'row',
-    'TS2561',
-    `'row' does not exist`,
-  ],
-  [
-    'a right to items by an unknown field',
-    '{ rows: { amount:',
-    '{ rows: { amonut:',
-    'amonut',
-    'TS2561',
-    `'amonut' does not exist`,
-  ],
-  [
-    'a right to items by another type',
-    'amount: { min: 5 }',
-    `amount: { min: '5' }`,
-    'amount',
-    'TS2322',
-    `'string' is not assignable`,
-  ],
-  [
-    'a right to a part for an unknown role',
-    `} }, author: 'own' }`,
-    `} }, editor: 'own' }`,
-    'editor',
-    'TS2322',
-    `'editor' does not exist`,
-  ],
-  ['a reaction to an unknown event', 'deleted:', 'delted:', 'delted', 'TS2561', `'delted' does not exist`],
-  [
-    'a timer after an unknown event',
-    `after: 'made'`,
-    `after: 'maed'`,
-    'after',
-    'TS2322',
-    `'"maed"' is not assignable`,
-  ],
-  [
-    'a timer of an unknown command',
-    `'3 days', run: 'finish'`,
-    `'3 days', run: 'finnish'`,
-    'run',
-    'TS2820',
-    `Did you mean '"finish"'?`,
-  ],
-  [
-    'a timer that waits for an unknown unit',
-    `'3 days'`,
-    `'3 moons'`,
-    'wait',
-    'TS2322',
-    `'"3 moons"' is not assignable`,
-  ],
-  [
-    'a timer while an unknown fact',
-    `while: 'open'`,
-    `while: 'opne'`,
-    'while',
-    'TS2322',
-    `'"opne"' is not assignable`,
-  ],
-  [
-    'a limit by an unknown field',
-    `per: 'author'`,
-    `per: 'autor'`,
-    'per',
-    'TS2820',
-    `Did you mean '"author"'?`,
-  ],
-  ['a limit by a list', `per: 'author'`, `per: ['rows']`, `'rows'`, 'TS2322', `'"rows"' is not assignable`],
-  [
-    'a limit while an unknown fact',
-    `while: 'open', says`,
-    `while: 'opne', says`,
-    'while',
-    'TS2322',
-    `'"opne"' is not assignable`,
-  ],
-  ['a limit without a number', `max: 3, per`, 'per', 'few', 'TS2741', `Property 'max' is missing`],
-  [
-    'a limit without a sentence',
-    `, says: 'You have three already.'`,
-    '',
-    'few',
-    'TS2741',
-    `Property 'says' is missing`,
-  ],
-  [
-    'code that reacts to an unknown event',
-    'thrown: (_',
-    'thronw: (_',
-    'thronw',
-    'TS2561',
-    `'thronw' does not exist`,
-  ],
-  [
-    'code that reads an unknown field',
-    'data.subject ===',
-    'data.subjetc ===',
-    'subjetc',
-    'TS2551',
-    `'subjetc' does not exist`,
-  ],
-  [
-    'an unknown command by code',
-    `'draft', {`,
-    `'drfat', {`,
-    `'drfat'`,
-    'TS2345',
-    `'"drfat"' is not assignable`,
-  ],
-  [
-    'an unknown field of a form by code',
-    `title: state.subject })`,
-    `titel: state.subject })`,
-    'titel',
-    'TS2561',
-    `'titel' does not exist`,
-  ],
-  [
-    'another type of a value by code',
-    `title: state.subject })`,
-    `title: state.id })`,
-    'title',
-    'TS2322',
-    `'number' is not assignable`,
-  ],
-  [
-    'a command by code to nobody',
-    `state.article, { title: data.subject }, { when: 'draft' }`,
-    `{ title: state.subject }`,
-    '{ title',
-    'TS2345',
-    `not assignable to parameter of type 'number'`,
-  ],
-  [
-    'an unknown condition by code',
-    `{ when: 'draft' }`,
-    `{ when: 'drfat' }`,
-    'when',
-    'TS2820',
-    `Did you mean '"draft"'?`,
-  ],
-  [
-    'a reaction by an unknown command',
-    `run: 'finish'`,
-    `run: 'finnish'`,
-    'run',
-    'TS2820',
-    `Did you mean '"finish"'?`,
-  ],
-  [
-    'a view from an unknown event',
-    'told: { changes',
-    'tolled: { changes',
-    'tolled',
-    'TS2561',
-    `'tolled' does not exist`,
-  ],
-  [
-    'a view from what it is not made of',
-    'of: [article, tale]',
-    'of: [tale]',
-    'article: { by',
-    'TS2353',
-    `'article' does not exist`,
-  ],
-  [
-    'a view that leaves a source out',
-    'of: [article, tale]',
-    'of: [article, tale, memo]',
-    'from',
-    'TS2741',
-    `Property 'memo' is missing`,
-  ],
-  [
-    'a view by an unknown field',
-    `by: { article: 'article' }`,
-    `by: { article: 'artikel' }`,
-    `article: 'artikel'`,
-    'TS2322',
-    `'"artikel"'`,
-  ],
-  [
-    'a view by another reference',
-    `by: { article: 'article' }`,
-    `by: { article: 'author' }`,
-    'article',
-    'TS2322',
-    `'"author"' is not assignable`,
-  ],
-  [
-    'a view by the id of another aggregate',
-    `by: { article: 'article' }`,
-    `by: { article: 'id' }`,
-    'article',
-    'TS2322',
-    `'"id"' is not assignable`,
-  ],
-  [
-    'a sum of a field that is no number',
-    `words: 'words'`,
-    `words: 'name'`,
-    'words',
-    'TS2322',
-    `'"name"' is not assignable`,
-  ],
-  [
-    'a sum of what the event does not hold',
-    'lost: { ends: true }',
-    `lost: { gives: { words: 'words' } }`,
-    'words',
-    'TS2322',
-    `not assignable to type 'number`,
-  ],
-  [
-    'a count of a field',
-    'tales: 1',
-    `tales: 'name'`,
-    'tales',
-    'TS2322',
-    `'string' is not assignable to type 'number'`,
-  ],
-  [
-    'a latest value of another type',
-    `name: 'name'`,
-    `name: 'words'`,
-    'name',
-    'TS2322',
-    `'"words"' is not assignable`,
-  ],
-  [
-    'an unknown value of a view',
-    'adds: { tales: 2 }',
-    'adds: { tails: 2 }',
-    'tails',
-    'TS2561',
-    `'tails' does not exist`,
-  ],
-  [
-    'an addition to a latest value',
-    'adds: { tales: 2 }',
-    'adds: { toldAt: 2 }',
-    'toldAt',
-    'TS2322',
-    `'number' is not assignable to type 'never'`,
-  ],
-  [
-    'a right to a view by an unknown fact',
-    `author: { article: 'published' }`,
-    `author: { article: 'publshed' }`,
-    'author',
-    'TS2322',
-    `'"publshed"'`,
-  ],
-  [
-    'a right to a view of an unknown role',
-    `author: { article: 'published' }`,
-    `editor: { article: 'published' }`,
-    'editor',
-    'TS2353',
-    `'editor' does not exist`,
-  ],
-  [
-    'a right to a view by what is not its key',
-    `author: { article: 'published' }`,
-    'author: { words: 1 }',
-    'words',
-    'TS2353',
-    `'words' does not exist`,
-  ],
-  ['an example of another type', `example('One')`, 'example(1)', '1', 'TS2345', `'number' is not assignable`],
-  [
-    'a reference to what is not declared',
-    'ref(article)',
-    'ref(folder)',
-    'folder',
-    'TS2304',
-    `Cannot find name 'folder'`,
-  ],
-  [
-    'a reference to what is not in the domain',
-    'article: ref(article)',
-    `article: ref(article), folder: ref('folder')`,
-    '[article, note, memo, tale, leaf]',
-    'TS2345',
-    'refers to an aggregate that is not in the domain',
-  ],
-];
+/** Three lines each: the error with its place, the text that is replaced, and its replacement. */
+const mistakesIn = (text: string): readonly Wrong[] => {
+  const lines = text.trim().split('\n');
+  return Array.from({ length: lines.length / 3 }, (_, index) => {
+    const [head = '', right = '', wrong = ''] = lines.slice(3 * index);
+    const [, promise = '', at = '', code = '', says = ''] =
+      /^(.+?) \| (.+?) \| (TS\d+) (.+)$/.exec(head) ?? [];
+    return { promise, at, code, says, right: right.slice('  - '.length), wrong: wrong.slice('  + '.length) };
+  });
+};
+
+const WRONG = mistakesIn(`
+a route that asks for what it does not take | thicknes | TS2339 'thicknes' does not exist
+  - ({ thickness, callerId })
+  + ({ thicknes: thickness, callerId })
+a route that says nothing of its answer | { | TS2741 'gives' is missing
+  - gives: { count: integer(0, 9) },
+  +
+an unknown column of an expression | heding | TS2339 'heding' does not exist
+  - sql: ({ heading }) =>
+  + sql: ({ heding: heading }) =>
+an expression that is another value in memory | size | TS2322 'string' is not assignable to type 'number'
+  - heading.length }
+  + heading }
+an expression without its value in memory | size | TS2322 'value' is missing
+  - , value: ({ heading }) => heading.length
+  +
+an expression of an unknown type | type | TS2322 '"Number"' is not assignable
+  - type: 'Int'
+  + type: 'Number'
+a filter that is not answered in memory | thick | TS2322 'holds' is missing
+  - , holds: ({ pages }, least) => pages > least
+  +
+a filter that compares what cannot be equal | pages | TS2367 have no overlap
+  - pages > least }
+  + pages === String(least) }
+a projection of an unknown field | showed | TS2353 'showed' does not exist
+  - projects: { shown: { by: { printed: ({ heading }) => heading.toUpperCase() } } }
+  + projects: { showed: { by: { printed: () => '' } } }
+a projection by an unknown event | prined | TS2561 'prined' does not exist
+  - { printed: ({ heading })
+  + { prined: ({ heading }: { heading: string })
+a projection of what an event does not hold | pages | TS2339 'pages' does not exist
+  - ({ heading }) => heading.to
+  + ({ pages }) => pages.to
+a projection to another type | printed | TS2322 'number' is not assignable
+  - heading.toUpperCase()
+  + heading.length
+an unknown field | 'titel' | TS2820 Did you mean '"title"'?
+  - ['title']
+  + ['titel']
+an event without an effect | gone | TS2322 EventSpec<"article" | "author" | "title"
+  - gone: { ends: true }
+  + gone: {}
+a misspelt effect | create | TS2353 'create' does not exist
+  - creates: ['title']
+  + create: ['title']
+an unknown list | adds | TS2322 '"row"' is not assignable to type '"rows"'
+  - adds: 'rows'
+  + adds: 'row'
+a word that is no state | status | TS2322 '"dune"' is not assignable
+  - status: 'done'
+  + status: 'dune'
+a text for a word that is no state | dune | TS2353 'dune' does not exist
+  - 'done')
+  + 'done').means({ dune: '' })
+the time of the event in a text | author | TS2322 '"now"' is not assignable to type '"caller"'
+  - status: 'done'
+  + title: 'now', author: 'now'
+an unknown event | emits | TS2322 '"maed"' is not assignable
+  - emits: 'made'
+  + emits: 'maed'
+an unknown command to follow | next | TS2322 Did you mean '"finish"'?
+  - ['finish']
+  + ['finnish']
+a choice that nothing decides | end | TS2322 'decide' is missing
+  - , decide: ({ state }) => (state.title === '' ? ['gone'] : ['finished'])
+  +
+a decision by an unknown field | titel | TS2551 'titel' does not exist
+  - state.title
+  + state.titel
+a command that reads what is no reference | 'title' | TS2322 '"title"' is not assignable
+  - next: ['finish']
+  + reads: ['title']
+a decision by an unknown field of what it reads | titel | TS2551 'titel' does not exist
+  - decide: ({ state }) => (state.title
+  + reads: ['article'], decide: ({ reads }) => (reads.article?.titel
+a decision by what may not be there | reads.article | TS18047 'reads.article' is possibly 'null'
+  - decide: ({ state }) => (state.title
+  + reads: ['article'], decide: ({ reads }) => (reads.article.title
+a decision for an unknown event | (state.title === '' | TS2322 '"went"' is not assignable
+  - ['gone'] :
+  + ['went'] :
+a decision by an unknown field of the form | titel | TS2551 'titel' does not exist
+  - ({ state }) => (state.title
+  + ({ form }) => (form.titel
+a decision for an event of another command | decide | TS2322 '"made"' is not assignable
+  - ['gone'] :
+  + ['made'] :
+an unknown field that is computed | 'titel' | TS2820 Did you mean '"title"'?
+  - computes: ['title']
+  + computes: ['titel']
+a computed value of another type | decide | TS2322 'number' is not assignable
+  - { title: state.title }
+  + { title: 1 }
+a computed value that is missing | decide | TS2322 Property 'title' is missing
+  - { title: state.title }
+  + {}
+an event that computes, by its name alone | decide | TS2322 '"rated"'
+  - [['rated', { title: state.title }]]
+  + ['rated']
+values that nothing decides | emits | TS2322 '"rated"' is not assignable
+  - emits: 'made', next
+  + emits: 'rated', next
+an unknown fact | anyone | TS2322 '"opne"' is not assignable
+  - anyone: 'open'
+  + anyone: 'opne'
+an unknown fact among several | opne | TS2353 'opne' does not exist
+  - anyone: 'open'
+  + anyone: { opne: true }
+an unknown fact of what is referred to | anyone | TS2322 '"publshed"' is not assignable
+  - anyone: 'open'
+  + anyone: { article: 'publshed' }
+a guard by a word that is no state | when | TS2322 Did you mean '"published"'?
+  - emits: 'made'
+  + when: { article: { status: 'publshed' } }, emits: 'made'
+a condition on an unknown field of an item | amonut | TS2561 'amonut' does not exist
+  - anyone: 'open'
+  + anyone: { rows: { some: { amonut: 1 } } }
+the caller in an item’s field that is no user | anyone | TS2322 The types of 'rows.some.amount' are incompatible
+  - anyone: 'open'
+  + anyone: { rows: { some: { amount: 'caller' } } }
+a refusal by an unknown fact | opne | TS2353 'opne' does not exist
+  - open: 'It is done.'
+  + opne: 'It is done.'
+a refusal without a sentence | done | TS2322 Property 'says' is missing
+  - , says: 'It is open.' }
+  +  }
+an unknown role | editor | TS2353 'editor' does not exist
+  - author: 'own' }
+  + editor: 'own' }
+a right to an unknown command | finnish | TS2561 'finnish' does not exist
+  - write:
+  + finnish:
+a parent that is no reference | parent | TS2322 '"title"' is not assignable
+  - owner: 'author'
+  + owner: 'author', parent: 'title'
+a sum of what is no number | sum | TS2322 '"rows.amonut"' is not assignable
+  - 'rows.amount'
+  + 'rows.amonut'
+a key that is no field of the items | key | TS2322 '"amonut"' is not assignable to type '"amount"'
+  - { max: 3 }
+  + { max: 3, key: 'amonut' }
+a list without a limit | {} | TS2741 Property 'max' is missing
+  - { max: 3 }
+  + {}
+an event that creates with a list | 'rows' | TS2322 '"rows"' is not assignable
+  - creates: ['title']
+  + creates: ['rows']
+a decision by an unknown field of an item | amonut | TS2551 Did you mean 'amount'?
+  - state.title === ''
+  + state.rows[0]?.amonut === 1
+a decision by the id of an item as a text | state.rows | TS2367 no overlap
+  - state.title === ''
+  + state.rows[0]?.id === 'a'
+a right to an unknown field | 'totl' | TS2820 Did you mean '"total"'?
+  - reads: ['total',
+  + reads: ['totl',
+a right to items of an unknown list | row | TS2561 'row' does not exist
+  - items: { rows:
+  + items: { row:
+a right to items by an unknown field | amonut | TS2561 'amonut' does not exist
+  - { rows: { amount:
+  + { rows: { amonut:
+a right to items by another type | amount | TS2322 'string' is not assignable
+  - amount: { min: 5 }
+  + amount: { min: '5' }
+a right to a part for an unknown role | editor | TS2322 'editor' does not exist
+  - } }, author: 'own' }
+  + } }, editor: 'own' }
+a reaction to an unknown event | delted | TS2561 'delted' does not exist
+  - deleted:
+  + delted:
+a timer after an unknown event | after | TS2322 '"maed"' is not assignable
+  - after: 'made'
+  + after: 'maed'
+a timer of an unknown command | run | TS2820 Did you mean '"finish"'?
+  - '3 days', run: 'finish'
+  + '3 days', run: 'finnish'
+a timer that waits for an unknown unit | wait | TS2322 '"3 moons"' is not assignable
+  - '3 days'
+  + '3 moons'
+a timer while an unknown fact | while | TS2322 '"opne"' is not assignable
+  - while: 'open'
+  + while: 'opne'
+a limit by an unknown field | per | TS2820 Did you mean '"author"'?
+  - per: 'author'
+  + per: 'autor'
+a limit by a list | 'rows' | TS2322 '"rows"' is not assignable
+  - per: 'author'
+  + per: ['rows']
+a limit while an unknown fact | while | TS2322 '"opne"' is not assignable
+  - while: 'open', says
+  + while: 'opne', says
+a limit without a number | few | TS2741 Property 'max' is missing
+  - max: 3, per
+  + per
+a limit without a sentence | few | TS2741 Property 'says' is missing
+  - , says: 'You have three already.'
+  +
+code that reacts to an unknown event | thronw | TS2561 'thronw' does not exist
+  - thrown: (_
+  + thronw: (_
+code that reads an unknown field | subjetc | TS2551 'subjetc' does not exist
+  - data.subject ===
+  + data.subjetc ===
+an unknown command by code | 'drfat' | TS2345 '"drfat"' is not assignable
+  - 'draft', {
+  + 'drfat', {
+an unknown field of a form by code | titel | TS2561 'titel' does not exist
+  - title: state.subject })
+  + titel: state.subject })
+another type of a value by code | title | TS2322 'number' is not assignable
+  - title: state.subject })
+  + title: state.id })
+a command by code to nobody | { title | TS2345 not assignable to parameter of type 'number'
+  - state.article, { title: data.subject }, { when: 'draft' }
+  + { title: state.subject }
+an unknown condition by code | when | TS2820 Did you mean '"draft"'?
+  - { when: 'draft' }
+  + { when: 'drfat' }
+a reaction by an unknown command | run | TS2820 Did you mean '"finish"'?
+  - run: 'finish'
+  + run: 'finnish'
+a view from an unknown event | tolled | TS2561 'tolled' does not exist
+  - told: { changes
+  + tolled: { changes
+a view from what it is not made of | article: { by | TS2353 'article' does not exist
+  - of: [article, tale]
+  + of: [tale]
+a view that leaves a source out | from | TS2741 Property 'memo' is missing
+  - of: [article, tale]
+  + of: [article, tale, memo]
+a view by an unknown field | article: 'artikel' | TS2322 '"artikel"'
+  - by: { article: 'article' }
+  + by: { article: 'artikel' }
+a view by another reference | article | TS2322 '"author"' is not assignable
+  - by: { article: 'article' }
+  + by: { article: 'author' }
+a view by the id of another aggregate | article | TS2322 '"id"' is not assignable
+  - by: { article: 'article' }
+  + by: { article: 'id' }
+a sum of a field that is no number | words | TS2322 '"name"' is not assignable
+  - words: 'words'
+  + words: 'name'
+a sum of what the event does not hold | words | TS2322 not assignable to type 'number
+  - lost: { ends: true }
+  + lost: { gives: { words: 'words' } }
+a count of a field | tales | TS2322 'string' is not assignable to type 'number'
+  - tales: 1
+  + tales: 'name'
+a latest value of another type | name | TS2322 '"words"' is not assignable
+  - name: 'name'
+  + name: 'words'
+an unknown value of a view | tails | TS2561 'tails' does not exist
+  - adds: { tales: 2 }
+  + adds: { tails: 2 }
+an addition to a latest value | toldAt | TS2322 'number' is not assignable to type 'never'
+  - adds: { tales: 2 }
+  + adds: { toldAt: 2 }
+a right to a view by an unknown fact | author | TS2322 '"publshed"'
+  - author: { article: 'published' }
+  + author: { article: 'publshed' }
+a right to a view of an unknown role | editor | TS2353 'editor' does not exist
+  - author: { article: 'published' }
+  + editor: { article: 'published' }
+a right to a view by what is not its key | words | TS2353 'words' does not exist
+  - author: { article: 'published' }
+  + author: { words: 1 }
+an example of another type | 1 | TS2345 'number' is not assignable
+  - example('One')
+  + example(1)
+a reference to what is not declared | folder | TS2304 Cannot find name 'folder'
+  - ref(article)
+  + ref(folder)
+a reference out of the domain | [article, note, memo, tale, leaf] | TS2345 refers to an aggregate that is not in the domain
+  - article: ref(article)
+  + article: ref(article), folder: ref('folder')
+`);
 
 const fileOf = (index: number): string => `wrong-${index}.ts`;
 let folder: string;
@@ -780,7 +407,7 @@ beforeAll(async () => {
   );
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await writeFile(join(folder, 'right.ts'), RIGHT);
-  for (const [index, [, right, wrong]] of WRONG.entries())
+  for (const [index, { right, wrong }] of WRONG.entries())
     await writeFile(join(folder, fileOf(index)), RIGHT.replace(right, wrong));
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -799,16 +426,15 @@ test('a valid declaration compiles', () => {
   expect([...said].filter(([file]) => !file.startsWith('wrong-') && file !== '')).toEqual([]);
 });
 
-test.each(WRONG.map((wrong, index) => ({ promise: wrong[0], wrong, file: fileOf(index) })))(
+test.each(WRONG.map((wrong, index) => ({ ...wrong, file: fileOf(index) })))(
   '$promise does not compile',
-  ({ wrong, file }) => {
-    const [, right, replaced, at, code, says] = wrong;
+  ({ right, wrong, at, code, says, file }) => {
     expect(RIGHT).toContain(right);
     const errors = said.get(file) ?? [];
     expect(errors).toHaveLength(1);
     const [, line, column, found] =
       /\((\d+),(\d+)\): error (TS\d+)/.exec(errors.find((error) => error.includes(says)) ?? '') ?? [];
-    const place = RIGHT.replace(right, replaced)
+    const place = RIGHT.replace(right, wrong)
       .split('\n')
       [Number(line) - 1]?.slice(Number(column) - 1);
     expect({ errors, found, place: place?.slice(0, at.length) }).toEqual({ errors, found: code, place: at });

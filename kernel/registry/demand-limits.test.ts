@@ -50,69 +50,71 @@ test('valid limits are accepted', () => {
   ).not.toThrow();
 });
 
-test.each<readonly [sentence: string, tried: Tried]>([
-  ['note: the limit few lets 0 be: say a whole number from 1 to 100.', limit({ max: 0 })],
-  ['note: the limit few lets 1.5 be: say a whole number from 1 to 100.', limit({ max: 1.5 })],
-  ['note: the limit few lets 101 be: say a whole number from 1 to 100.', limit({ max: 101 })],
-  ...['tags', 'rows', 'total', 'nowhere'].map((per): readonly [string, Tried] => [
-    `note: the limit few is per ${per}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
-    limit({ per }),
-  ]),
-  [
-    'note: the limit few counts by what clerk leads to, which changes without the note: count by fields of its own.',
-    limit({ while: { clerk: { role: 'clerk' } } }),
-  ],
-  [
-    'note: the limit few counts by the caller, which changes without the note: count by fields of its own.',
-    limit({ while: 'own' }),
-  ],
-  [
-    'note: the limit few counts by the items of rows, which changes without the note: count by fields of its own.',
-    limit({ while: { rows: { some: { amount: 3 } } } }),
-  ],
-  [
-    'note: the limit few counts by total, a number of its items, which changes without the note: count by fields of its own.',
-    limit({ while: { total: { max: 3 } } }),
-  ],
-  [
-    'note: the limit few counts nothing, because its `while` is never true: leave the limit out, or ask for another fact.',
-    limit({ while: [] }),
-  ],
-  [
-    'note: the limit Few is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.',
-    { limits: { Few: { max: 1, says: 'Full.' } } },
-  ],
-  [
-    'note: the limit code is called like a field that is unique: give it another name.',
-    { fields: { code: line(9).unique() }, limits: { code: { max: 2, says: 'Full.' } } },
-  ],
-  ['note: the refusal full is no code of its own: give it another name.', limit({ code: 'full' })],
-  [
-    'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
-    { ...limit({}), events: { claim_abandoned: { sets: { status: 'done' } } } },
-  ],
-  [
-    'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
-    { ...limit({}), events: { claim_abandoned: { notes: true } } },
-  ],
-  [
-    'note: the refusal email_taken is no code of its own: give it another name.',
-    limit({ code: 'email_taken' }),
-  ],
-  ...[flag(), set(line(9), 3), states('red', 'blue')].map((field): readonly [string, Tried] => [
-    'note: code is unique(), and no text, number, moment or reference: declare a limit per code instead.',
-    { fields: { code: field.unique() }, events: { made: { creates: ['title'] } } },
-  ]),
-  [
-    'note: code is unique() and has a default, which only one note could have: leave one of them out.',
-    { fields: { code: line(9).default('none').unique() } },
-  ],
-  [
-    'note: code is unique(), and the event finished sets it to one value, which only one note could have: leave one of them out.',
-    { fields: { code: line(9).unique() }, events: { finished: { sets: { status: 'done', code: 'gone' } } } },
-  ],
-])('%s', (sentence, tried) => {
-  expect(() => assemble(base, [noteOf(tried)] as never)).toThrow(new StartRefused(sentence));
+test.each(
+  Object.entries<Tried>({
+    'note: the limit few lets 0 be: say a whole number from 1 to 100.': limit({ max: 0 }),
+    'note: the limit few lets 1.5 be: say a whole number from 1 to 100.': limit({ max: 1.5 }),
+    'note: the limit few lets 101 be: say a whole number from 1 to 100.': limit({ max: 101 }),
+    ...Object.fromEntries(
+      ['tags', 'rows', 'total', 'nowhere'].map((per) => [
+        `note: the limit few is per ${per}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
+        limit({ per }),
+      ]),
+    ),
+    'note: the limit few counts by what clerk leads to, which changes without the note: count by fields of its own.':
+      limit({ while: { clerk: { role: 'clerk' } } }),
+    'note: the limit few counts by the caller, which changes without the note: count by fields of its own.':
+      limit({ while: 'own' }),
+    'note: the limit few counts by the items of rows, which changes without the note: count by fields of its own.':
+      limit({ while: { rows: { some: { amount: 3 } } } }),
+    'note: the limit few counts by total, a number of its items, which changes without the note: count by fields of its own.':
+      limit({ while: { total: { max: 3 } } }),
+    'note: the limit few counts nothing, because its `while` is never true: leave the limit out, or ask for another fact.':
+      limit({ while: [] }),
+    'note: the limit Few is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': {
+      limits: { Few: { max: 1, says: 'Full.' } },
+    },
+    'note: the limit code is called like a field that is unique: give it another name.': {
+      fields: { code: line(9).unique() },
+      limits: { code: { max: 2, says: 'Full.' } },
+    },
+    'note: the refusal full is no code of its own: give it another name.': limit({ code: 'full' }),
+    'note: the refusal email_taken is no code of its own: give it another name.': limit({
+      code: 'email_taken',
+    }),
+    'note: code is unique() and has a default, which only one note could have: leave one of them out.': {
+      fields: { code: line(9).default('none').unique() },
+    },
+    'note: code is unique(), and the event finished sets it to one value, which only one note could have: leave one of them out.':
+      {
+        fields: { code: line(9).unique() },
+        events: { finished: { sets: { status: 'done', code: 'gone' } } },
+      },
+  }),
+)('refused: %s', (says, tried) => {
+  expect(() => assemble(base, [noteOf(tried)] as never)).toThrow(new StartRefused(says));
+});
+
+test.each([flag(), set(line(9), 3), states('red', 'blue')])(
+  'unique() of what is nothing to count by is refused: %o',
+  (field) => {
+    const tried = { fields: { code: field.unique() }, events: { made: { creates: ['title'] } } };
+    expect(() => assemble(base, [noteOf(tried)] as never)).toThrow(
+      new StartRefused(
+        'note: code is unique(), and no text, number, moment or reference: declare a limit per code instead.',
+      ),
+    );
+  },
+);
+
+test.each([{ sets: { status: 'done' } }, { notes: true }])('claim_abandoned as %j is refused', (event) => {
+  expect(() =>
+    assemble(base, [noteOf({ ...limit({}), events: { claim_abandoned: event } })] as never),
+  ).toThrow(
+    new StartRefused(
+      'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
+    ),
+  );
 });
 
 test('an aggregate cannot have the name of the streams of limits', () => {

@@ -75,218 +75,123 @@ test('a valid list is accepted', () => {
   });
 });
 
-test.each<[string, Fields, Options, More, string]>([
-  ['no room', amount, { max: 0 }, {}, 'note: the list rows may have 0 items: say from 1 to 1000.'],
-  [
-    'too much room',
-    amount,
-    { max: 5_000 },
-    {},
-    'note: the list rows may have 5000 items: say from 1 to 1000.',
-  ],
-  [
-    'no word for one',
-    amount,
-    { max: 3, one: 'rows' },
-    {},
-    'note: the list rows calls one of its items rows: say another word by `one`.',
-  ],
-  [
-    'a long table',
-    amount,
-    { max: 3 },
-    { name: 'aVeryLongNameOfAnAggregateThatIsThere' },
-    'has the table a_very_long_name_of_an_aggregate_that_is_there_rows, which is longer than 38 characters: give it another name.',
-  ],
-  ...['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'].map(
-    (field): [string, Fields, Options, More, string] => [
-      `the field ${field}`,
-      { [field]: integer(1, 9) },
-      { max: 3 },
-      {},
-      `note: the list rows has the field ${field}, which events say already of something else: give it another name.`,
-    ],
-  ),
-  [
-    'a column that SQL reserves',
-    { limit: integer(1, 9) },
-    { max: 3 },
-    {},
-    'note: the column limit is reserved in SQL: give it another name.',
-  ],
-  ['a column twice', { due: ref(user), due_id: line(3) }, { max: 3 }, {}, 'has the field due_id'],
-  [
-    'a personal key',
-    { who: line(9).personal() },
-    { max: 3, key: 'who' as never },
-    {},
-    'note: the list rows has the key who, which must be a reference',
-  ],
-  [
-    'a key that may be missing',
-    { who: ref(user).optional() },
-    { max: 3, key: 'who' as never },
-    {},
-    'note: the list rows has the key who',
-  ],
-  [
-    'words for a key',
-    { who: set(word(/a/, 'a'), 2) },
-    { max: 3, key: 'who' as never },
-    {},
-    'note: the list rows has the key who',
-  ],
-  [
-    'a list in a list',
-    { rows: list(amount, { max: 3 }) },
-    { max: 3 },
-    {},
-    'has a field of the kind list in rows, which cannot be carried out yet; leave it out.',
-  ],
-  ['states', { how: states('new', 'old') }, { max: 3 }, {}, 'has a field of the kind states in how'],
-  [
-    'an upload that must be there',
-    { receipt: upload() },
-    { max: 3 },
-    {},
-    'has an upload without optional() in receipt',
-  ],
-  [
-    'an upload that is personal',
-    { receipt: upload().optional().personal() },
-    { max: 3 },
-    {},
-    'has personal() of an upload in receipt',
-  ],
-  ['what is unique', { how: line(9).unique() }, { max: 3 }, {}, 'has unique() in how'],
-  ['a filter', { how: line(9).filter() }, { max: 3 }, {}, 'has filter() in how'],
-  ['a search', { how: line(9).search('A') }, { max: 3 }, {}, 'has search() in how'],
-  [
-    'what is personal of another',
-    { who: ref(user), how: line(9).personal({ of: 'who' }) },
-    { max: 3 },
-    {},
-    'the personal field rows.how must belong to a user whom every event can name',
-  ],
-  [
-    'a move without an order',
-    amount,
-    { max: 3 },
-    { events: { rowMoved: { moves: 'rows' } } },
-    'note: the list rows is in no order of its own, and rowMoved moves its items: make it `ordered`.',
-  ],
-  [
-    'a change of nothing',
-    { who: ref(user) },
-    { max: 3, key: 'who' as never },
-    { events: { rowChanged: { updates: 'rows' } } },
-    'note: the list rows has nothing but its key, and rowChanged changes its items: leave that out.',
-  ],
-  [
-    'a decision on an item',
-    amount,
-    { max: 3 },
-    { commands: { addRow: { emits: ['rowAdded'], decide: () => ['rowAdded'] } } },
-    'note: the command addRow is of an item, and so emits one event and decides on none.',
-  ],
-  [
-    'an item with a creation',
-    amount,
-    { max: 3 },
-    { commands: { make: { emits: 'made', next: ['addRow'] } } },
-    'note: the command make is followed by addRow, which is of an item: leave that out.',
-  ],
-  ...['while', 'unless', 'pause'].map((when): [string, Fields, Options, More, string] => [
-    `a condition on items in a timer's ${when}`,
-    amount,
-    { max: 3 },
-    shutting({
-      timers: {
-        late: { after: 'made', wait: '1 day', run: 'shut', [when]: { rows: { some: { amount: 1 } } } },
-      },
-    }),
+test.each(
+  Object.entries<() => unknown>({
+    'note: the list rows may have 0 items: say from 1 to 1000.': () => declared(amount, { max: 0 }),
+    'note: the list rows may have 5000 items: say from 1 to 1000.': () => declared(amount, { max: 5_000 }),
+    'note: the list rows calls one of its items rows: say another word by `one`.': () =>
+      declared(amount, { max: 3, one: 'rows' }),
+    'has the table a_very_long_name_of_an_aggregate_that_is_there_rows, which is longer than 38 characters: give it another name.':
+      () => declared(amount, { max: 3 }, { name: 'aVeryLongNameOfAnAggregateThatIsThere' }),
+    'note: the column limit is reserved in SQL: give it another name.': () =>
+      declared({ limit: integer(1, 9) }, { max: 3 }),
+    'has the field due_id': () => declared({ due: ref(user), due_id: line(3) }, { max: 3 }),
+    'note: the list rows has the key who, which must be a reference': () =>
+      declared({ who: line(9).personal() }, { max: 3, key: 'who' as never }),
+    'has a field of the kind list in rows, which cannot be carried out yet; leave it out.': () =>
+      declared({ rows: list(amount, { max: 3 }) }, { max: 3 }),
+    'has a field of the kind states in how': () => declared({ how: states('new', 'old') }, { max: 3 }),
+    'has an upload without optional() in receipt': () => declared({ receipt: upload() }, { max: 3 }),
+    'has personal() of an upload in receipt': () =>
+      declared({ receipt: upload().optional().personal() }, { max: 3 }),
+    'has unique() in how': () => declared({ how: line(9).unique() }, { max: 3 }),
+    'has filter() in how': () => declared({ how: line(9).filter() }, { max: 3 }),
+    'has search() in how': () => declared({ how: line(9).search('A') }, { max: 3 }),
+    'the personal field rows.how must belong to a user whom every event can name': () =>
+      declared({ who: ref(user), how: line(9).personal({ of: 'who' }) }, { max: 3 }),
+    'note: the list rows is in no order of its own, and rowMoved moves its items: make it `ordered`.': () =>
+      declared(amount, { max: 3 }, { events: { rowMoved: { moves: 'rows' } } }),
+    'note: the list rows has nothing but its key, and rowChanged changes its items: leave that out.': () =>
+      declared(
+        { who: ref(user) },
+        { max: 3, key: 'who' as never },
+        { events: { rowChanged: { updates: 'rows' } } },
+      ),
+    'note: the command addRow is of an item, and so emits one event and decides on none.': () =>
+      declared(
+        amount,
+        { max: 3 },
+        { commands: { addRow: { emits: ['rowAdded'], decide: () => ['rowAdded'] } } },
+      ),
+    'note: the command make is followed by addRow, which is of an item: leave that out.': () =>
+      declared(amount, { max: 3 }, { commands: { make: { emits: 'made', next: ['addRow'] } } }),
+
+    'note: a condition on the rows asks for remark, which is personal, so that nobody could say who may know of events: ask for another field.':
+      () =>
+        declared(
+          { remark: line(9).personal() },
+          { max: 3 },
+          { rights: { read: { anyone: { rows: { some: { remark: 'a' } } } } } },
+        ),
+    'calls one of its items clerk, which events say': () => declared(amount, { max: 3, one: 'clerk' }),
+    'calls one of its items note, which events say': () => declared(amount, { max: 3, one: 'note' }),
+    'note: the list rows has the key place, which may be less than 1, and so stands in no path: let it begin with 1.':
+      () => declared({ place: integer(0, 9) }, { max: 3, key: 'place' as never }),
+    'note: the event rowAdded carries title, which it says already of an item: give one of the fields another name.':
+      () =>
+        declared(
+          { title: line(9) },
+          { max: 3 },
+          { events: { rowAdded: { adds: 'rows', carries: ['title'] } } },
+        ),
+    'note: the command shut is of an item, and so emits one event and decides on none.': () =>
+      declared(
+        amount,
+        { max: 3 },
+        {
+          events: { shut: { sets: { status: 'shut' } } },
+          commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } },
+        },
+      ),
+    'note: the list rows has the commands addRow and lendRow, which do the same: leave one of them out.':
+      () =>
+        declared(
+          amount,
+          { max: 3 },
+          { events: { rowLent: { adds: 'rows' } }, commands: { lendRow: { emits: 'rowLent' } } },
+        ),
+  }),
+)('refused: %s', (says, declare) => {
+  expect(declare).toThrow(says);
+});
+
+test.each([ref(user).optional(), set(word(/a/, 'a'), 2)])(
+  'a key must be one value that is there (%#)',
+  (who) => {
+    expect(() => declared({ who }, { max: 3, key: 'who' as never })).toThrow(
+      'note: the list rows has the key who',
+    );
+  },
+);
+
+test.each(['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'])('the field %s is refused', (field) => {
+  expect(() => declared({ [field]: integer(1, 9) }, { max: 3 })).toThrow(
+    `note: the list rows has the field ${field}, which events say already of something else: give it another name.`,
+  );
+});
+
+const some = { rows: { some: { amount: 1 } } };
+test.each<object>([
+  ...['while', 'unless', 'pause'].map((when) => ({
+    timers: { late: { after: 'made', wait: '1 day', run: 'shut', [when]: some } },
+  })),
+  { reactions: { clerk: { deleted: { run: 'shut', when: some } } } },
+])('a condition on items is refused in %j', (rest) => {
+  expect(() => declared(amount, { max: 3 }, shutting(rest))).toThrow(
     'note: a timer or a reaction has a condition on the rows, which it cannot be asked: ask for a number that is derived from the list.',
-  ]),
-  [
-    'a condition on items in a reaction',
-    amount,
-    { max: 3 },
-    shutting({ reactions: { clerk: { deleted: { run: 'shut', when: { rows: { some: { amount: 1 } } } } } } }),
-    'note: a timer or a reaction has a condition on the rows',
-  ],
-  ...[
-    ['a right', { rights: { read: { anyone: byPayer } } }],
-    ['a fact', { facts: { paid: [{ open: true, ...byPayer }] } }],
-    [
-      'a guard',
-      {
-        events: { shut: { sets: { status: 'shut' } } },
-        commands: { shut: { emits: 'shut', when: byPayer } },
-      },
-    ],
-    ['what must hold', { rest: { invariants: { paid: byPayer } } }],
-    ['what an item is added by', { commands: { addRow: { emits: 'rowAdded', when: [byPayer] } } }],
-  ].map(([what, more]): [string, Fields, Options, More, string] => [
-    `what an item leads to in ${what}`,
-    { payer: ref(user) },
-    { max: 3 },
-    more as More,
+  );
+});
+
+test.each<More>([
+  { rights: { read: { anyone: byPayer } } },
+  { facts: { paid: [{ open: true, ...byPayer }] } },
+  { events: { shut: { sets: { status: 'shut' } } }, commands: { shut: { emits: 'shut', when: byPayer } } },
+  { rest: { invariants: { paid: byPayer } } },
+  { commands: { addRow: { emits: 'rowAdded', when: [byPayer] } } },
+])('a condition on what an item leads to is refused in %j', (more) => {
+  expect(() => declared({ payer: ref(user) }, { max: 3 }, more)).toThrow(
     'note: a condition on the rows asks what the payer of an item leads to, which nobody reads: ask for the caller, or for fields of the item.',
-  ]),
-  [
-    'a personal field of an item in a right',
-    { remark: line(9).personal() },
-    { max: 3 },
-    { rights: { read: { anyone: { rows: { some: { remark: 'a' } } } } } },
-    'note: a condition on the rows asks for remark, which is personal, so that nobody could say who may know of events: ask for another field.',
-  ],
-  [
-    'a list whose items are called like the owner',
-    amount,
-    { max: 3, one: 'clerk' },
-    {},
-    'calls one of its items clerk, which events say',
-  ],
-  [
-    'a list whose items are called like what has them',
-    amount,
-    { max: 3, one: 'note' },
-    {},
-    'calls one of its items note, which events say',
-  ],
-  [
-    'a key that stands in no path',
-    { place: integer(0, 9) },
-    { max: 3, key: 'place' as never },
-    {},
-    'note: the list rows has the key place, which may be less than 1, and so stands in no path: let it begin with 1.',
-  ],
-  [
-    'an event that carries what it says of an item',
-    { title: line(9) },
-    { max: 3 },
-    { events: { rowAdded: { adds: 'rows', carries: ['title'] } } },
-    'note: the event rowAdded carries title, which it says already of an item: give one of the fields another name.',
-  ],
-  [
-    'a command of which not the first event is of an item',
-    amount,
-    { max: 3 },
-    {
-      events: { shut: { sets: { status: 'shut' } } },
-      commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } },
-    },
-    'note: the command shut is of an item, and so emits one event and decides on none.',
-  ],
-  [
-    'a second command that does the same',
-    amount,
-    { max: 3 },
-    { events: { rowLent: { adds: 'rows' } }, commands: { lendRow: { emits: 'rowLent' } } },
-    'note: the list rows has the commands addRow and lendRow, which do the same: leave one of them out.',
-  ],
-])('%s is refused, with place and solution', (...[, item, options, more, says]) => {
-  expect(() => declared(item, options, more)).toThrow(says);
+  );
 });
 
 const made = { events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };

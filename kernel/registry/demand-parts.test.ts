@@ -69,128 +69,74 @@ test('valid parts are accepted', () => {
   expect(note?.lists.rows?.settled).toEqual(['hidden']);
 });
 
-test.each<[string, Wrong, string]>([
-  [
-    'no part',
-    { fieldRights: { readIt: { reads: [] } } },
-    'note: the right readIt is to no part of it: name fields or lists, or leave it out.',
-  ],
-  [
-    'what is no field',
-    { fieldRights: { readIt: { reads: ['sceret'] } } },
-    'is to sceret, which is no field of it: name one.',
-  ],
-  [
-    'the owner',
-    { fieldRights: { readIt: { reads: ['clerk'] } } },
-    'is to clerk, which every event names: leave that out.',
-  ],
-  [
-    'the state',
-    { fieldRights: { readIt: { reads: ['status'] } } },
-    'is to status, which shows in what can be done with it',
-  ],
-  [
-    'the label',
-    { fieldRights: { readIt: { reads: ['title'] } }, rest: { label: 'title' } },
-    'is to title, which is shown wherever it is referred to',
-  ],
-  [
-    'a picture',
-    { fieldRights: { readIt: { reads: ['cover'] } } },
-    'is to cover, whose files are as visible as it is itself: leave that out.',
-  ],
-  [
-    'words to search',
-    { fieldRights: { readIt: { reads: ['body'] } } },
-    'is to body, by whose words everybody can search: leave search() out of it.',
-  ],
-  [
-    'what is unique',
-    { fieldRights: { readIt: { reads: ['number'] } } },
-    'is told that it is taken: leave unique() out of it.',
-  ],
-  [
-    'its creation',
-    { fieldRights: { readIt: { reads: ['createdAt'] } } },
-    'is to createdAt, which its id tells: leave that out.',
-  ],
-  [
-    'a part of two',
-    { fieldRights: { one: { reads: ['secret'] }, two: { reads: ['secret'] } } },
-    'secret is of the rights one and two: name it in one of them.',
-  ],
-  [
-    'a list of two',
-    { fieldRights: { one: { reads: ['rows'] }, two: { items: { rows: { hidden: true } } } } },
-    'rows is of the rights one and two',
-  ],
-  [
-    'the name of a command',
-    { fieldRights: { change: { reads: ['secret'] } } },
-    'the right change to parts is called like another right',
-  ],
-  [
-    'a scope',
-    { fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } } },
-    'the right readIt to parts has a scope of its own',
-  ],
-  [
-    'what is written',
-    { fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } } },
-    'says who writes what, which cannot be carried out yet',
-  ],
-  [
-    'items of no list',
-    { fieldRights: { readIt: { items: { row: { hidden: true } } } } },
-    'is to items of row, which is no list of it: name one.',
-  ],
-  [
-    'items that are not told',
-    { fieldRights: { readIt: { items: { rows: {} } } } },
-    'is to some items of rows, and does not say which',
-  ],
-  [
-    'items by a key',
-    { fieldRights: { readIt: { items: { marks: { hidden: true } } } } },
-    'which are told apart by by, so that whoever adds one is told that it is there',
-  ],
-  [
-    'items by a reference',
-    { fieldRights: { readIt: { items: { rows: { by: 1 } } } } },
-    'by by, which not every event can say',
-  ],
-  [
-    'items by a set',
-    { fieldRights: { readIt: { items: { rows: { tags: 'a' } } } } },
-    'by tags, which not every event can say',
-  ],
-  [
-    'a sum of hidden items',
-    {
-      fieldRights: { readIt: { items: { rows: { hidden: true } } } },
-      derived: { total: { sum: 'rows.amount' } },
+test.each(
+  Object.entries<Wrong>({
+    'note: the right readIt is to no part of it: name fields or lists, or leave it out.': {
+      fieldRights: { readIt: { reads: [] } },
     },
-    'total follows from all of its rows, some of which only those of readIt may read: add total to what readIt reads.',
-  ],
-  [
-    'an event of items that does more',
-    {
-      fieldRights: { readIt: { reads: ['rows'] } },
-      events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } },
+    'is to sceret, which is no field of it: name one.': { fieldRights: { readIt: { reads: ['sceret'] } } },
+    'is to clerk, which every event names: leave that out.': {
+      fieldRights: { readIt: { reads: ['clerk'] } },
     },
-    'the event rowAdded is of rows, which only those of readIt may read, and sets status: let another event do that.',
-  ],
-  [
-    'an event that tells what it sets',
-    {
-      fieldRights: { readIt: { reads: ['secret'] } },
-      events: { flagged: { sets: { secret: 'x', status: 'shut' } } },
-      commands: { flag: { emits: 'flagged' } },
+    'is to status, which shows in what can be done with it': {
+      fieldRights: { readIt: { reads: ['status'] } },
     },
-    'the event flagged sets secret, which only those of readIt may read, and does something else of which others are told: let another event do that.',
-  ],
-])('a right to %s is refused', (_, wrong, says) => {
+    'is to title, which is shown wherever it is referred to': {
+      fieldRights: { readIt: { reads: ['title'] } },
+      rest: { label: 'title' },
+    },
+    'is to cover, whose files are as visible as it is itself: leave that out.': {
+      fieldRights: { readIt: { reads: ['cover'] } },
+    },
+    'is to body, by whose words everybody can search: leave search() out of it.': {
+      fieldRights: { readIt: { reads: ['body'] } },
+    },
+    'is told that it is taken: leave unique() out of it.': { fieldRights: { readIt: { reads: ['number'] } } },
+    'is to createdAt, which its id tells: leave that out.': {
+      fieldRights: { readIt: { reads: ['createdAt'] } },
+    },
+    'secret is of the rights one and two: name it in one of them.': {
+      fieldRights: { one: { reads: ['secret'] }, two: { reads: ['secret'] } },
+    },
+    'rows is of the rights one and two': {
+      fieldRights: { one: { reads: ['rows'] }, two: { items: { rows: { hidden: true } } } },
+    },
+    'the right change to parts is called like another right': {
+      fieldRights: { change: { reads: ['secret'] } },
+    },
+    'the right readIt to parts has a scope of its own': {
+      fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } },
+    },
+    'says who writes what, which cannot be carried out yet': {
+      fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } },
+    },
+    'is to items of row, which is no list of it: name one.': {
+      fieldRights: { readIt: { items: { row: { hidden: true } } } },
+    },
+    'is to some items of rows, and does not say which': { fieldRights: { readIt: { items: { rows: {} } } } },
+    'which are told apart by by, so that whoever adds one is told that it is there': {
+      fieldRights: { readIt: { items: { marks: { hidden: true } } } },
+    },
+    'by by, which not every event can say': { fieldRights: { readIt: { items: { rows: { by: 1 } } } } },
+    'by tags, which not every event can say': { fieldRights: { readIt: { items: { rows: { tags: 'a' } } } } },
+    'total follows from all of its rows, some of which only those of readIt may read: add total to what readIt reads.':
+      {
+        fieldRights: { readIt: { items: { rows: { hidden: true } } } },
+        derived: { total: { sum: 'rows.amount' } },
+      },
+    'the event rowAdded is of rows, which only those of readIt may read, and sets status: let another event do that.':
+      {
+        fieldRights: { readIt: { reads: ['rows'] } },
+        events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } },
+      },
+    'the event flagged sets secret, which only those of readIt may read, and does something else of which others are told: let another event do that.':
+      {
+        fieldRights: { readIt: { reads: ['secret'] } },
+        events: { flagged: { sets: { secret: 'x', status: 'shut' } } },
+        commands: { flag: { emits: 'flagged' } },
+      },
+  }),
+)('refused: %s', (says, wrong) => {
   expect(() => declared(wrong)).toThrow(says);
 });
 

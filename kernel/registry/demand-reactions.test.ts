@@ -62,65 +62,34 @@ const steps = {
 const assembled = (more: object, reactions?: object) =>
   assemble(base, [team(reactions), task(more)] as never);
 
-test.each([
-  [
-    'by no reference',
-    { reactions: { title: { shut: { run: 'finish' } } } },
-    'task: a reaction goes by title, which is no reference of its own',
-  ],
-  [
-    'to an unknown event',
-    { reactions: { team: { closed: { run: 'finish' } } } },
-    'task: the reaction to team.closed by team waits for no event: team has founded, shut, gone.',
-  ],
-  [
-    'by an unknown command',
-    { reactions: { team: { shut: { run: 'end' } } } },
-    'task: the reaction to team.shut by team runs end, which is no command of it: it has make, note, finish, drop.',
-  ],
-  [
-    'by a command with a form',
-    { reactions: { team: { shut: { run: 'note' } } } },
-    'runs note, whose form nothing fills in: run a command without a form, or give this one by code with react.',
-  ],
-  [
-    'on an unknown condition',
-    { reactions: { team: { shut: { run: 'finish', when: 'nope' } } } },
-    'task has no fact nope',
-  ],
-  [
-    'that asks for a caller',
-    { reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } },
-    'task: the reaction to team.shut by team asks who the caller is, but the system itself gives the command: ask what the task is.',
-  ],
-  [
-    'by the items of no list',
-    { reactions: { 'steps.team': { shut: { run: 'finish' } } } },
-    'task: a reaction goes by steps.team, which is no reference of its own',
-  ],
-  [
-    'of an item by a reference of the aggregate',
-    { reactions: { team: { shut: { run: 'removeStep' } } }, ...steps },
-    'runs removeStep, which is of an item, and no reference of the steps leads to one: go by a reference of theirs.',
-  ],
-  [
-    'of an item that changes nothing',
-    { reactions: { 'steps.by': { shut: { run: 'changeStep' } } }, ...steps },
-    'task: the reaction to team.shut by steps.by runs changeStep, whose form nothing fills in',
-  ],
-  [
-    'by a command that creates',
-    { reactions: { team: { shut: { run: 'make' } } } },
-    'runs make, whose form nothing fills in',
-  ],
-  [
-    'of code to an unknown event',
-    { react: { shut: () => [] } },
-    'task: react waits for shut, which is no event of it: it has made, noted, done, gone.',
-  ],
-])('a reaction %s is refused, with place and solution', (_, more, message) =>
-  expect(() => assembled(more)).toThrow(message),
-);
+test.each(
+  Object.entries<() => unknown>({
+    'task: a reaction goes by title, which is no reference of its own': () =>
+      assembled({ reactions: { title: { shut: { run: 'finish' } } } }),
+    'task: the reaction to team.closed by team waits for no event: team has founded, shut, gone.': () =>
+      assembled({ reactions: { team: { closed: { run: 'finish' } } } }),
+    'task: the reaction to team.shut by team runs end, which is no command of it: it has make, note, finish, drop.':
+      () => assembled({ reactions: { team: { shut: { run: 'end' } } } }),
+    'runs note, whose form nothing fills in: run a command without a form, or give this one by code with react.':
+      () => assembled({ reactions: { team: { shut: { run: 'note' } } } }),
+    'task has no fact nope': () =>
+      assembled({ reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }),
+    'task: the reaction to team.shut by team asks who the caller is, but the system itself gives the command: ask what the task is.':
+      () => assembled({ reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } }),
+    'task: a reaction goes by steps.team, which is no reference of its own': () =>
+      assembled({ reactions: { 'steps.team': { shut: { run: 'finish' } } } }),
+    'runs removeStep, which is of an item, and no reference of the steps leads to one: go by a reference of theirs.':
+      () => assembled({ reactions: { team: { shut: { run: 'removeStep' } } }, ...steps }),
+    'task: the reaction to team.shut by steps.by runs changeStep, whose form nothing fills in': () =>
+      assembled({ reactions: { 'steps.by': { shut: { run: 'changeStep' } } }, ...steps }),
+    'runs make, whose form nothing fills in': () =>
+      assembled({ reactions: { team: { shut: { run: 'make' } } } }),
+    'task: react waits for shut, which is no event of it: it has made, noted, done, gone.': () =>
+      assembled({ react: { shut: () => [] } }),
+  }),
+)('refused: %s', (says, declare) => {
+  expect(declare).toThrow(says);
+});
 
 test('reactions in a circle are refused', () => {
   const circle = { reactions: { team: { shut: { run: 'finish' } } } };
@@ -136,39 +105,27 @@ test('a circle through an end terminates, and is accepted', () => {
 });
 
 const remind = { after: 'made', wait: '3 days', run: 'finish' };
-test.each([
-  [
-    'an unknown event',
-    { after: 'sent' },
-    'task: the timer remind waits after task.sent, which is no event: task has made, noted, done, gone.',
-  ],
-  [
-    'an unknown command',
-    { run: 'end' },
-    'task: the timer remind runs end, which is no command of it: it has make, note, finish, drop.',
-  ],
-  ['a command with a form', { run: 'note' }, 'task: the timer remind runs note, whose form nothing fills in'],
-  [
-    'no time',
-    { wait: '0 days' },
-    'task: the timer remind waits for “0 days”: say a number of seconds, minutes, hours, days or weeks, up to ten years.',
-  ],
-  ['an unknown unit', { wait: '3 moons' }, 'waits for “3 moons”'],
-  ['more than ten years', { wait: '600 weeks' }, 'waits for “600 weeks”'],
-  ['an unknown condition', { while: 'opne' }, 'task has no fact opne'],
-  [
-    'a condition on a caller',
-    { unless: { maker: 'caller' } },
-    'task: the timer remind asks who the caller is',
-  ],
-  [
-    'a pause by others',
-    { pause: { team: 'shut' } },
-    'task: the timer remind is paused by what a reference leads to: ask the task itself',
-  ],
-])('a timer of %s is refused, with place and solution', (_, wrong, message) =>
-  expect(() => assembled({ timers: { remind: { ...remind, ...wrong } } })).toThrow(message),
-);
+test.each(
+  Object.entries<() => unknown>({
+    'task: the timer remind waits after task.sent, which is no event: task has made, noted, done, gone.':
+      () => assembled({ timers: { remind: { ...remind, ...{ after: 'sent' } } } }),
+    'task: the timer remind runs end, which is no command of it: it has make, note, finish, drop.': () =>
+      assembled({ timers: { remind: { ...remind, ...{ run: 'end' } } } }),
+    'task: the timer remind runs note, whose form nothing fills in': () =>
+      assembled({ timers: { remind: { ...remind, ...{ run: 'note' } } } }),
+    'task: the timer remind waits for “0 days”: say a number of seconds, minutes, hours, days or weeks, up to ten years.':
+      () => assembled({ timers: { remind: { ...remind, ...{ wait: '0 days' } } } }),
+    'waits for “3 moons”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '3 moons' } } } }),
+    'waits for “600 weeks”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '600 weeks' } } } }),
+    'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ while: 'opne' } } } }),
+    'task: the timer remind asks who the caller is': () =>
+      assembled({ timers: { remind: { ...remind, ...{ unless: { maker: 'caller' } } } } }),
+    'task: the timer remind is paused by what a reference leads to: ask the task itself': () =>
+      assembled({ timers: { remind: { ...remind, ...{ pause: { team: 'shut' } } } } }),
+  }),
+)('refused: %s', (says, declare) => {
+  expect(declare).toThrow(says);
+});
 
 test('a timer named like a reaction is refused, and a timer that restarts itself is accepted', () => {
   expect(() => assembled({ timers: { 'team team.shut': remind } })).toThrow(
