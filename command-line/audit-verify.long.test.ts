@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import { report } from '#shared/audit/verification-report.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import { ageLog } from '../test/engines/age-log.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import {
   addComment,
   type CommandSide,
@@ -18,7 +18,6 @@ import {
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
-import { runCommandLine } from './program.ts';
 
 const resources = new AsyncDisposableStack();
 let world: CommandWorld;
@@ -36,18 +35,8 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const call = async (...args: readonly string[]) => {
-  const lines: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(['audit', 'verify', ...args], {
-    domain: publishing,
-    environment: { ...world.settings, AUDIT_DIR: folder },
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaints: complaints.join('\n') };
-};
+const call = (...args: readonly string[]) =>
+  callAt({ environment: { ...world.settings, AUDIT_DIR: folder } }, ['audit', 'verify', ...args]);
 
 const scratches = async () =>
   (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
@@ -64,8 +53,8 @@ test('a difference is printed with the events behind it, and sets the exit code'
   await side.pool.query(
     `update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`,
   );
-  const { exit, output, complaints } = await call();
-  expect({ exit, complaints }).toEqual({ exit: 1, complaints: 'Not everything is as it should be.' });
+  const { exit, output, complaint } = await call();
+  expect({ exit, complaint }).toEqual({ exit: 1, complaint: 'Not everything is as it should be.' });
   expect(output).toContain('NOT PROVEN');
   expect(output).toContain('title: by the log "On engines", found "Forged"');
   expect(output).toMatch(/ {4}\d+ {2}@1 {2}article\.drafted {2}2\S+Z {2}user:\d+ {2}through test-client/);
@@ -102,26 +91,26 @@ test('the read model is not plainly proven if the projector has not moved for mo
 test('a verification that fails to run has an exit code of its own', async () => {
   expect(await call('--at', '999999')).toMatchObject({
     exit: 2,
-    complaints: expect.stringContaining('beyond the end'),
+    complaint: expect.stringContaining('beyond the end'),
   });
   expect(await call('--heads', '/nowhere/heads.jsonl')).toMatchObject({
     exit: 2,
-    complaints: expect.stringContaining('--heads: /nowhere/heads.jsonl does not exist'),
+    complaint: expect.stringContaining('--heads: /nowhere/heads.jsonl does not exist'),
   });
   await writeFile(join(folder, 'keys'), '{}\n');
   expect(await call('--keys', join(folder, 'keys'))).toMatchObject({
     exit: 2,
-    complaints: expect.stringContaining('--keys: the file holds'),
+    complaint: expect.stringContaining('--keys: the file holds'),
   });
   const report = await call('--no-read-model', '--report', '/nowhere/report.json');
-  expect(report).toMatchObject({ exit: 2, complaints: '--report: /nowhere/report.json does not exist.' });
+  expect(report).toMatchObject({ exit: 2, complaint: '--report: /nowhere/report.json does not exist.' });
   expect(await call('--nothing')).toMatchObject({ exit: 64 });
   await side.pool.query(
     `update public.follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`,
   );
   expect(await call()).toMatchObject({
     exit: 2,
-    complaints: expect.stringContaining('has followed the event log'),
+    complaint: expect.stringContaining('has followed the event log'),
   });
   await side.pool.query(
     `update public.follower_checkpoint set log = '${side.eventLog.identity}' where follower = 'projector'`,

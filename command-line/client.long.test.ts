@@ -5,24 +5,15 @@ import { openPool } from '#shared/database/pool.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { policyOf } from '#shared/policy.ts';
 import { logNewScopes } from '../auth/clients/new-scopes.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import { createDatabase } from '../test/engines/database.ts';
-import { runCommandLine } from './program.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 const open = async () => {
   const database = await createDatabase();
-  const call = async (...args: readonly string[]) => {
-    const [lines, complaints]: [string[], string[]] = [[], []];
-    const exit = await runCommandLine(['client', ...args], {
-      domain: publishing,
-      environment: { DATABASE_URL: database.url, MASTER_KEY },
-      signal: new AbortController().signal,
-      write: async (line) => void lines.push(line),
-      complain: (line) => void complaints.push(line),
-    });
-    return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-  };
+  const call = (...args: readonly string[]) =>
+    callAt({ environment: { DATABASE_URL: database.url, MASTER_KEY } }, ['client', ...args]);
   return { call, url: database.url, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 };
 

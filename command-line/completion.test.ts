@@ -1,20 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
-import { runCommandLine } from './program.ts';
+import { callAt } from '../test/engines/call-line.ts';
 
-const call = async (...args: readonly string[]) => {
-  const lines: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(args, {
-    domain: publishing,
-    environment: {},
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const call = (...args: readonly string[]) => callAt({}, args);
 
 const { output: script } = await call('completion', 'bash');
 

@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
+import { callLine } from '../test/engines/call-line.ts';
 import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
-import { runCommandLine } from './program.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -17,18 +16,8 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-const run = async (args: readonly string[], settings: Readonly<Record<string, string>> = {}) => {
-  const written: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(args, {
-    domain: publishing,
-    environment: { DATABASE_URL: database.url, NODE_ENV: 'test', ...settings },
-    signal: new AbortController().signal,
-    write: async (line) => void written.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, written: written.join('\n'), complaints: complaints.join('\n') };
-};
+const run = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
+  callLine({ DATABASE_URL: database.url, ...settings }, args);
 
 const file = async (name: string, content: string): Promise<string> => {
   const path = join(folder, name);
@@ -53,21 +42,21 @@ test.each<[string, string, string]>([
   ['one document', users, '  Users'],
   ['one document in short form', '{ me { name } }', 'without a name'],
 ])('a file as %s is loaded and listed', async (name, content, listed) => {
-  const { exit, written } = await run(['documents', 'load', await file(`${name}.json`, content)], {
+  const { exit, output } = await run(['documents', 'load', await file(`${name}.json`, content)], {
     PERSISTED_DOCUMENTS: 'prefer',
   });
-  expect(written).toMatch(/^\d+ documents? (is|are) loaded\.$/);
+  expect(output).toMatch(/^\d+ documents? (is|are) loaded\.$/);
   expect(exit).toBe(0);
-  expect((await run(['documents', 'list'])).written).toContain(listed);
+  expect((await run(['documents', 'list'])).output).toContain(listed);
 });
 
 test('it says if the server does not use trusted documents', async () => {
-  const { exit, complaints } = await run([
+  const { exit, complaint } = await run([
     'documents',
     'load',
     await file('said.json', JSON.stringify({ said: users })),
   ]);
-  expect([exit, complaints]).toEqual([
+  expect([exit, complaint]).toEqual([
     0,
     'PERSISTED_DOCUMENTS is apq: set it to prefer or enforce for the server to look at them.',
   ]);
@@ -78,23 +67,23 @@ test('a document that would be refused is named, and nothing is loaded', async (
     'wrong.json',
     JSON.stringify({ fine: users, broken: 'query Nothing { nothing }' }),
   );
-  const { exit, complaints } = await run(['documents', 'load', manifest]);
+  const { exit, complaint } = await run(['documents', 'load', manifest]);
   expect(exit).not.toBe(0);
-  expect(complaints).toContain('Nothing (broken): Cannot query field "nothing" on type "Query".');
-  expect((await run(['documents', 'list'])).written).not.toContain('fine  ');
+  expect(complaint).toContain('Nothing (broken): Cannot query field "nothing" on type "Query".');
+  expect((await run(['documents', 'list'])).output).not.toContain('fine  ');
 });
 
 test.each(['[]', '{"a": 1}', '{"": "{ me { id } }"}', '{"a"'])('%s is no manifest', async (content) => {
-  const { exit, complaints } = await run(['documents', 'load', await file('none.json', content)]);
+  const { exit, complaint } = await run(['documents', 'load', await file('none.json', content)]);
   expect(exit).not.toBe(0);
-  expect(complaints).toMatch(/is neither a manifest|Nothing was loaded/);
+  expect(complaint).toMatch(/is neither a manifest|Nothing was loaded/);
 });
 
 test('a removed document is gone', async () => {
   await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
-  expect((await run(['documents', 'remove', 'gone'])).written).toBe('gone is taken out.');
-  expect((await run(['documents', 'remove', 'gone'])).complaints).toBe('There is no document gone.');
-  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaints).toContain(
+  expect((await run(['documents', 'remove', 'gone'])).output).toBe('gone is taken out.');
+  expect((await run(['documents', 'remove', 'gone'])).complaint).toBe('There is no document gone.');
+  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaint).toContain(
     'does not exist',
   );
 });

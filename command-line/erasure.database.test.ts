@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import { type CommandWorld, createCommandWorld, registerUser } from '../test/engines/command-side.ts';
-import { runCommandLine } from './program.ts';
 
 let world: CommandWorld;
 let restored: UserId;
@@ -15,17 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const call = async (...args: readonly string[]) => {
-  const [lines, complaints]: [string[], string[]] = [[], []];
-  const exit = await runCommandLine(['erasure', ...args], {
-    domain: publishing,
-    environment: world.settings,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const call = (...args: readonly string[]) => callAt({ environment: world.settings }, ['erasure', ...args]);
 
 test('lists erased users', async () => {
   expect(await call('list')).toMatchObject({ exit: 0, output: `2026-01-02T03:04:05.678Z  user ${restored}` });

@@ -1,21 +1,13 @@
 import { expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
-import { runCommandLine } from './program.ts';
+import { callAt } from '../test/engines/call-line.ts';
 
 const URL = 'http://localhost:4999';
 
-const call = async (args: readonly string[], openPage?: (url: string) => Promise<boolean>) => {
-  const [lines, complaints]: [string[], string[]] = [[], []];
-  const exit = await runCommandLine(['open', ...args], {
-    domain: publishing,
-    environment: { DATA_DIR: '/nowhere', PORT: '4999' },
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-    ...(openPage && { openPage }),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const call = (args: readonly string[], openPage?: (url: string) => Promise<boolean>) =>
+  callAt({ environment: { DATA_DIR: '/nowhere', PORT: '4999' }, ...(openPage && { openPage }) }, [
+    'open',
+    ...args,
+  ]);
 
 test.each<[readonly string[], string]>([
   [[], `${URL}/console`],
@@ -24,7 +16,7 @@ test.each<[readonly string[], string]>([
   [['console', '--url', 'https://annals.example/'], 'https://annals.example/console'],
   [['docs', '--json'], `{"url":"${URL}/docs"}`],
 ])('%j prints the address without a browser', async (args, output) => {
-  expect(await call(args)).toEqual({ exit: 0, output, complaint: '' });
+  expect(await call(args)).toMatchObject({ exit: 0, output, complaint: '' });
 });
 
 test('on a desktop it opens the address', async () => {

@@ -1,23 +1,13 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import { expenses } from '../test/toy/expenses.ts';
-import { runCommandLine } from './program.ts';
 
 const call = (...args: readonly string[]) => callIn(publishing, ...args);
 
-const callIn = async (domain: Domain, ...args: readonly string[]) => {
-  const lines: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(args, {
-    domain,
-    environment: { DATA_DIR: '/nowhere' },
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const callIn = (domain: Domain, ...args: readonly string[]) =>
+  callAt({ domain, environment: { DATA_DIR: '/nowhere' } }, args);
 
 test.each([[], ['help'], ['help', 'help'], ['--help'], ['-h']])('%j lists all commands', async (...args) => {
   const { exit, output } = await call(...args);
@@ -109,7 +99,7 @@ test('an unusable file or folder is one sentence', async () => {
     exit: 1,
     complaint: expect.stringMatching(/^There is no data/),
   });
-  expect(await call('log', 'import', '/dev/null/below')).toEqual({
+  expect(await call('log', 'import', '/dev/null/below')).toMatchObject({
     ...{ exit: 1, output: '' },
     complaint: '/dev/null/below/manifest.json lies below something that is not a folder.',
   });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import {
   addComment,
   type CommandSide,
@@ -14,7 +14,6 @@ import {
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
-import { runCommandLine } from './program.ts';
 
 let world: CommandWorld;
 let side: CommandSide;
@@ -34,16 +33,8 @@ afterAll(async () => {
 });
 
 const call = async (...args: readonly string[]) => {
-  const lines: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(args, {
-    domain: publishing,
-    environment: world.settings,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: [...lines, ...complaints].join('\n') };
+  const { exit, output, complaint } = await callAt({ environment: world.settings }, args);
+  return { exit, output: [output, complaint].filter(Boolean).join('\n') };
 };
 
 const expectWhole = async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import {
   type CommandSide,
   createCommandWorld,
@@ -12,24 +12,12 @@ import { createDatabase } from '../test/engines/database.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { scaled } from '../testing/load.ts';
-import { runCommandLine } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
 const callOn =
   (environment: Terminal['environment'], confirm?: Terminal['confirm']) =>
-  async (...args: readonly string[]) => {
-    const lines: string[] = [];
-    const complaints: string[] = [];
-    const exit = await runCommandLine(args, {
-      domain: publishing,
-      environment,
-      signal: new AbortController().signal,
-      write: async (line) => void lines.push(line),
-      complain: (line) => void complaints.push(line),
-      ...(confirm && { confirm }),
-    });
-    return { exit, lines, complaint: complaints.join('\n') };
-  };
+  (...args: readonly string[]) =>
+    callAt({ environment, ...(confirm && { confirm }) }, args);
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   /** A world whose projector runs, and a way to call the command line on it. */

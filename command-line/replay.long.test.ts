@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import { formatCursor } from '#shared/cursor.ts';
+import { callAt } from '../test/engines/call-line.ts';
 import {
   addComment,
   type CommandSide,
@@ -10,7 +10,6 @@ import {
   registerUser,
 } from '../test/engines/command-side.ts';
 import { startProjecting, untilProjected } from '../test/engines/projection.ts';
-import { runCommandLine } from './program.ts';
 
 let world: CommandWorld;
 let side: CommandSide;
@@ -35,15 +34,8 @@ afterAll(async () => {
 });
 
 const call = async (...args: readonly string[]) => {
-  const lines: string[] = [];
-  const exit = await runCommandLine(['replay', ...args], {
-    domain: publishing,
-    environment: world.settings,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void lines.push(line),
-  });
-  return { exit, output: lines.join('\n') };
+  const { exit, output, complaint } = await callAt({ environment: world.settings }, ['replay', ...args]);
+  return { exit, output: [output, complaint].filter(Boolean).join('\n') };
 };
 
 const comments = async (schema: string) => (await side.pool.query(`select from ${schema}.comments`)).rowCount;

@@ -5,26 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import { firstMinutePath, readFirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
-import { runCommandLine } from './program.ts';
+import { callAt } from '../test/engines/call-line.ts';
 
 const temporaryFolder = async () => {
   const path = await mkdtemp(join(tmpdir(), 'annals-token-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 };
 
-const call = async (args: readonly string[], environment: Record<string, string>) => {
-  const [lines, complaints]: [string[], string[]] = [[], []];
-  const exit = await runCommandLine(['token', ...args], {
-    domain: publishing,
-    environment,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const call = (args: readonly string[], environment: Record<string, string>) =>
+  callAt({ environment }, ['token', ...args]);
 
 /** A server that gives every request the same answer, and records requests. */
 const answering = async (status: number, body: string) => {
@@ -57,7 +47,7 @@ test('before the first start, it says what to do', async () => {
 test('without a running server, it says so', async () => {
   await using folder = await temporaryFolder();
   await writeFirstMinute(folder.path, { ...CONTENT, url: 'http://127.0.0.1:1' });
-  expect(await call([], { DATA_DIR: folder.path })).toEqual({
+  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({
     exit: 1,
     output: '',
     complaint:
@@ -86,7 +76,7 @@ test('it prints the token and nothing else', async () => {
   await using folder = await temporaryFolder();
   await using server = await answering(200, JSON.stringify({ access_token: 'abc', token_type: 'Bearer' }));
   await writeFirstMinute(folder.path, { ...CONTENT, url: server.url });
-  expect(await call(['--scope', 'read:articles'], { DATA_DIR: folder.path })).toEqual({
+  expect(await call(['--scope', 'read:articles'], { DATA_DIR: folder.path })).toMatchObject({
     exit: 0,
     output: 'abc',
     complaint: '',

@@ -8,8 +8,8 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, type Fields, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { callAt } from '../../test/engines/call-line.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
-import { runCommandLine } from '../program.ts';
 import { contractOf } from './contract/contract.ts';
 
 type Change = {
@@ -70,18 +70,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const call = async (domainNow: Domain, ...args: readonly string[]) => {
-  const lines: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(['domain', ...args, '--contract', folder], {
-    domain: domainNow,
-    environment: {},
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const call = (domainNow: Domain, ...args: readonly string[]) =>
+  callAt({ domain: domainNow }, ['domain', ...args, '--contract', folder]);
 
 /** Records a contract, the next time by copying the recorded files. */
 const record = async (domainNow: Domain): Promise<void> => {
@@ -112,7 +102,7 @@ test('the same declaration meets its recorded contract', async () => {
     'rights.json',
     'schema.graphql',
   ]);
-  expect(await call(SHOP, 'check', '--exact')).toEqual({
+  expect(await call(SHOP, 'check', '--exact')).toMatchObject({
     exit: 0,
     output: `The domain is as ${folder} records it.`,
     complaint: '',
@@ -543,7 +533,7 @@ test.each([
   ['order', ORDER_REFUSED],
   ['release', 'Two schemas are called NewRelease: give the aggregate that brings one of them another name.'],
 ])('an aggregate %s, whose contract would be that of something else, is refused', async (kind, complaint) => {
-  expect(await call(withNew(kind), 'record')).toEqual({ exit: 1, output: '', complaint });
+  expect(await call(withNew(kind), 'record')).toMatchObject({ exit: 1, output: '', complaint });
   expect(await readdir(folder)).toEqual([]);
 });
 

@@ -1,25 +1,15 @@
 import { expect, test } from 'vitest';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { callAt } from '../../test/engines/call-line.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
 import { lending } from '../../test/toy/lending.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
-import { runCommandLine } from '../program.ts';
 
-const call = async (domain: Domain, ...args: readonly string[]) => {
-  const lines: string[] = [];
-  const complaints: string[] = [];
-  const exit = await runCommandLine(['domain', 'describe', ...args], {
-    domain,
-    environment: {},
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const call = (domain: Domain, ...args: readonly string[]) =>
+  callAt({ domain }, ['domain', 'describe', ...args]);
 
 test('describes what follows from the declaration of an aggregate', async () => {
   const { exit, output } = await call(helpdesk, 'ticket');

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { FIRST, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { runCommandLine } from '../../command-line/program.ts';
+import { callAt } from '../../test/engines/call-line.ts';
 import {
   addComment,
   as,
@@ -80,17 +79,8 @@ const METADATA = {
   $causationId: null,
 };
 
-const annals = async (...args: readonly string[]) => {
-  const [lines, complaints]: [string[], string[]] = [[], []];
-  const exit = await runCommandLine(['process-manager', ...args], {
-    domain: publishing,
-    environment: world.settings,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const annals = (...args: readonly string[]) =>
+  callAt({ environment: world.settings }, ['process-manager', ...args]);
 const untilParked = (count: number) =>
   until(
     () => annals('parked', '--json'),

@@ -1,4 +1,5 @@
 // Over 200 lines, because all cases share the command side that is set up here.
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
@@ -9,7 +10,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { runCommandLine } from '../../command-line/program.ts';
+import { callAt } from '../../test/engines/call-line.ts';
 import {
   allEvents,
   by,
@@ -211,17 +212,7 @@ test('a process that dies anywhere skips nothing, and does nothing twice', async
   });
 });
 
-const annals = async (...args: readonly string[]) => {
-  const [lines, complaints]: [string[], string[]] = [[], []];
-  const exit = await runCommandLine(args, {
-    domain: budgets,
-    environment: world.settings,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void complaints.push(line),
-  });
-  return { exit, output: lines.join('\n'), complaint: complaints.join('\n') };
-};
+const annals = (...args: readonly string[]) => callAt({ domain: budgets, environment: world.settings }, args);
 const untilParked = (stream: string, isParked: boolean) =>
   until(
     () => annals('process-manager', 'parked'),

@@ -1,10 +1,11 @@
 // Over 200 lines, because all cases move the clock of the command side that is set up here.
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
-import { runCommandLine } from '../../command-line/program.ts';
+import { callAt } from '../../test/engines/call-line.ts';
 import {
   by,
   type CommandSide,
@@ -146,15 +147,8 @@ test('a paused timer does not run, and the command line shows it', async () => {
 });
 
 const annals = async (...args: readonly string[]): Promise<string> => {
-  const lines: string[] = [];
-  await runCommandLine(args, {
-    domain: requests,
-    environment: world.settings,
-    signal: new AbortController().signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void lines.push(line),
-  });
-  return lines.join('\n');
+  const { output, complaint } = await callAt({ domain: requests, environment: world.settings }, args);
+  return [output, complaint].filter(Boolean).join('\n');
 };
 
 test('clock jumps and a failover never send a command twice', async () => {

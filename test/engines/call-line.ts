@@ -1,23 +1,43 @@
 import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
 
-export type Called = { readonly exit: number; readonly lines: readonly string[]; readonly complaint: string };
+export type Called = {
+  readonly exit: number;
+  readonly lines: readonly string[];
+  readonly output: string;
+  readonly complaint: string;
+};
 
 /** Calls the operator's command line in this process. */
-export const callLine = async (
+export const callLine = (
   settings: Readonly<Record<string, string | undefined>>,
   args: readonly string[],
-  signal = new AbortController().signal,
+  signal?: AbortSignal,
+): Promise<Called> =>
+  callAt(
+    {
+      demo: () => import('#domain/demo/demo.ts'),
+      environment: { NODE_ENV: 'test', ...settings },
+      ...(signal && { signal }),
+    },
+    args,
+  );
+
+/** The same at a terminal that differs in some way, by default with no setting at all. */
+export const callAt = async (
+  terminal: Partial<Omit<Terminal, 'write' | 'complain'>>,
+  args: readonly string[],
 ): Promise<Called> => {
   const lines: string[] = [];
   const complaints: string[] = [];
   const exit = await runCommandLine(args, {
     domain: publishing,
-    demo: () => import('#domain/demo/demo.ts'),
-    environment: { NODE_ENV: 'test', ...settings },
-    signal,
+    environment: {},
+    signal: new AbortController().signal,
+    ...terminal,
     write: async (line) => void lines.push(line),
     complain: (line) => void complaints.push(line),
   });
-  return { exit, lines, complaint: complaints.join('\n') };
+  return { exit, lines, output: lines.join('\n'), complaint: complaints.join('\n') };
 };
