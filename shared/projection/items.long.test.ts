@@ -19,7 +19,6 @@ import {
 } from '../../test/engines/command-side.ts';
 import { replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { expenses } from '../../test/toy/expenses.ts';
-import { until } from '../../testing/until.ts';
 import { digestOf } from './digest.ts';
 import { project } from './project.ts';
 import { createReadModel, useReadModel } from './schema.ts';
@@ -185,84 +184,22 @@ const recordedOf = ({ stream, version, position, at, ...told }: Told): RecordedE
   } as unknown as RecordedEvent;
 };
 
-/** Forbidden changes of a table of items, and statements that revert them. */
-const otherThan = (column: string, type: string): string => {
-  if (/int/.test(type)) return `coalesce(${column}, 0) + 100`;
-  if (type.startsWith('timestamp')) return `${column} + interval '1 day'`;
-  return `coalesce(${column}, '') || 'x'`;
-};
-
 test.each([
-  ['claim_items', 'id = 1'],
-  ['claim_approvers', 'approver_id = 1'],
-  ['claim_labels', `word = 'a'`],
-])('whatever somebody tampers with in %s is found', async (table, first) => {
+  ['claim_items', 'amount', 'claim_id'],
+  ['claim_approvers', 'up_to', 'claim_id'],
+  ['claims', 'total', 'id'],
+  ['claims', 'item_count', 'id'],
+])('the watch finds tampering with %s.%s', async (table, column, key) => {
   const claimId = await draft();
-  for (const amount of [1, 2]) await send('AddItemClaim', { claimId, amount, note: 'With the client' });
-  for (const approverId of [1, 2]) await send('NameApproverClaim', { claimId, approverId, upTo: 3 });
-  for (const word of ['a', 'b']) await send('AddLabelClaim', { claimId, word, colour: 'red' });
+  await send('AddItemClaim', { claimId, amount: 1 });
+  await send('NameApproverClaim', { claimId, approverId: 1, upTo: 3 });
   await untilProjected(side);
-  const stream = `claim-${claimId}` as StreamName;
-  const watch = () => checkRow({ ...side, signal }, stream);
-  expect([(await verified()).findings.listed, await watch()]).toEqual([[], []]);
-  const { rows: columns } = await side.pool.query<{ name: string; type: string }>(
-    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-     where attrelid = 'read_model.${table}'::regclass and attnum > 0 and not attisdropped`,
-  );
-  const one = `claim_id = ${claimId} and ${first}`;
-  const wrongs = [
-    // Tables differ by their keys, which are tried for each.
-    ...columns
-      .slice(0, table === 'claim_items' ? undefined : 2)
-      .map(
-        ({ name, type }) =>
-          [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const,
-      ),
-    ['a row less', `delete from read_model.${table} where ${one}`] as const,
-    [
-      'a row more',
-      `insert into read_model.${table} select ${columns.map(({ name }) => moreOf(name)).join()} from read_model.${table} where ${one}`,
-    ] as const,
-  ];
-  // The time of an event, and its version, are only in the replay.
-  const unwatched = new Set(['seal', 'version', 'created_at', 'updated_at']);
-  for (const [what, wrong] of wrongs) {
-    await side.pool.query(`create table public.kept as select * from read_model.${table}`);
-    await side.pool.query(wrong);
-    try {
-      const { findings } = await verified();
-      expect(findings.listed, what).toContainEqual(
-        expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }),
-      );
-      const ofOne = findings.listed.filter((each) => 'stream' in each && each.stream === stream);
-      expect(ofOne.length, what).toBeGreaterThan(0);
-      if (!unwatched.has(what)) expect((await watch()).length, what).toBe(1);
-    } finally {
-      await side.pool.query(
-        `delete from read_model.${table}; insert into read_model.${table} select * from public.kept; drop table public.kept`,
-      );
-    }
-  }
-  expect((await verified()).outcome).toBe('proven');
-});
-
-test('tampering with a sum or a count is found', async () => {
-  const claimId = await draft();
-  for (const amount of [1, 2]) await send('AddItemClaim', { claimId, amount });
-  await untilProjected(side);
-  const { rows } = await side.pool.query(
-    `select total, item_count from read_model.claims where id = ${claimId}`,
-  );
-  expect(rows).toEqual([{ total: 3, item_count: 2 }]);
-  for (const column of ['total', 'item_count']) {
-    await side.pool.query(`update read_model.claims set ${column} = ${column} + 1 where id = ${claimId}`);
-    const { listed } = (await verified()).findings;
-    expect(listed).toMatchObject([{ kind: 'row_different', table: 'claims', columns: [{ name: column }] }]);
-    expect(await checkRow({ ...side, signal }, `claim-${claimId}` as StreamName)).toMatchObject([
-      { fields: [column] },
-    ]);
-    await side.pool.query(`update read_model.claims set ${column} = ${column} - 1 where id = ${claimId}`);
-  }
+  const watch = () => checkRow({ ...side, signal }, `claim-${claimId}` as StreamName);
+  expect(await watch()).toEqual([]);
+  await side.pool.query(`update read_model.${table} set ${column} = ${column} + 1 where ${key} = $1`, [
+    claimId,
+  ]);
+  expect(await watch()).toHaveLength(1);
 });
 
 test('of two concurrent additions with room for one, one is refused', async () => {
@@ -275,27 +212,6 @@ test('of two concurrent additions with room for one, one is refused', async () =
   });
   await untilProjected(side);
   expect((await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId)).toHaveLength(5);
-});
-
-const moreOf = (column: string): string =>
-  column === 'id' || column === 'approver_id' ? `${column} + 50` : column === 'word' ? `'forged'` : column;
-
-test('the personal data of an item is erased with its person, from every read model', async () => {
-  const gone = await registerUser(side, { role: 'employee' as never });
-  const claimId = await draft(gone);
-  const secret = `secret-${randomUUID()}`;
-  await send('AddItemClaim', { claimId, amount: 1, note: secret });
-  await send('SubmitClaim', { claimId });
-  await untilProjected(side);
-  const own = async () => (await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId);
-  expect(await own()).toMatchObject([{ id: 1, note: secret, employee_id: gone, amount: 1 }]);
-  for await (const events of side.eventLog.read(`claim-${claimId}` as StreamName))
-    expect(JSON.stringify(events)).not.toContain(secret);
-  await side.send({ type: 'DeleteUser', userId: gone }, by(system));
-  await until(own, (rows) => rows.every(({ note }) => note === null), 20_000);
-  expect(await own()).toMatchObject([{ id: 1, note: null, amount: 1 }]);
-  await untilProjected(side);
-  expect((await verified()).findings.listed).toEqual([]);
 });
 
 test('a parked aggregate has no items either', async () => {
