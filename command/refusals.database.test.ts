@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UserId, Version } from '#shared/brands.ts';
+import type { UserId } from '#shared/brands.ts';
 import {
   addComment,
   as,
@@ -8,10 +8,8 @@ import {
   createCommandWorld,
   draftArticle,
   registerUser,
-  system,
 } from '../test/engines/command-side.ts';
 import { POLICY } from '../test/engines/policy.ts';
-import type { ArticleId } from '../test/publishing-ids.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let one: CommandSide;
@@ -44,37 +42,6 @@ test('an absent user cannot become the author', async () => {
   );
   const articleId = await draftArticle(one, await registerUser(one));
   await expect(addComment(one, gone, articleId)).rejects.toMatchObject({ code: 'user_deleted' });
-});
-
-test.each([
-  [
-    'an article that is not there',
-    { type: 'EditArticle', articleId: 4 as ArticleId, title: 'T' } as const,
-    'article_not_found',
-  ],
-  [
-    'a comment that is not there',
-    { type: 'DeleteComment', commentId: 4 as never } as const,
-    'comment_not_found',
-  ],
-  ['a user who is not there', { type: 'DeleteUser', userId: 4 as never } as const, 'user_not_found'],
-  [
-    'a comment on an article that is not there',
-    { type: 'AddComment', articleId: 4 as ArticleId, authorId: 4 as never, text: 'x' } as const,
-    'article_not_found',
-  ],
-])('refuses %s', async (_what, command, code) => {
-  await expect(one.send(command, by(system))).rejects.toMatchObject({ code });
-});
-
-test('another author’s draft is reported as absent, and their published article as forbidden', async () => {
-  const [author, other] = [await registerUser(one), await registerUser(one)];
-  const [draft, published] = [await draftArticle(one, author, false), await draftArticle(one, author)];
-  const edit = (articleId: ArticleId) =>
-    one.send({ type: 'EditArticle', articleId, title: 'Mine now' }, by(as(other)));
-  await expect(edit(draft)).rejects.toMatchObject({ code: 'article_not_found' });
-  await expect(edit(published)).rejects.toMatchObject({ code: 'forbidden' });
-  await expect(addComment(one, other, draft)).rejects.toMatchObject({ code: 'article_not_found' });
 });
 
 test('rights are checked before anything is written', async () => {
@@ -113,21 +80,4 @@ test('rights are checked before anything is written', async () => {
     code: 'insufficient_scope',
   });
   expect(await one.eventLog.head()).toBe(before);
-});
-
-test('the owner of an article decides about the comments on it', async () => {
-  const [author, reader, stranger] = [
-    await registerUser(one),
-    await registerUser(one),
-    await registerUser(one),
-  ];
-  const articleId = await draftArticle(one, author);
-  const commentId = await addComment(one, reader, articleId);
-  await expect(one.send({ type: 'DeleteComment', commentId }, by(as(stranger)))).rejects.toMatchObject({
-    code: 'forbidden',
-  });
-  await expect(one.send({ type: 'EditComment', commentId, text: 'x' }, by(as(author)))).rejects.toMatchObject(
-    { code: 'forbidden' },
-  );
-  expect((await one.send({ type: 'DeleteComment', commentId }, by(as(author)))).version).toBe(2 as Version);
 });
