@@ -1,4 +1,5 @@
 // Over 200 lines, because all cases share the command side that is set up here.
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EventId, StreamName, WebhookId } from '#shared/brands.ts';
@@ -16,6 +17,7 @@ import {
 } from '../test/engines/command-side.ts';
 import { later } from '../test/engines/later.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
+import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;
@@ -173,20 +175,7 @@ test('a late first request gets the response of its retry', async () => {
 
 test('a retry that overlaps the first request names the event of that request, whatever followed', async () => {
   const owner = await registerUser(side);
-  const { id } = await side.send(
-    {
-      ...{
-        type: 'RegisterWebhook',
-        url: 'https://example.com/hooks',
-        description: null,
-        eventTypes: ['*'],
-        filter: {},
-        payload: 'thin',
-      },
-      ...{ ordered: false, enabled: true, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
-    },
-    by(as(owner)),
-  );
+  const { id } = await side.send({ type: 'RegisterWebhook', ...WEBHOOK_FORM }, by(as(owner)));
   const webhookId = id as WebhookId;
   const context = by(as(owner), { idempotencyKey: 'tested-twice' });
   const requested = { type: 'TestWebhook', webhookId } as const;

@@ -12,6 +12,7 @@ import {
 } from '../test/engines/command-side.ts';
 import { EVENT_SCOPES } from '../test/engines/policy.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 import { until } from '../testing/until.ts';
 
 let world: CommandWorld;
@@ -36,14 +37,8 @@ const rowOf = async (webhookId: number): Promise<Record<string, unknown> | undef
 const register = (owner: UserId) =>
   side.send(
     {
-      ...{
-        type: 'RegisterWebhook',
-        url: 'https://example.com/hooks',
-        description: 'The shop',
-        eventTypes: ['article.*'],
-      },
-      ...{ filter: { authorId: owner }, payload: 'thin', ordered: false, enabled: true },
-      ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Authorization: 'Bearer of.tokens' } },
+      ...{ type: 'RegisterWebhook', ...WEBHOOK_FORM, description: 'The shop', eventTypes: ['article.*'] },
+      ...{ filter: { authorId: owner }, headers: { Authorization: 'Bearer of.tokens' } },
     },
     by(as(owner)),
   );

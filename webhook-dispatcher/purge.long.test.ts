@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';
@@ -60,22 +61,7 @@ test('deletes attempts at deliveries to webhooks that were deleted, alone or wit
   world.sink.behave((_received, response) => void response.writeHead(204).end());
   const leaving = await registerUser(world.side);
   const { id } = await world.side.send(
-    {
-      ...{
-        type: 'RegisterWebhook',
-        url: `${world.sink.url}/leaving`,
-        description: null,
-        eventTypes: ['article.*'],
-        filter: {},
-      },
-      ...{
-        payload: 'thin',
-        ordered: false,
-        limits: { ratePerSecond: 50, concurrency: 10 },
-        headers: {},
-        enabled: true,
-      },
-    },
+    { type: 'RegisterWebhook', ...WEBHOOK_FORM, url: `${world.sink.url}/leaving`, eventTypes: ['article.*'] },
     by(as(leaving, 'author')),
   );
   const [deleted, kept, ofLeaving] = [await world.register(), await world.register(), id as WebhookId];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
+import type { StreamName, UserId } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { canonicalForm } from '#shared/events/canonical.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
@@ -23,6 +23,7 @@ import {
 } from '../../test/engines/command-side.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 
@@ -54,17 +55,8 @@ const write = async (side: CommandSide, author: UserId): Promise<void> => {
   );
 };
 
-const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
-  const { id } = await side.send(
-    {
-      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: null },
-      ...{ eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false, enabled: true },
-      ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
-    },
-    by(as(owner)),
-  );
-  return id as WebhookId;
-};
+const register = (side: CommandSide, owner: UserId) =>
+  side.send({ type: 'RegisterWebhook', ...WEBHOOK_FORM }, by(as(owner)));
 
 const openCell = async () => {
   const world = await createCommandWorld(undefined, MASTER_KEY);

@@ -9,6 +9,7 @@ import { as, by, registerUser } from '../../test/engines/command-side.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
+import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
 import { startWatch } from './service.ts';
@@ -44,17 +45,7 @@ const open = async (startLog: (typeof LOG_ENGINES)[number][1]) => {
   await migrateAudit(world.side.pool);
 };
 
-const webhook = {
-  ...{
-    url: 'https://shop.example/hook',
-    description: 'The shop',
-    eventTypes: ['article.*'],
-    filter: {},
-    payload: 'thin',
-    ordered: false,
-  },
-  ...{ headers: { 'X-Team': 'one' }, limits: { ratePerSecond: 5, concurrency: 1 }, enabled: true },
-} as const;
+const webhook = { type: 'RegisterWebhook', ...WEBHOOK_FORM, headers: { 'X-Team': 'one' } } as const;
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   beforeEach(() => open(startLog));
@@ -64,15 +55,9 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     const { side } = world;
     const userId = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
     const articleId = await world.writeSome(userId);
-    await side.send(
-      { type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never,
-      by(as(userId)),
-    );
+    await side.send(webhook, by(as(userId)));
     const owner = world.authors[0] as UserId;
-    await side.send(
-      { type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never,
-      by(as(owner)),
-    );
+    await side.send(webhook, by(as(owner)));
     await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
     const { length } = (await Array.fromAsync(side.eventLog.read(`article-${articleId}` as never))).flat();
     await appendRaw(side, `article-${articleId}`, { type: 'article.eaten', data: {} }, length);

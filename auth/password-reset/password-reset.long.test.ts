@@ -1,4 +1,5 @@
 // Over 200 lines, because every case uses the one authorization server that is set up here.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { streamName } from '#shared/events/streams.ts';
@@ -8,6 +9,7 @@ import { as, by } from '../../test/engines/command-side.ts';
 import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
@@ -26,17 +28,6 @@ const next = 'a wholly new password';
 const aPerson = () => somebodyAt(site);
 const typesIn = async (stream: StreamName) =>
   (await Array.fromAsync(site.eventLog.read(stream))).flat().map(({ type }) => type);
-const WEBHOOK = {
-  url: 'https://example.com/hook',
-  eventTypes: ['article.published'],
-  description: null,
-  filter: {},
-  payload: 'thin',
-  ordered: false,
-  limits: { ratePerSecond: 5, concurrency: 1 },
-  headers: {},
-  enabled: true,
-} as const;
 
 describe('a forgotten password', () => {
   const ask = async (email: string, address?: string) => {
@@ -106,7 +97,7 @@ describe('a forgotten password', () => {
     await setUpCodes(thief);
     await site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
     const { id: webhookId } = await site.gateway.send(
-      { type: 'RegisterWebhook', ...WEBHOOK },
+      { type: 'RegisterWebhook', ...WEBHOOK_FORM },
       by(as(userId)),
     );
     await site.pool.query(
@@ -126,7 +117,10 @@ describe('a forgotten password', () => {
       (types) => types.at(-1) === 'webhook.deleted',
     );
     await setUpCodes(owner);
-    const { id: ownId } = await site.gateway.send({ type: 'RegisterWebhook', ...WEBHOOK }, by(as(userId)));
+    const { id: ownId } = await site.gateway.send(
+      { type: 'RegisterWebhook', ...WEBHOOK_FORM },
+      by(as(userId)),
+    );
     await choose(await linkFor(email, 4), 'yet another password');
     const question = await openOwnAccount(site).fill('/account', { email, password: 'yet another password' });
     expect(titleOf(question)).toBe('Enter a code');

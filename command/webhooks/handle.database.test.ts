@@ -1,4 +1,5 @@
 // Over 200 lines, because all cases share the command side that is set up here.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
@@ -16,6 +17,7 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
+import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 import { webhookStream } from './webhook.ts';
 
@@ -31,14 +33,8 @@ afterAll(async () => {
 });
 
 const REGISTER = {
-  ...{
-    type: 'RegisterWebhook',
-    url: 'https://example.com/hooks',
-    description: 'The shop',
-    eventTypes: ['*'],
-  },
-  ...{ filter: {}, payload: 'thin', ordered: false, enabled: true },
-  ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Authorization: 'Bearer of.tokens' } },
+  ...{ type: 'RegisterWebhook', ...WEBHOOK_FORM, description: 'The shop' },
+  headers: { Authorization: 'Bearer of.tokens' },
 } as const satisfies RegisterWebhook;
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 

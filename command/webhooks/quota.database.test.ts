@@ -9,6 +9,7 @@ import {
   createCommandWorld,
   registerUser,
 } from '../../test/engines/command-side.ts';
+import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 
 const PER_OWNER_MAX = 3;
@@ -26,17 +27,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const REGISTER = {
-  ...{
-    type: 'RegisterWebhook',
-    url: 'https://example.com/hooks',
-    description: null,
-    eventTypes: ['*'],
-    filter: {},
-    payload: 'thin',
-  },
-  ...{ ordered: false, enabled: true, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
-} as const satisfies RegisterWebhook;
+const REGISTER = { type: 'RegisterWebhook', ...WEBHOOK_FORM } as const satisfies RegisterWebhook;
 
 const register = (owner: UserId, context: { idempotencyKey?: string } = {}) =>
   side.send(REGISTER, by(as(owner), context));

@@ -26,6 +26,7 @@ import {
 } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import type { ArticleId } from '../publishing-ids.ts';
+import { WEBHOOK_FORM } from '../webhook-form.ts';
 
 /** Longer than a DNS lookup is cached, so that another one starts meanwhile. */
 const LOOKED_UP_MS = 2_300;
@@ -114,27 +115,15 @@ describe.each<[string, () => CommandGateway]>([
 
   test('returns to the caller the secret that a command made, and records the request in the event', async () => {
     const owner = await registerUser(side);
-    const content = {
-      url: 'https://example.com/hooks',
-      description: null,
-      eventTypes: ['*'],
-      filter: {},
-      payload: 'thin',
-    } as const;
-    const more = {
-      ordered: false,
-      limits: { ratePerSecond: 1, concurrency: 1 },
-      headers: {},
-      enabled: true,
-    } as const;
+    const command = { type: 'RegisterWebhook', ...WEBHOOK_FORM } as const;
     const context = by(as(owner), { idempotencyKey: 'secret' });
-    const answer = await gateway().send({ type: 'RegisterWebhook', ...content, ...more }, context);
+    const answer = await gateway().send(command, context);
     expect(answer).toMatchObject({
       version: 1,
       secret: expect.stringMatching(/^whsec_/),
       withheld: expect.any(Array),
     });
-    expect(await gateway().send({ type: 'RegisterWebhook', ...content, ...more }, context)).toEqual(answer);
+    expect(await gateway().send(command, context)).toEqual(answer);
     const asked = by(as(owner), { idempotencyKey: 'test' });
     const test = await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked);
     expect(test).toEqual({

@@ -9,6 +9,7 @@ import type { Verification } from '../../audit/verify/plan.ts';
 import { verify } from '../../audit/verify/verify.ts';
 import { until } from '../../testing/until.ts';
 import type { ArticleId } from '../publishing-ids.ts';
+import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import type { StartLog } from './log-engines.ts';
@@ -90,17 +91,8 @@ export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld
 const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
   const { id } = await side.send(
     {
-      ...{
-        type: 'RegisterWebhook',
-        url: 'https://example.com/hooks',
-        description: 'The shop',
-        eventTypes: ['article.*'],
-      },
-      ...{ filter: { authorId: owner }, payload: 'thin', ordered: false, enabled: true },
-      ...{
-        limits: { ratePerSecond: 50, concurrency: 10 },
-        headers: { Zeta: 'last', Authorization: 'Bearer of.tokens' },
-      },
+      ...{ type: 'RegisterWebhook', ...WEBHOOK_FORM, description: 'The shop', eventTypes: ['article.*'] },
+      ...{ filter: { authorId: owner }, headers: { Zeta: 'last', Authorization: 'Bearer of.tokens' } },
     },
     by(as(owner)),
   );

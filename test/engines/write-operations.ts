@@ -1,4 +1,5 @@
 import type { RestOperation } from '#shared/rest/operation.ts';
+import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { OPERATIONS, operation as operationOf } from './operations.ts';
 import { ARTICLE, make, type WriteWorld } from './write-world.ts';
 
@@ -10,17 +11,8 @@ export type GoodWrite = {
   readonly type: string;
 };
 
-const WEBHOOK = {
-  ...{
-    url: 'https://example.com/hooks',
-    description: 'The shop',
-    eventTypes: ['article.*'],
-    filter: {},
-    payload: 'thin',
-    ordered: false,
-  },
-  ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
-};
+const { enabled: _, ...FORM } = WEBHOOK_FORM;
+const WEBHOOK = { ...FORM, description: 'The shop', headers: { 'X-Team': 'blue' } };
 
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>> = {
   createUser: { name: 'Ada', email: null, role: 'reader' },
