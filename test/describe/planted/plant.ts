@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { copyCheckout, ROOT } from '../../checkout-copy.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
 /**
@@ -10,8 +9,6 @@ import { FAULTS, type Fault } from './faults.ts';
  * test:planted`. Arguments select faults by words of their names, or by domain; `--workers 2` runs two at a
  * time, `--first` only the test that should find each. Prints a table, and exits with 1 if any is not found.
  */
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const LEFT_OUT = /^(?:\..*|node_modules|coverage)$/;
 const { words, workers, isFirstOnly } = optionsOf(process.argv.slice(2));
 const chosen = FAULTS.filter(
   ({ name, domain }) => words.length === 0 || words.some((word) => name.includes(word) || domain === word),
@@ -25,14 +22,6 @@ function optionsOf(given: readonly string[]) {
     words: given.filter((word, index) => !word.startsWith('--') && (at < 0 || index !== at + 1)),
   };
 }
-
-const copyRoot = (): string => {
-  const copy = mkdtempSync(join(tmpdir(), 'planted-'));
-  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
-  cpSync(ROOT, copy, { recursive: true, filter: (path) => path === ROOT || !LEFT_OUT.test(basename(path)) });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-};
 
 /** Undefined unless the text occurs exactly once. */
 const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
@@ -79,7 +68,7 @@ console.log('| Fault | Suite | Found by |\n|---|---|---|');
 let missed = 0;
 const queue = [...chosen];
 const work = async (): Promise<void> => {
-  const copy = copyRoot();
+  const copy = copyCheckout();
   for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
     const path = join(copy, fault.file);
     const text = readFileSync(path, 'utf8');
