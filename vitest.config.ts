@@ -146,7 +146,7 @@ export default defineConfig({
           include: ['test/pages/*.test.ts'],
           exclude: REPLICAS,
           ...onPostgres,
-          ...patient,
+          ...limits(180_000, 180_000),
         },
       },
       {

@@ -2,17 +2,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 
 /** Debian's package. Nothing is installed from here: `.ci/run` does that. */
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Why there is no browser to test with; on CI that is a failure instead. */
-export const chromiumMissing = (): string | undefined => {
-  if (existsSync(EXECUTABLE)) return undefined;
-  const reason = `there is no Chromium at ${EXECUTABLE}: apt-get install chromium, or set CHROMIUM to one`;
-  if (process.env.CI === 'true') throw new Error(reason);
-  return reason;
+/** Tests in Chromium. Without one they are skipped with the reason, and fail on CI. */
+export const describeInChromium = (name: string, tests: () => void): void => {
+  const isMissing = !existsSync(EXECUTABLE);
+  const reason = `“${name}” needs Chromium at ${EXECUTABLE}: apt-get install chromium, or set CHROMIUM to one`;
+  if (isMissing && process.env.CI === 'true') throw new Error(reason);
+  if (isMissing) console.warn(reason);
+  describe.skipIf(isMissing)(name, tests);
 };
 
 /** Root, the user in containers, cannot use Chromium's sandbox. */
@@ -36,6 +37,12 @@ export const SIZES = [
       deviceScaleFactor: 2,
     },
   ],
+] as const;
+
+/** Those of an operator, with more room. */
+export const CONSOLE_SIZES = [
+  ['desktop', { ...SIZES[0][1], viewport: { width: 1280, height: 850 } }],
+  ['phone', { ...SIZES[1][1], viewport: { width: 390, height: 844 } }],
 ] as const;
 
 /** Saves a picture for people, if SCREENSHOTS names a folder. */
@@ -81,6 +88,13 @@ export const expectFitting = async (page: Page): Promise<void> => {
     'document.documentElement.scrollWidth > document.documentElement.clientWidth',
   );
   expect(sticksOut, await page.title()).toBe(false);
+};
+
+/** Saves a picture of a page, which must fit and be accessible. */
+export const lookAt = async (page: Page, name: string): Promise<void> => {
+  await picture(page, name);
+  await expectFitting(page);
+  await expectAccessible(page);
 };
 
 /** Records layout shifts without user input. */

@@ -3,14 +3,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { password } from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { chromiumMissing, launchChromium, SIZES } from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, SIZES } from '../engines/chromium.ts';
 import { openCodeApp } from '../engines/second-factor.ts';
 import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/account-codes.test.ts is skipped, because ${missing}.`);
-
-describe.skipIf(missing !== undefined)('codes from an app in Chromium', () => {
+describeInChromium('codes from an app in Chromium', () => {
   let site: AccountsSite;
   let chromium: Browser;
   beforeAll(async () => {

@@ -4,12 +4,8 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { password } from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { chromiumMissing, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, picture, SIZES } from '../engines/chromium.ts';
 import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
-
-const missing = chromiumMissing();
-if (missing !== undefined)
-  console.warn(`test/pages/account-passkeys.test.ts is skipped, because ${missing}.`);
 
 /** A device with a sensor, emulated by Chromium. */
 const DEVICE = {
@@ -20,7 +16,7 @@ const DEVICE = {
   isUserVerified: true,
 } as const;
 
-describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
+describeInChromium('passkeys in Chromium', () => {
   let site: AccountsSite;
   let chromium: Browser;
   beforeAll(async () => {

@@ -5,16 +5,13 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { challenge, password } from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { chromiumMissing, launchChromium, SIZES } from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, SIZES } from '../engines/chromium.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/account.test.ts is skipped, because ${missing}.`);
-
 const next = 'a wholly new password';
 
-describe.skipIf(missing !== undefined)('the pages of one’s own account in Chromium', () => {
+describeInChromium('the pages of one’s own account in Chromium', () => {
   let smtp: SmtpReceiver;
   let site: AccountsSite;
   let chromium: Browser;

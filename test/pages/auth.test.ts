@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { scaled } from '../../testing/load.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
 import {
-  chromiumMissing,
+  describeInChromium,
   expectAccessible,
   expectFitting,
   launchChromium,
@@ -14,16 +14,13 @@ import {
   SIZES,
 } from '../engines/chromium.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, because ${missing}.`);
-
 const password = 'correct horse battery';
 const challenge = createHash('sha256').update(randomBytes(32)).digest('base64url');
 
 const DEADLINE_MS = scaled(15_000);
 const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
 
-describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
+describeInChromium('the pages in Chromium', () => {
   let site: AccountsSite;
   let chromium: Browser;
   beforeAll(async () => {

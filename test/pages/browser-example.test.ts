@@ -8,7 +8,7 @@ import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type BrowserExample, serveBrowserExample } from '../engines/browser-example.ts';
 import {
-  chromiumMissing,
+  describeInChromium,
   expectAccessible,
   expectFitting,
   launchChromium,
@@ -19,15 +19,12 @@ import { type Installation, operate, startInstallation } from '../engines/instal
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
 /** The page of docs/browser.md, used like people use it, on a running system that is killed in between. */
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/browser-example.test.ts is skipped, because ${missing}.`);
-
 const GUIDE = readFileSync(new URL('../../docs/browser.md', import.meta.url), 'utf8');
 const DEADLINE_MS = scaled(60_000);
 const READY = 'Annals is ready.';
 const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
 
-describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () => {
+describeInChromium('the page of the guide in Chromium', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let serving: RoleProcess | undefined;

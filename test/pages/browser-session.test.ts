@@ -1,17 +1,14 @@
 // Over 200 lines, because every failure of a session is tried here, on one server.
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
+import { describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { openScriptedSignIn, type ScriptedSignIn } from '../engines/scripted-sign-in.ts';
 
 /** Sessions of pages against a server that fails on request. */
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/browser-session.test.ts is skipped, because ${missing}.`);
-
-describe.skipIf(missing !== undefined)('a session in Chromium', () => {
+describeInChromium('a session in Chromium', () => {
   let chromium: Browser;
   let site: ScriptedSignIn;
   let context: BrowserContext;

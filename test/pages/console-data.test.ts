@@ -9,43 +9,18 @@ import { scaled } from '../../testing/load.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-data.test.ts is skipped, because ${missing}.`);
-
 const DEADLINE_MS = scaled(20_000);
-const TEST_MS = scaled(180_000);
-
-const SIZES = [
-  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  [
-    'phone',
-    {
-      viewport: { width: 390, height: 844 },
-      colorScheme: 'dark',
-      isMobile: true,
-      hasTouch: true,
-      deviceScaleFactor: 2,
-    },
-  ],
-] as const;
 
 const open = new AsyncDisposableStack();
 let chromium: Browser;
 beforeAll(async () => {
-  if (missing !== undefined) return;
   chromium = await launchChromium();
   open.defer(() => chromium.close());
-}, TEST_MS);
+});
 afterAll(() => open.disposeAsync());
 
 type Visit = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] };
@@ -72,14 +47,12 @@ const handsOn = ({ page, complaints }: Visit, name: string) => ({
     page.getByRole('main').getByRole('link', { name: text, exact: true }).first().click(),
   fill: (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text),
   look: async (what: string) => {
-    await picture(page, `console-data-${name}-${what}`);
-    await expectFitting(page);
-    await expectAccessible(page);
+    await lookAt(page, `console-data-${name}-${what}`);
     expect(complaints).toEqual([]);
   },
 });
 
-describe.skipIf(missing !== undefined)('publishing in the console', () => {
+describeInChromium('publishing in the console', () => {
   let installation: Installation;
   let ask: RestClient;
   let author: Person;
@@ -90,7 +63,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
     ask = restClientOf(installation);
     ({ administrator } = people);
     author = await people.signUp('Ada');
-  }, TEST_MS);
+  });
 
   const draft = async (title: string, more: object = {}): Promise<number> => {
     const made = await ask('POST', '/articles', {
@@ -100,16 +73,16 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
     return (made.body as { id: number }).id;
   };
 
-  describe.each(SIZES)('on a %s', (size, options) => {
+  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
     let visit: Visit;
     let hands: ReturnType<typeof handsOn>;
     beforeAll(async () => {
       visit = await signIn(installation, author, options);
       hands = handsOn(visit, `publishing-${size}`);
-    }, TEST_MS);
+    });
     afterAll(() => visit?.context.close());
 
-    test('an author writes, and errors are shown at their fields', { timeout: TEST_MS }, async () => {
+    test('an author writes, and errors are shown at their fields', async () => {
       const { page } = visit;
       const { go, follow, fill, press, heading, look } = hands;
       await look('home');
@@ -134,9 +107,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await page.getByRole('button', { name: 'Unpublish' }).waitFor();
     });
 
-    test('a list is searched, filtered and paged by its address, and follows changes', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('a list is searched, filtered and paged by its address, and follows changes', async () => {
       const { page } = visit;
       for (let count = 0; count < 26; count += 1) await draft(`Many ${count}`, { tags: [`many-${size}`] });
       await hands.go('Articles');
@@ -175,9 +146,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await hands.heading(`Engines on a ${size}`);
     });
 
-    test('an editor who meets a concurrent change sees it with its author, and loses nothing', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('an editor who meets a concurrent change sees it with its author, and loses nothing', async () => {
       const { page } = visit;
       const { heading, fill, press, look } = hands;
       const id = await draft('Both of us', { tags: ['old'] });
@@ -199,9 +168,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       expect(body).toMatchObject({ title: 'Mine', tags: ['new'], body: 'One\nTwo' });
     });
 
-    test('versions are compared, and an earlier content is restored by a new change', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('versions are compared, and an earlier content is restored by a new change', async () => {
       const { page } = visit;
       const { heading, press, look } = hands;
       const id = await draft('First');
@@ -227,7 +194,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       expect(body).toMatchObject({ title: 'First', body: 'One\nTwo' });
     });
 
-    test('a picture is dropped on its field, and removed', { timeout: TEST_MS }, async () => {
+    test('a picture is dropped on its field, and removed', async () => {
       const { page } = visit;
       const id = await draft('With a picture');
       await page.goto(`${installation.url}/console/data/articles/${id}`);
@@ -245,7 +212,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await page.getByText('Upload cover').waitFor();
     });
 
-    test('one command is sent to many items', { timeout: TEST_MS }, async () => {
+    test('one command is sent to many items', async () => {
       const { page } = visit;
       const { press, look } = hands;
       for (const name of ['a', 'b', 'c']) await draft(`Bulk ${name}`, { tags: [`bulk-${size}`] });
@@ -263,7 +230,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       );
     });
 
-    test('child items are shown with their item, and added there', { timeout: TEST_MS }, async () => {
+    test('child items are shown with their item, and added there', async () => {
       const { page } = visit;
       const id = await draft('Under discussion', { publish: true });
       await page.goto(`${installation.url}/console/data/articles/${id}`);
@@ -278,7 +245,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
     });
   });
 
-  test('at twice the size nothing overflows', { timeout: TEST_MS }, async () => {
+  test('at twice the size nothing overflows', async () => {
     const visit = await signIn(installation, author, {
       viewport: { width: 640, height: 425 },
       deviceScaleFactor: 2,
@@ -290,7 +257,7 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
   });
 });
 
-describe.skipIf(missing !== undefined)('expenses in the console', () => {
+describeInChromium('expenses in the console', () => {
   let installation: Installation;
   let ask: RestClient;
   let employee: Person;
@@ -304,58 +271,54 @@ describe.skipIf(missing !== undefined)('expenses in the console', () => {
     employee = await people.signUp('Emil');
     const body = { name: 'Field work', approverId: people.administrator.userId, budget: 500_000 };
     await ask('POST', '/teams', { token: people.administrator.token, body });
-  }, TEST_MS);
+  });
 
-  test.each(SIZES)(
-    'an employee claims what they spent, on a %s',
-    { timeout: TEST_MS },
-    async (size, options) => {
-      const visit = await signIn(installation, employee, options);
-      const { page } = visit;
-      const { go, follow, fill, press, heading, look } = handsOn(visit, `expenses-${size}`);
-      await go('Claims');
-      await follow('New claim');
-      await page.getByLabel('Team').selectOption('Field work');
-      await fill('Purpose', `Strasbourg, ${size}`);
-      await press('Create');
-      await heading(`Strasbourg, ${size}`);
-      expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
-      await follow('Add item');
-      await fill('Spent on', '2026-11-20');
-      await page.getByLabel('Category').selectOption('Travel');
-      await fill('Amount', '128000');
-      await press('Add');
-      await page.getByRole('cell', { name: '128,000' }).waitFor();
-      await look('claim');
-      await follow('Edit');
-      await heading('Edit');
-      await page.goBack();
-      await page
-        .getByRole('row', { name: /Travel/ })
-        .getByRole('link', { name: 'Edit' })
-        .click();
-      await heading('Edit item');
-      await fill('Amount', '12800');
-      await press('Save');
-      await page.getByRole('cell', { name: '12,800' }).waitFor();
-      await follow('History');
-      const latest = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
-      await latest.getByText(/^Item \S+ changed$/).waitFor();
-      expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
-      expect(await latest.locator('.portrait').textContent()).toBe('E');
-      await page.getByRole('table', { name: 'Items then' }).getByRole('cell', { name: '12,800' }).waitFor();
-      await page.getByLabel('Compare with').selectOption('v2: Item added');
-      const between = page.getByRole('region', { name: 'Then' });
-      await between.getByRole('heading', { name: /^Item \S+ changed$/ }).waitFor();
-      await between.locator('section').getByText('became 12,800').waitFor();
-      await look('items-history');
-      await page.goBack();
-      await press('Submit');
-      await page.getByText('Submitted', { exact: true }).first().waitFor();
-      await follow('History');
-      await heading(`History: Strasbourg, ${size}`);
-      await look('history');
-      await visit.context.close();
-    },
-  );
+  test.each(CONSOLE_SIZES)('an employee claims what they spent, on a %s', async (size, options) => {
+    const visit = await signIn(installation, employee, options);
+    const { page } = visit;
+    const { go, follow, fill, press, heading, look } = handsOn(visit, `expenses-${size}`);
+    await go('Claims');
+    await follow('New claim');
+    await page.getByLabel('Team').selectOption('Field work');
+    await fill('Purpose', `Strasbourg, ${size}`);
+    await press('Create');
+    await heading(`Strasbourg, ${size}`);
+    expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
+    await follow('Add item');
+    await fill('Spent on', '2026-11-20');
+    await page.getByLabel('Category').selectOption('Travel');
+    await fill('Amount', '128000');
+    await press('Add');
+    await page.getByRole('cell', { name: '128,000' }).waitFor();
+    await look('claim');
+    await follow('Edit');
+    await heading('Edit');
+    await page.goBack();
+    await page
+      .getByRole('row', { name: /Travel/ })
+      .getByRole('link', { name: 'Edit' })
+      .click();
+    await heading('Edit item');
+    await fill('Amount', '12800');
+    await press('Save');
+    await page.getByRole('cell', { name: '12,800' }).waitFor();
+    await follow('History');
+    const latest = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
+    await latest.getByText(/^Item \S+ changed$/).waitFor();
+    expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
+    expect(await latest.locator('.portrait').textContent()).toBe('E');
+    await page.getByRole('table', { name: 'Items then' }).getByRole('cell', { name: '12,800' }).waitFor();
+    await page.getByLabel('Compare with').selectOption('v2: Item added');
+    const between = page.getByRole('region', { name: 'Then' });
+    await between.getByRole('heading', { name: /^Item \S+ changed$/ }).waitFor();
+    await between.locator('section').getByText('became 12,800').waitFor();
+    await look('items-history');
+    await page.goBack();
+    await press('Submit');
+    await page.getByText('Submitted', { exact: true }).first().waitFor();
+    await follow('History');
+    await heading(`History: Strasbourg, ${size}`);
+    await look('history');
+    await visit.context.close();
+  });
 });

@@ -6,38 +6,14 @@ import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-events.test.ts is skipped, because ${missing}.`);
-
-const TEST_MS = scaled(120_000);
 /** More than one page. */
 const EDITS = 60;
 
-const SIZES = [
-  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  [
-    'phone',
-    {
-      viewport: { width: 390, height: 844 },
-      colorScheme: 'dark',
-      isMobile: true,
-      hasTouch: true,
-      deviceScaleFactor: 2,
-    },
-  ],
-] as const;
-
-describe.skipIf(missing !== undefined)('the events of the console', () => {
+describeInChromium('the events of the console', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let ask: RestClient;
@@ -67,7 +43,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       });
     chromium = await launchChromium();
     open.defer(() => chromium.close());
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
 
   const make = async (path: string, { token }: Person, body: object): Promise<number> => {
@@ -76,7 +52,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
     return (made.body as { id: number }).id;
   };
 
-  describe.each(SIZES)('on a %s', (size, options) => {
+  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
     let context: BrowserContext;
     let page: Page;
     const complaints: string[] = [];
@@ -88,9 +64,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
     });
     afterAll(() => context?.close());
     const look = async (name: string) => {
-      await picture(page, `console-${name}-${size}`);
-      await expectFitting(page);
-      await expectAccessible(page);
+      await lookAt(page, `console-${name}-${size}`);
       expect(complaints).toEqual([]);
     };
     const entries = () => page.locator('.feed > li');
@@ -105,9 +79,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await heading.waitFor();
     };
 
-    test('the latest are shown at once, and older ones load on scrolling', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('the latest are shown at once, and older ones load on scrolling', async () => {
       await go('/console/events');
       await page.getByText('live', { exact: true }).waitFor();
       // They have just signed in.
@@ -131,7 +103,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await look('events-open');
     });
 
-    test('filters are in the address, and text is found in the data', { timeout: TEST_MS }, async () => {
+    test('filters are in the address, and text is found in the data', async () => {
       await page.getByLabel('Text in the data').fill('on ENGINES 42');
       await page.getByLabel('Text in the data').press('Enter');
       await until(
@@ -151,7 +123,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       );
     });
 
-    test('one event shows its cause and its consequences', { timeout: TEST_MS }, async () => {
+    test('one event shows its cause and its consequences', async () => {
       const [deleted] = (
         await ask('GET', `/events?user=${departed.userId}&types=user.deleted`, { token: operator.token })
       ).body as {
@@ -197,7 +169,7 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await page.getByText('live', { exact: true }).waitFor();
     });
 
-    test('each entry of a history leads to it', { timeout: TEST_MS }, async () => {
+    test('each entry of a history leads to it', async () => {
       await go(`/console/items/articles/${article}`);
       await page
         .getByRole('link', { name: /^Why\? v/ })

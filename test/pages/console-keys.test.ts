@@ -1,26 +1,15 @@
 // Takes minutes, so it starts first.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-keys.test.ts is skipped, because ${missing}.`);
-
-const TEST_MS = scaled(180_000);
-
-describe.skipIf(missing !== undefined)('the console by keys alone', () => {
+describeInChromium('the console by keys alone', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let page: Page;
@@ -40,7 +29,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await page.goto(`${installation.url}/console`);
     await signInOn(page, author);
     await heading('Data');
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
 
   const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
@@ -48,19 +37,17 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     for (const key of all) await page.keyboard.press(key);
   };
   const look = async (name: string) => {
-    await picture(page, `console-keys-${name}`);
-    await expectFitting(page);
-    await expectAccessible(page);
+    await lookAt(page, `console-keys-${name}`);
   };
 
-  test('g and a letter open a section', { timeout: TEST_MS }, async () => {
+  test('g and a letter open a section', async () => {
     await keys('g', 'a');
     await heading('Articles');
     await keys('g', 'd');
     await heading('Data');
   });
 
-  test('the question mark lists the keys, and Escape closes them', { timeout: TEST_MS }, async () => {
+  test('the question mark lists the keys, and Escape closes them', async () => {
     await keys('g', 'a');
     await page.getByRole('link', { name: 'New article' }).waitFor();
     await keys('?');
@@ -81,7 +68,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await help.waitFor({ state: 'detached' });
   });
 
-  test('the slash opens the search of a page, or the palette', { timeout: TEST_MS }, async () => {
+  test('the slash opens the search of a page, or the palette', async () => {
     await keys('/');
     expect(await page.evaluate('document.activeElement.type')).toBe('search');
     await keys('Tab', 'g');
@@ -93,7 +80,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     await keys('Escape');
   });
 
-  test('the palette finds sections, items and actions', { timeout: TEST_MS }, async () => {
+  test('the palette finds sections, items and actions', async () => {
     await keys('Control+k');
     await page.keyboard.type('looms');
     await page.getByRole('option', { name: /^On looms/ }).waitFor();
@@ -123,9 +110,7 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     );
   });
 
-  test('Enter opens the result for the whole text, however fast it is pressed', {
-    timeout: TEST_MS,
-  }, async () => {
+  test('Enter opens the result for the whole text, however fast it is pressed', async () => {
     await keys('Control+k');
     await page.keyboard.type('On');
     await page.getByRole('option', { name: /^On looms/ }).waitFor();

@@ -1,28 +1,18 @@
 // Takes minutes, so it starts first.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-lists.test.ts is skipped, because ${missing}.`);
-
-const TEST_MS = scaled(180_000);
 /** More than a list of options shows. */
 const USERS = 101;
 
-describe.skipIf(missing !== undefined)('lists of the console', () => {
+describeInChromium('lists of the console', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let page: Page;
@@ -44,7 +34,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     await page.goto(`${installation.url}/console`);
     await signInOn(page, author);
     await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
 
   const show = async (address: string) => {
@@ -57,12 +47,10 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
       (url) => url.endsWith(end),
     );
   const look = async (name: string) => {
-    await picture(page, `console-lists-${name}`);
-    await expectFitting(page);
-    await expectAccessible(page);
+    await lookAt(page, `console-lists-${name}`);
   };
 
-  test('the head of a column sorts the list, and shows that', { timeout: TEST_MS }, async () => {
+  test('the head of a column sorts the list, and shows that', async () => {
     await show('articles');
     const head = page.getByRole('columnheader', { name: 'Published at' });
     expect(await head.getAttribute('aria-sort')).toBe('none');
@@ -81,7 +69,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     await hasAddress('?sort=-publishedAt');
   });
 
-  test('columns can be chosen, and are kept in the address', { timeout: TEST_MS }, async () => {
+  test('columns can be chosen, and are kept in the address', async () => {
     await show('articles');
     await page.getByText('Columns', { exact: true }).click();
     await page.getByRole('checkbox', { name: 'Created' }).check();
@@ -110,7 +98,7 @@ describe.skipIf(missing !== undefined)('lists of the console', () => {
     expect(await page.getByRole('columnheader', { name: 'Created' }).count()).toBe(0);
   });
 
-  test('the options of a large list are searched', { timeout: TEST_MS }, async () => {
+  test('the options of a large list are searched', async () => {
     await show('articles');
     const author = page.getByRole('combobox', { name: 'Author' });
     await author.click();

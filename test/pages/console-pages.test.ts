@@ -1,26 +1,15 @@
 // Takes minutes, so it starts first.
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { placeOf, VIEWS, type View } from '../../query/console/app/paths.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { care } from '../toy/care.ts';
-
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-pages.test.ts is skipped, because ${missing}.`);
-
-const TEST_MS = scaled(180_000);
 
 const DESKTOP = { width: 1280, height: 850 };
 const PHONE = { width: 390, height: 844 };
@@ -37,7 +26,7 @@ const LOOKS = [
 const MANY = 11;
 
 /** Every page of the router, in an installation with content for each. */
-describe.skipIf(missing !== undefined)('every page of the console', () => {
+describeInChromium('every page of the console', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let page: Page;
@@ -56,7 +45,7 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
     page.on('pageerror', (error) => void complaints.push(String(error)));
     await signIn(page, installation.url, operator);
     await followLinks();
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
 
   /** Opens a typed address; returns the time until its content was there. */
@@ -92,14 +81,12 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
     expect(VIEWS.filter((view) => !addresses.has(view))).toEqual([]);
   });
 
-  test.each(VIEWS)('%s is accessible, also by keyboard alone', { timeout: TEST_MS }, async (view) => {
+  test.each(VIEWS)('%s is accessible, also by keyboard alone', async (view) => {
     await visit(addresses.get(view) ?? '/console');
     for (const [size, viewport, colorScheme] of LOOKS) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      await picture(page, `console-page-${view}-${size}-${colorScheme}`);
-      await expectFitting(page);
-      await expectAccessible(page);
+      await lookAt(page, `console-page-${view}-${size}-${colorScheme}`);
     }
     await page.setViewportSize(DESKTOP);
     await expectReachable(page);

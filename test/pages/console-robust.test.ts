@@ -1,25 +1,14 @@
 // Takes minutes, so it starts first.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-robust.test.ts is skipped, because ${missing}.`);
-
-const TEST_MS = scaled(180_000);
-
-describe.skipIf(missing !== undefined)('the console after a failure', () => {
+describeInChromium('the console after a failure', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let author: Person;
@@ -42,18 +31,16 @@ describe.skipIf(missing !== undefined)('the console after a failure', () => {
     await page.goto(`${installation.url}/console`);
     await signInOn(page, author);
     await heading('Data');
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
   beforeEach(() => context.unrouteAll());
 
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   const look = async (name: string) => {
-    await picture(page, `console-robust-${name}`);
-    await expectFitting(page);
-    await expectAccessible(page);
+    await lookAt(page, `console-robust-${name}`);
   };
 
-  test('without scripts, the page says what to do', { timeout: TEST_MS }, async () => {
+  test('without scripts, the page says what to do', async () => {
     const other = await chromium.newContext({ javaScriptEnabled: false });
     const silent = await other.newPage();
     await silent.goto(`${installation.url}/console`);
@@ -62,7 +49,7 @@ describe.skipIf(missing !== undefined)('the console after a failure', () => {
     await other.close();
   });
 
-  test('until it runs, the page says that it is loading', { timeout: TEST_MS }, async () => {
+  test('until it runs, the page says that it is loading', async () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await context.route(/\/main\.ts$/, async (route) => {
       await held;
@@ -74,7 +61,7 @@ describe.skipIf(missing !== undefined)('the console after a failure', () => {
     await heading('Data');
   });
 
-  test('a module that fails to load is loaded again', { timeout: TEST_MS }, async () => {
+  test('a module that fails to load is loaded again', async () => {
     await context.route(/\/item\.ts$/, (route) => route.abort());
     await page.goto(`${installation.url}/console/data`);
     await page.getByText('Trying again …').waitFor();
@@ -83,7 +70,7 @@ describe.skipIf(missing !== undefined)('the console after a failure', () => {
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  test('if that does not help, it says what to do', { timeout: TEST_MS }, async () => {
+  test('if that does not help, it says what to do', async () => {
     await context.route(/\/data\/domain\.ts$/, (route) => route.fulfill({ status: 404, body: '' }));
     await page.goto(`${installation.url}/console/data`);
     await page.getByText('Check your connection').waitFor();
@@ -93,9 +80,7 @@ describe.skipIf(missing !== undefined)('the console after a failure', () => {
     await heading('Data');
   });
 
-  test('an error in one page keeps the navigation, and says what to do', {
-    timeout: TEST_MS,
-  }, async () => {
+  test('an error in one page keeps the navigation, and says what to do', async () => {
     await context.route(/\/articles\?/, (route) =>
       route.fulfill({ contentType: 'application/hal+json', body: '{"_links":{},"_embedded":{}}' }),
     );
@@ -109,7 +94,7 @@ describe.skipIf(missing !== undefined)('the console after a failure', () => {
     await page.getByRole('link', { name: 'On engines' }).waitFor();
   });
 
-  test('without live updates a page says so, and polls', { timeout: TEST_MS }, async () => {
+  test('without live updates a page says so, and polls', async () => {
     const add = (title: string) =>
       restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
     await context.route(/\/events\?/, (route) => route.abort());

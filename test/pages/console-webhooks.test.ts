@@ -9,36 +9,11 @@ import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-s
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-} from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined)
-  console.warn(`test/pages/console-webhooks.test.ts is skipped, because ${missing}.`);
-
 const DEADLINE_MS = scaled(20_000);
-const TEST_MS = scaled(180_000);
-
-const SIZES = [
-  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  [
-    'phone',
-    {
-      viewport: { width: 390, height: 800 },
-      colorScheme: 'dark',
-      isMobile: true,
-      hasTouch: true,
-      deviceScaleFactor: 2,
-    },
-  ],
-] as const;
 
 /** Lets the clock of the page run, which otherwise stands still, until a condition holds. */
 const runUntil = (page: Page, read: () => Promise<number>, isSo: (count: number) => boolean) =>
@@ -70,7 +45,7 @@ const lookAway = (page: Page, isAway: boolean): Promise<unknown> =>
   `);
 
 /** A new user finds why a webhook did not arrive, and redelivers yesterday's failures. */
-describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
+describeInChromium('webhooks in Chromium', () => {
   const open = new AsyncDisposableStack();
   const refused = { isRefusing: true };
   let installation: Installation;
@@ -94,7 +69,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     });
     chromium = await launchChromium();
     open.defer(() => chromium.close());
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
 
   const make = async (path: string, body: object): Promise<number> => {
@@ -115,7 +90,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     return { context, page, complaints };
   };
 
-  describe.each(SIZES)('on a %s', (size, options) => {
+  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
     let context: BrowserContext;
     let page: Page;
     let complaints: string[];
@@ -151,20 +126,18 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
         ),
       );
       ({ context, page, complaints } = await openPage(options, operator, '/console/webhooks'));
-    }, TEST_MS);
+    });
     afterAll(() => context?.close());
 
     const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
     const press = (name: string | RegExp) =>
       page.getByRole('button', { name, exact: typeof name === 'string' }).click();
     const look = async (name: string) => {
-      await picture(page, `webhooks-${size}-${name}`);
-      await expectFitting(page);
-      await expectAccessible(page);
+      await lookAt(page, `webhooks-${size}-${name}`);
       expect(complaints).toEqual([]);
     };
 
-    test('failures come first, with reason and time', { timeout: TEST_MS }, async () => {
+    test('failures come first, with reason and time', async () => {
       await heading('Webhooks');
       await page
         .getByText(new RegExp(`closed-${size} is failing\\. .*The receiver answered with status 500\\.`))
@@ -182,7 +155,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await look('2-endpoint');
     });
 
-    test('a delivery shows the request, the answer and the remedy', { timeout: TEST_MS }, async () => {
+    test('a delivery shows the request, the answer and the remedy', async () => {
       await page.getByRole('link', { name: 'article.drafted' }).first().click();
       await heading('Delivery of article.drafted');
       await page.getByText('The shop is closed.').first().waitFor();
@@ -191,9 +164,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await look('3-delivery');
     });
 
-    test('pages follow deliveries, send few requests while nothing happens, and none in the background', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('pages follow deliveries, send few requests while nothing happens, and none in the background', async () => {
       const isMeant = (path: string) => /^\/(webhooks|deliveries)\b/.test(path);
       const rows = page.getByRole('link', { name: 'article.drafted' });
       await page.clock.install();
@@ -224,9 +195,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await page.clock.resume();
     });
 
-    test('yesterday’s failures are redelivered, after a confirmation of their number', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('yesterday’s failures are redelivered, after a confirmation of their number', async () => {
       await page
         .getByRole('navigation', { name: 'Sections' })
         .getByRole('link', { name: 'Webhooks' })
@@ -247,7 +216,7 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       expect(page.url()).toContain(`webhookId=${closed}`);
     });
 
-    test('an endpoint is created, tested, changed and deleted', { timeout: TEST_MS }, async () => {
+    test('an endpoint is created, tested, changed and deleted', async () => {
       await page.goto(`${installation.url}/console/webhooks/new`);
       await heading('New endpoint');
       await page.getByLabel('URL').fill('not an address');
@@ -289,16 +258,12 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await heading('Webhooks');
     });
 
-    test('owners who are not administrators have the same parts in their account', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('owners who are not administrators have the same parts in their account', async () => {
       const own = await openPage(options, author, '/account/webhooks');
       await own.page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
       await own.page.getByRole('link', { name: closedUrl(), exact: true }).click();
       await own.page.getByRole('heading', { level: 1, name: closedUrl().replace('http://', '') }).waitFor();
-      await picture(own.page, `webhooks-${size}-8-account`);
-      await expectFitting(own.page);
-      await expectAccessible(own.page);
+      await lookAt(own.page, `webhooks-${size}-8-account`);
       expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
       await own.page.getByRole('link', { name: 'article.drafted' }).first().click();
       await own.page.getByRole('heading', { level: 1, name: 'Delivery of article.drafted' }).waitFor();

@@ -13,39 +13,20 @@ import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import {
-  chromiumMissing,
-  expectAccessible,
-  expectFitting,
+  CONSOLE_SIZES,
+  describeInChromium,
   expectStill,
   launchChromium,
-  picture,
+  lookAt,
   watchShifts,
 } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 /** A longer test, because one signed-in user looks at every section of the one installation. */
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console.test.ts is skipped, because ${missing}.`);
-
 const DEADLINE_MS = scaled(20_000);
-const TEST_MS = scaled(180_000);
 
-const SIZES = [
-  ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  [
-    'phone',
-    {
-      viewport: { width: 390, height: 800 },
-      colorScheme: 'dark',
-      isMobile: true,
-      hasTouch: true,
-      deviceScaleFactor: 2,
-    },
-  ],
-] as const;
-
-describe.skipIf(missing !== undefined)('the console in Chromium', () => {
+describeInChromium('the console in Chromium', () => {
   const open = new AsyncDisposableStack();
   let installation: Installation;
   let ask: RestClient;
@@ -62,7 +43,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     sink = open.use(await startWebhookSink());
     chromium = await launchChromium();
     open.defer(() => chromium.close());
-  }, TEST_MS);
+  });
   afterAll(() => open.disposeAsync());
 
   const make = async (path: string, body: object): Promise<number> => {
@@ -110,7 +91,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     return { context, page, complaints };
   };
 
-  describe.each(SIZES)('on a %s', (size, options) => {
+  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
     let context: BrowserContext;
     let page: Page;
     let complaints: string[];
@@ -126,15 +107,11 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       page.getByRole('button', { name, exact: typeof name === 'string' }).click();
     /** Checks the current page in every respect. */
     const look = async (name: string) => {
-      await picture(page, `console-${size}-${name}`);
-      await expectFitting(page);
-      await expectAccessible(page);
+      await lookAt(page, `console-${size}-${name}`);
       expect(complaints).toEqual([]);
     };
 
-    test('a sign-in returns to the requested page, and new events appear by themselves', {
-      timeout: TEST_MS,
-    }, async () => {
+    test('a sign-in returns to the requested page, and new events appear by themselves', async () => {
       const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
       await page.goto(`${installation.url}/console/feed`);
       await fillIn(page, operator);
@@ -165,7 +142,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       expect(await entryOf(second).count()).toBe(0);
     });
 
-    test('a reload needs no sign-in page', { timeout: TEST_MS }, async () => {
+    test('a reload needs no sign-in page', async () => {
       await page.reload();
       await heading('Events');
       await page.getByText('live', { exact: true }).waitFor();
@@ -176,7 +153,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       ).toBe(0);
     });
 
-    test('the overview shows the state of everything, now and over time', { timeout: TEST_MS }, async () => {
+    test('the overview shows the state of everything, now and over time', async () => {
       await go('Overview');
       await page.getByText(/^All \d+ checks pass\.$/).waitFor();
       await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
@@ -192,7 +169,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByRole('button', { name: '6 h', pressed: true }).waitFor();
     });
 
-    test('a parked item is retried, and an event skipped', { timeout: TEST_MS }, async () => {
+    test('a parked item is retried, and an event skipped', async () => {
       await go('Parked');
       await page.getByText('Nothing is parked.').waitFor();
       const stream = await parkArticle();
@@ -222,7 +199,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await look('orders');
     });
 
-    test('everything is verified at the press of a button', { timeout: TEST_MS }, async () => {
+    test('everything is verified at the press of a button', async () => {
       await go('Proof');
       await page.getByText('Last verified position').waitFor();
       await look('proof');
@@ -232,7 +209,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await look('verified');
     });
 
-    test('one can move through the history of an item', { timeout: TEST_MS }, async () => {
+    test('one can move through the history of an item', async () => {
       const id = await draft('On engines');
       await ask('PATCH', `/articles/${id}`, {
         token: author.token,
@@ -256,7 +233,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await look('item');
     });
 
-    test('the deliveries of a webhook are shown, and sent again', { timeout: TEST_MS }, async () => {
+    test('the deliveries of a webhook are shown, and sent again', async () => {
       const began = new Date().toISOString();
       await make('/webhooks', { url: `${sink.url}/${size}`, eventTypes: ['article.drafted'] });
       await draft('On engines');
@@ -284,7 +261,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByText('disabled', { exact: true }).waitFor();
     });
 
-    test('a client is created, gets another secret, and is deleted', { timeout: TEST_MS }, async () => {
+    test('a client is created, gets another secret, and is deleted', async () => {
       await go('Clients');
       await page.getByRole('link', { name: 'Console', exact: true }).waitFor();
       // It got its token when the operator signed in.
@@ -311,7 +288,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await heading('Clients');
     });
 
-    test('an impossible action is reported with a remedy', { timeout: TEST_MS }, async () => {
+    test('an impossible action is reported with a remedy', async () => {
       await page.goto(`${installation.url}/console/orders/${randomUUID()}`);
       await page.getByRole('alert').getByText('Go back to the list.').waitFor();
       await page.getByRole('link', { name: 'All orders' }).click();
@@ -320,7 +297,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       complaints.length = 0;
     });
 
-    test('after a sign-out, the sign-in page is shown', { timeout: TEST_MS }, async () => {
+    test('after a sign-out, the sign-in page is shown', async () => {
       await press('Sign out');
       await press('Sign out');
       await heading('You are signed out');
@@ -329,7 +306,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByLabel('E-mail address').waitFor();
     });
 
-    test('a user who is not an administrator sees only the data, and why', { timeout: TEST_MS }, async () => {
+    test('a user who is not an administrator sees only the data, and why', async () => {
       const other = await openPage(options);
       await other.page.goto(`${installation.url}/console`);
       await fillIn(other.page, author);
@@ -340,9 +317,7 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       ]);
       await other.page.goto(`${installation.url}/console/parked`);
       await other.page.getByRole('heading', { name: 'This page is for administrators' }).waitFor();
-      await picture(other.page, `console-${size}-not-for-you`);
-      await expectAccessible(other.page);
-      await expectFitting(other.page);
+      await lookAt(other.page, `console-${size}-not-for-you`);
       await other.context.close();
     });
   });

@@ -1,11 +1,11 @@
 // Takes minutes, so it starts first.
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import {
-  chromiumMissing,
+  describeInChromium,
   expectAccessible,
   expectFitting,
   expectStill,
@@ -14,15 +14,12 @@ import {
 import { DESCRIBED } from '../engines/operations.ts';
 import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/docs-rest.test.ts is skipped, because ${missing}.`);
-
 /** The requested part is within this distance of the window's top. */
 const PART_OF_WINDOW_PX = 120;
 
 const operationIn = (page: Page, id: string): Locator => page.locator(`[data-operation="${id}"]`);
 
-describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () => {
+describeInChromium('the reference of REST in Chromium', () => {
   const docs = docsInChromium();
 
   test.each(SIZES)(

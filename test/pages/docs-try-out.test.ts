@@ -1,16 +1,13 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
-import { chromiumMissing, launchChromium, picture } from '../engines/chromium.ts';
+import { describeInChromium, launchChromium, picture } from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/docs-try-out.test.ts is skipped, because ${missing}.`);
 
 const DEADLINE_MS = scaled(60_000);
 
-describe.skipIf(missing !== undefined)('the reference of a whole installation', () => {
+describeInChromium('the reference of a whole installation', () => {
   let installation: Installation;
   let ada: Person;
   let chromium: Browser;

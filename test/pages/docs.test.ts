@@ -1,17 +1,14 @@
 // Takes minutes, so it starts first.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import {
-  chromiumMissing,
+  describeInChromium,
   expectAccessible,
   expectFitting,
   expectStill,
   picture,
 } from '../engines/chromium.ts';
 import { DESKTOP, docsInChromium, PHONE, SIZES } from './docs-visit.ts';
-
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/docs.test.ts is skipped, because ${missing}.`);
 
 /** One of each kind. */
 const PAGES = [
@@ -29,7 +26,7 @@ const PAGES = [
   ['/docs/examples/receive-webhook.js', 'receive-webhook.js'],
 ] as const;
 
-describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
+describeInChromium('the documentation in Chromium', () => {
   const docs = docsInChromium();
 
   test.each(SIZES)('on a %s every kind of page is accessible, fits, and does not move', (size, options) =>

@@ -4,17 +4,13 @@ import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
+import { describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { type Following, openFollowing } from '../engines/following.ts';
 
 /** The instructions of docs/changes.md for web pages, on a page of another origin. */
-const missing = chromiumMissing();
-if (missing !== undefined)
-  console.warn(`test/pages/following-changes.replicas.test.ts is skipped, because ${missing}.`);
-
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const DEADLINE_MS = 60_000;
 
@@ -31,7 +27,7 @@ const WAYS: Readonly<Record<string, string>> = {
     source.onmessage = ({ lastEventId }) => heard.push(lastEventId);`,
 };
 
-describe.skipIf(missing !== undefined)('in Chromium', () => {
+describeInChromium('in Chromium', () => {
   const open = new AsyncDisposableStack();
   let following: Following;
   let chromium: Browser;

@@ -1,31 +1,14 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { describeInChromium, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined)
-  console.warn(`test/pages/graphiql.replicas.test.ts is skipped, because ${missing}.`);
 const DEADLINE_MS = scaled(30_000);
-
-const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
-  ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
-  [
-    'phone',
-    {
-      viewport: { width: 360, height: 740 },
-      colorScheme: 'dark',
-      isMobile: true,
-      hasTouch: true,
-      deviceScaleFactor: 2,
-    },
-  ],
-];
 
 let installation: Installation;
 let ada: Person;
@@ -61,7 +44,7 @@ const replaceIn = async (page: Page, editor: string, text: string): Promise<void
   await page.keyboard.insertText(text);
 };
 
-describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
+describeInChromium('GraphiQL in Chromium', () => {
   let chromium: Browser;
   beforeAll(async () => {
     chromium = await launchChromium();

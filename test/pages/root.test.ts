@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { rootRoutes } from '#shared/http/root.ts';
 import { queryLinksOf } from '../../query/service.ts';
 import {
-  chromiumMissing,
+  describeInChromium,
   expectAccessible,
   expectFitting,
   launchChromium,
@@ -12,10 +12,7 @@ import {
 } from '../engines/chromium.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
-const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/root.test.ts is skipped, because ${missing}.`);
-
-describe.skipIf(missing !== undefined)('the first page in Chromium', () => {
+describeInChromium('the first page in Chromium', () => {
   let chromium: Browser;
   let server: Served;
   beforeAll(async () => {
