@@ -108,7 +108,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Expressions',
-    text: "`expressions: { hours: { type: 'Int', sql: ({ minutes }) => minutes + ' / 60', value: ({ minutes }) => Math.trunc(minutes / 60) } }`: a field of GraphQL ([What data does not say](hatches.md)).",
+    text: "`expressions: { hours: { type: 'Int', sql: ({ minutes }) => minutes + ' / 60', value: ({ minutes }) => Math.trunc(minutes / 60) } }`: a field of GraphQL ([Code in a domain](hatches.md)).",
     parts: [{ file: 'hatches.ts', members: 'ExpressionOf' }],
   },
   {
@@ -118,7 +118,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Routes',
-    text: 'From `#kernel/declare/route.ts`: `route(name, { … })`, in the fourth argument of `assemble` ([What data does not say](hatches.md#a-route)).',
+    text: 'From `#kernel/declare/route.ts`: `route(name, { … })`, in the fourth argument of `assemble` ([Code in a domain](hatches.md#a-route)).',
     parts: [{ file: 'route.ts', members: 'RouteSpec' }],
   },
   {
