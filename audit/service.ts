@@ -9,8 +9,12 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
-import { startCarryingOut } from '#shared/operations/carry-out.ts';
-import { finishOrder, recordProgress, type TakenOrder } from '#shared/operations/orders.ts';
+import { startExecuting } from '#shared/operations/execute-operator-commands.ts';
+import {
+  finishOperatorCommand,
+  recordProgress,
+  type TakenOperatorCommand,
+} from '#shared/operations/operator-commands.ts';
 import type { AuditSettings } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
@@ -45,7 +49,7 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   opening.use(await startChain(dependencies));
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0) opening.use(await startWatch({ ...dependencies, eventsPerSecond }));
-  opening.use(await startVerificationOrders(dependencies));
+  opening.use(await startVerificationCommands(dependencies));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
@@ -88,7 +92,7 @@ const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics
   );
 };
 
-type OrderDependencies = {
+type Dependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly databaseUrl: string;
@@ -100,13 +104,13 @@ type OrderDependencies = {
 };
 
 /** Runs a full verification for operator commands from the console, like the command line. */
-export const startVerificationOrders = (dependencies: OrderDependencies): Promise<AsyncDisposable> =>
-  startCarryingOut({
+export const startVerificationCommands = (dependencies: Dependencies): Promise<AsyncDisposable> =>
+  startExecuting({
     name: 'operations-verification',
     pool: dependencies.pool,
     log: dependencies.log,
     kinds: ['verify'],
-    carryOut: (order, signal) => verifyFor(dependencies, order, signal),
+    execute: (command, signal) => verifyFor(dependencies, command, signal),
   });
 
 /**
@@ -116,12 +120,12 @@ export const startVerificationOrders = (dependencies: OrderDependencies): Promis
 const CONNECTIONS = { connectionsMax: 10, statementTimeoutMs: 4 * 3_600_000 };
 
 const verifyFor = async (
-  dependencies: OrderDependencies,
-  order: TakenOrder,
+  dependencies: Dependencies,
+  command: TakenOperatorCommand,
   signal: AbortSignal,
 ): Promise<void> => {
   const { domain, pool, databaseUrl, eventLog, keys, masterKey, settings } = dependencies;
-  const name = `annals-verify-${order.id}`;
+  const name = `annals-verify-${command.id}`;
   await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
   using _stop = cancelOnStop(pool, name, signal);
   const report = await verify({
@@ -138,11 +142,11 @@ const verifyFor = async (
     isOfReadModel: true,
     showPersonal: false,
     signal,
-    onProgress: progressReporter(pool, order),
+    onProgress: progressReporter(pool, command),
     pause: rest,
   });
   const [outcome = report.outcome] = summaryOf(report);
-  await finishOrder(pool, order, { state: 'done', outcome, report });
+  await finishOperatorCommand(pool, command, { state: 'done', outcome, report });
 };
 
 /** A comparison of two large tables takes long: stopping cancels it. */
@@ -161,14 +165,14 @@ const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal):
 const REPORT_EVERY_MS = 1_000;
 
 /** Progress is written in the background. */
-const progressReporter = (pool: Pool, order: TakenOrder): Verification['onProgress'] => {
+const progressReporter = (pool: Pool, command: TakenOperatorCommand): Verification['onProgress'] => {
   let reportedAtMs = Number.NEGATIVE_INFINITY;
   return (progress) => {
     if (progress.step !== 'events') return;
     const { position, from, upTo } = progress;
     if (performance.now() - reportedAtMs < REPORT_EVERY_MS && position < upTo) return;
     reportedAtMs = performance.now();
-    recordProgress(pool, order, { done: position - from, of: upTo - from }).catch(() => {});
+    recordProgress(pool, command, { done: position - from, of: upTo - from }).catch(() => {});
   };
 };
 

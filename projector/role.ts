@@ -3,8 +3,8 @@ import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startAudit } from '../audit/service.ts';
-import { startProjectionOrders } from './carry-out-orders.ts';
 import { startEventIndex } from './index-events.ts';
+import { startProjectionCommands } from './operator-commands.ts';
 import { startConfiguredPublisher } from './publish.ts';
 import { startProjector } from './service.ts';
 import { startSampling } from './take-samples.ts';
@@ -26,7 +26,7 @@ export const startProjection = async (
   notifier: ReadModelNotifier,
 ): Promise<void> => {
   resources.use(await startProjector({ ...foundation, notifier, log }));
-  resources.use(await startProjectionOrders({ ...foundation, log }));
+  resources.use(await startProjectionCommands({ ...foundation, log }));
   resources.use(await startSampling({ ...foundation, log }));
   resources.use(await startEventIndex({ ...foundation, log }));
   resources.use(await startAudit({ ...foundation, log, settings: config.audit }));

@@ -33,7 +33,7 @@ import { historyReads } from './history/reads.ts';
 import { createReadJustCreated } from './just-created.ts';
 import { createKindReads, type KindReads, readsOf } from './kinds/reads.ts';
 import { type OpenApiOptions, openApiRoutes } from './openapi/document.ts';
-import { orderRoutes } from './operations/order-routes.ts';
+import { operatorCommandRoutes } from './operations/operator-command-routes.ts';
 import { operationsReads } from './operations/reads.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 import { createReadWritten } from './read-written.ts';
@@ -98,7 +98,7 @@ export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'event-types', href: '/event-types', title: 'What events there are' },
   { rel: 'audit', href: '/audit/status', title: 'How far it is proven' },
   { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
-  { rel: 'webhooks', href: '/webhooks', title: 'Where changes are sent to' },
+  { rel: 'webhooks', href: '/webhooks', title: 'Webhooks: endpoints that changes are sent to' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },
   { rel: 'console', href: '/console', title: 'The installation, for administrators' },
@@ -154,7 +154,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
       { ...reads, ...events.reads, ...erasureReads(dependencies) },
       { domain, before, readJustCreated },
     ),
-    orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
+    operatorCommandRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
     publicRoutes({ ...config, domain }),
     uploadRoutes({

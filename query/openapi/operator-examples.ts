@@ -59,7 +59,7 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   Order: {
     ...{ id: ORDER_ID, kind: 'release', stream: 'user-1001', version: 2, by: 'user:1001', state: 'done' },
     ...{ requestedAt: AT, startedAt: AT, finishedAt: AT },
-    outcome: 'Version 2 of user-1001 is left out for good. user-1001 is in the read model again.',
+    outcome: 'Version 2 of user-1001 was skipped permanently. user-1001 is in the read model again.',
     _links: { self: { href: `/operations/orders/${ORDER_ID}` } },
   },
 };

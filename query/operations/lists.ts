@@ -1,13 +1,13 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { ORDER_COLUMNS, type Order } from '#shared/operations/orders.ts';
+import { OPERATOR_COMMAND_COLUMNS, type OperatorCommand } from '#shared/operations/operator-commands.ts';
 import { type Listed, PARKED_COLUMNS } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
 /** Without the reports, which may be large. */
-export type OrderRow = Order & { readonly report?: string | null };
+export type OperatorCommandRow = OperatorCommand & { readonly report?: string | null };
 
 /** Parked aggregates, the latest event first. */
 export const readParked = async (
@@ -24,15 +24,15 @@ export const readParked = async (
 };
 
 /** Ids are ordered by time. */
-export const readOrders = async (
+export const readOperatorCommands = async (
   pool: Pool,
   { after, before, isBackward, rowsMax }: Stretch<string>,
-): Promise<readonly OrderRow[]> => {
+): Promise<readonly OperatorCommandRow[]> => {
   // A forged cursor.
   if ([after, before].some((id) => id !== undefined && pathEventId(id) === undefined))
     throw new HttpProblem('unknown_cursor');
-  const { rows } = await pool.query<OrderRow>(
-    `select ${ORDER_COLUMNS} from operations.asked
+  const { rows } = await pool.query<OperatorCommandRow>(
+    `select ${OPERATOR_COMMAND_COLUMNS} from operations.asked
      where ($1::uuid is null or id < $1) and ($2::uuid is null or id > $2)
      order by id ${isBackward ? 'asc' : 'desc'} limit $3`,
     [after, before, rowsMax],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
 import { readConsequences } from '#shared/operations/consequences.ts';
 import { readTimers } from '#shared/operations/timers.ts';
-import type { OperationsStatus, Order, ParkedItem } from '#shared/rest/operator.ts';
+import type { OperationsStatus, OperatorCommand, ParkedItem } from '#shared/rest/operator.ts';
 import { formatKey } from '#shared/webhooks/pages.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
@@ -35,7 +35,7 @@ const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => 
   const { body } = await world.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
   const page = body as {
     _links: Record<string, { href: string }>;
-    _embedded: { items: (Partial<ParkedItem> & Partial<Order>)[] };
+    _embedded: { items: (Partial<ParkedItem> & Partial<OperatorCommand>)[] };
   };
   const ids = page._embedded.items.map(({ stream, id }) => id ?? stream ?? '');
   const href = page._links[rel]?.href;
@@ -214,7 +214,7 @@ test('a repeated key returns the same command, and is refused for another one', 
   const again = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
   expect([first.status, again.status]).toEqual([202, 202]);
   expect(again.body).toEqual(first.body);
-  expect(again.headers.get('location')).toBe(`/operations/orders/${(first.body as Order).id}`);
+  expect(again.headers.get('location')).toBe(`/operations/orders/${(first.body as OperatorCommand).id}`);
   const other = await post('/operations/parked/article-8002/retry', { key });
   expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
 });
@@ -237,7 +237,7 @@ test('a useless command is refused at once', async () => {
   const second = await post('/audit/verifications');
   expect(second).toMatchObject({
     status: 409,
-    body: { code: 'verification_under_way', details: { order: (body as Order).id } },
+    body: { code: 'verification_under_way', details: { order: (body as OperatorCommand).id } },
   });
 });
 

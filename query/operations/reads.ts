@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type ListedTask, readConsequences } from '#shared/operations/consequences.ts';
 import { readInstallationState } from '#shared/operations/installation-state.ts';
-import { findOrder } from '#shared/operations/orders.ts';
+import { findOperatorCommand } from '#shared/operations/operator-commands.ts';
 import { readSamples } from '#shared/operations/samples.ts';
 import { type ListedTimer, readTimers } from '#shared/operations/timers.ts';
 import { type Caller, may } from '#shared/policy.ts';
@@ -15,10 +15,10 @@ import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { readKeyedList } from '#shared/webhooks/pages.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
-import { type OrderRow, readOrders, readParked } from './lists.ts';
+import { type OperatorCommandRow, readOperatorCommands, readParked } from './lists.ts';
 import {
   representConsequence,
-  representOrder,
+  representOperatorCommand,
   representParked,
   representStanding,
   representTimer,
@@ -45,11 +45,11 @@ export const operationsReads = ({
   | 'getOrder'
 > => ({
   async getOperations({ caller }) {
-    const state = await readInstallationState(pool, eventLog).catch(tellFailure);
+    const state = await readInstallationState(pool, eventLog).catch(throwReadFailure);
     const item = representStanding(state, {
       identity: eventLog.identity,
       at: new Date(),
-      mayOrder: mayOrder(caller),
+      mayManage: mayManage(caller),
     });
     return { kind: 'item', version: undefined, item };
   },
@@ -58,7 +58,7 @@ export const operationsReads = ({
     const { everySeconds, samples } = await readSamples(
       pool,
       since === undefined ? undefined : new Date(since),
-    ).catch(tellFailure);
+    ).catch(throwReadFailure);
     const item: OperationsSamples = {
       everySeconds,
       samples: samples.map(({ at, followers, ...sample }) => ({
@@ -75,10 +75,10 @@ export const operationsReads = ({
       path: '/operations/parked',
       asked,
       kindOfKey: 'number',
-      read: (stretch) => readParked(pool, stretch).catch(tellFailure),
+      read: (stretch) => readParked(pool, stretch).catch(throwReadFailure),
       keyOf: ({ position }) => position,
       represent: (row) =>
-        representParked(row, { domain, identity: eventLog.identity, mayOrder: mayOrder(caller) }),
+        representParked(row, { domain, identity: eventLog.identity, mayManage: mayManage(caller) }),
     });
   },
 
@@ -87,7 +87,7 @@ export const operationsReads = ({
       path: '/operations/consequences',
       asked,
       kindOfKey: 'string',
-      read: (stretch) => readConsequences(pool, stretch).catch(tellFailure),
+      read: (stretch) => readConsequences(pool, stretch).catch(throwReadFailure),
       keyOf: ({ key }) => key,
       represent: (row) => representConsequence(domain, row),
     });
@@ -98,34 +98,34 @@ export const operationsReads = ({
       path: '/operations/timers',
       asked,
       kindOfKey: 'string',
-      read: (stretch) => readTimers(pool, { stretch }).catch(tellFailure),
+      read: (stretch) => readTimers(pool, { stretch }).catch(throwReadFailure),
       keyOf: ({ key }) => key,
       represent: (row) => representTimer(domain, row),
     });
   },
 
   listOrders(_reader, asked): Promise<ListAnswer> {
-    return readKeyedList<OrderRow, string>({
+    return readKeyedList<OperatorCommandRow, string>({
       path: '/operations/orders',
       asked,
       kindOfKey: 'string',
-      read: (stretch) => readOrders(pool, stretch).catch(tellFailure),
+      read: (stretch) => readOperatorCommands(pool, stretch).catch(throwReadFailure),
       keyOf: ({ id }) => id,
-      represent: (row) => representOrder(row),
+      represent: (row) => representOperatorCommand(row),
     });
   },
 
   async getOrder({ caller, id }) {
     if (!may(caller, 'operations.read', {})) throw new Rejection('forbidden');
     const orderId = pathEventId(id);
-    const order = orderId && (await findOrder(pool, orderId).catch(tellFailure));
-    if (!order) throw new Rejection('order_not_found');
-    return { kind: 'item', version: undefined, item: representOrder(order) };
+    const command = orderId && (await findOperatorCommand(pool, orderId).catch(throwReadFailure));
+    if (!command) throw new Rejection('order_not_found');
+    return { kind: 'item', version: undefined, item: representOperatorCommand(command) };
   },
 });
 
-const mayOrder = (caller: Caller): boolean => may(caller, 'operations.manage', {});
+const mayManage = (caller: Caller): boolean => may(caller, 'operations.manage', {});
 
-const tellFailure = (cause: unknown): never => {
+const throwReadFailure = (cause: unknown): never => {
   throw readFailureOf(cause);
 };

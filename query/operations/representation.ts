@@ -8,19 +8,19 @@ import type { Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import type {
   OperationsStatus,
-  Order,
+  OperatorCommand,
   ParkedConsequence,
   ParkedItem,
   RunningTimer,
 } from '#shared/rest/operator.ts';
 import { pathOf } from '../time-travel/aggregates.ts';
-import type { OrderRow } from './lists.ts';
+import type { OperatorCommandRow } from './lists.ts';
 
-type Shown = { readonly domain: Domain; readonly identity: LogIdentity; readonly mayOrder: boolean };
+type Shown = { readonly domain: Domain; readonly identity: LogIdentity; readonly mayManage: boolean };
 
 export const representStanding = (
   { head, readModel, followers, consequences, webhooks }: InstallationState,
-  { identity, mayOrder, at }: Omit<Shown, 'domain'> & { readonly at: Date },
+  { identity, mayManage, at }: Omit<Shown, 'domain'> & { readonly at: Date },
 ): OperationsStatus => {
   const cursorAt = (position: Position) => formatCursor(identity, position);
   const { position, rebuild, ...rest } = readModel;
@@ -47,14 +47,14 @@ export const representStanding = (
       consequences: { href: '/operations/consequences' },
       orders: { href: '/operations/orders' },
       audit: { href: '/audit/status' },
-      ...(mayOrder && { verify: { href: '/audit/verifications', method: 'POST' } }),
+      ...(mayManage && { verify: { href: '/audit/verifications', method: 'POST' } }),
     },
   };
 };
 
 export const representParked = (
   { stream, version, type, position, reason, since }: Listed,
-  { domain, identity, mayOrder }: Shown,
+  { domain, identity, mayManage }: Shown,
 ): ParkedItem => {
   return {
     ...{
@@ -67,7 +67,7 @@ export const representParked = (
     },
     _links: {
       ...itemLinks(domain, stream),
-      ...(mayOrder && {
+      ...(mayManage && {
         retry: { href: `/operations/parked/${stream}/retry`, method: 'POST' },
         release: { href: `/operations/parked/${stream}/release`, method: 'POST' },
       }),
@@ -109,7 +109,7 @@ const itemLinks = (domain: Domain, stream: string): Readonly<Record<string, { hr
   return { item: { href: item }, history: { href: `${item}/history` } };
 };
 
-export const representOrder = (order: OrderRow): Order => {
+export const representOperatorCommand = (command: OperatorCommandRow): OperatorCommand => {
   const {
     id,
     kind,
@@ -124,14 +124,14 @@ export const representOrder = (order: OrderRow): Order => {
     done,
     of,
     report = null,
-  } = order;
+  } = command;
   return {
     ...{
       id,
       kind,
       ...(stream !== null && { stream }),
       ...(version !== null && { version }),
-      by: by as Order['by'],
+      by: by as OperatorCommand['by'],
     },
     requestedAt: requestedAt.toISOString(),
     startedAt: startedAt?.toISOString() ?? null,

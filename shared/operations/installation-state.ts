@@ -72,14 +72,14 @@ export const countParkedAndSkipped = async (
 
 /** The projector records its fingerprint of the read model; another process may be of another release. */
 const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
-  const { rows } = await pool.query<Marks & { told: string }>(
-    `select fingerprint as told, ${marksIn('$1')} from operations.projection`,
+  const { rows } = await pool.query<Marks & { recorded: string }>(
+    `select fingerprint as recorded, ${marksIn('$1')} from operations.projection`,
     [LIVE_SCHEMA],
   );
   const [found] = rows;
   if (found === undefined) return true;
   // An earlier release records only its tables.
-  const [schema = '', parts = '{}'] = found.told.split(' ');
+  const [schema = '', parts = '{}'] = found.recorded.split(' ');
   return isMadeBy({ schema, rows: JSON.parse(parts) as Fingerprint['rows'] }, found);
 };
 

@@ -46,7 +46,7 @@ export type Answer = {
   readonly description: string;
   /**
    * A list also comes as HAL, with links to the pages around it; lines come as they are read, without an
-   * entity tag. An order is an operator command, no write to an item.
+   * entity tag. `order` is an operator command, no write to an item; contracts record it by this name.
    */
   readonly kind: 'item' | 'list' | 'lines' | 'written' | 'order' | 'nothing';
   /** Of the item, or of each item of the list. */

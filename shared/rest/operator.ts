@@ -21,21 +21,22 @@ const OperationsStatus = z
     at: timestamp,
     log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
     readModel: z.strictObject({
-      cursor: cursor.meta({ description: 'The read model.' }),
+      cursor: cursor.meta({ description: 'The last event that the read model has applied.' }),
       behindSeconds: seconds.meta({
-        description:
-          'How long the oldest event that it has not yet has been in the log; null where nobody can say.',
+        description: 'The age of the oldest event that it has not applied yet; null if it is unknown.',
       }),
-      parked: count.meta({ description: 'Items that cannot be read, because of one of their events.' }),
-      skipped: count.meta({ description: 'Events that operators have skipped.' }),
+      parked: count.meta({
+        description: 'Number of items that cannot be read because of one of their events.',
+      }),
+      skipped: count.meta({ description: 'Number of events that operators have skipped.' }),
       bytes: count,
-      isOfThisRelease: z
-        .boolean()
-        .meta({ description: 'Whether its tables are those of the projector; a rebuild makes them so.' }),
+      isOfThisRelease: z.boolean().meta({
+        description: 'Whether its tables match the release of the projector. If not, a rebuild is necessary.',
+      }),
       rebuild: z
         .strictObject({ cursor })
         .nullable()
-        .meta({ description: 'How far a rebuild is that is under way.' }),
+        .meta({ description: 'Progress of a running rebuild; null if none runs.' }),
     }),
     followers: z
       .array(
@@ -43,38 +44,37 @@ const OperationsStatus = z
           name: z.string().meta({ examples: ['process-manager'] }),
           cursor: cursor
             .nullable()
-            .meta({ description: 'How far it is; null where it followed another log.' }),
+            .meta({ description: 'Its checkpoint; null if that belongs to another log.' }),
           behindSeconds: seconds,
-          isRunning: z.boolean().meta({ description: 'Whether some process has it in hand.' }),
+          isRunning: z.boolean().meta({ description: 'Whether a process runs it at the moment.' }),
         }),
       )
-      .meta({ description: 'All that ever followed the log here, by name.' }),
+      .meta({ description: 'Every follower that this installation has had, by name.' }),
     consequences: z
       .strictObject({
-        parked: count.meta({ description: 'Those that are retried.' }),
-        skipped: count.meta({ description: 'Those that an operator has left as they are.' }),
+        parked: count.meta({ description: 'Number of consequences that are retried.' }),
+        skipped: count.meta({ description: 'Number of consequences that operators have skipped.' }),
         oldestSeconds: seconds.meta({
-          description:
-            'How long the oldest of those that are retried has been parked; null if there is none.',
+          description: 'How long the oldest retried one has been parked; null if there is none.',
         }),
       })
       .meta({
-        description:
-          'Consequences of events that failed: ends of children and webhooks, erasures, and reactions.',
+        description: 'Failed consequences of events: ends of children and webhooks, erasures, and reactions.',
       }),
     webhooks: z.strictObject({
       endpoints: count,
       enabled: count,
       due: count.meta({
-        description: 'Deliveries that wait for their first or next attempt, up to 100,000.',
+        description: 'Number of deliveries that wait for their first or next attempt; counted up to 100,000.',
       }),
-      dead: count.meta({ description: 'Deliveries that were given up, up to 100,000.' }),
+      dead: count.meta({ description: 'Number of dead letters; counted up to 100,000.' }),
       failing: count.meta({
-        description: 'Webhooks whose last attempt failed, those that were disabled for it included.',
+        description:
+          'Number of webhooks whose last attempt failed, including those that were disabled for it.',
       }),
       failingSince: timestamp
         .nullable()
-        .meta({ description: 'When the first of them began to fail; null if none fails.' }),
+        .meta({ description: 'When the first of these webhooks started to fail; null if none fails.' }),
     }),
     _links: Links,
   })
@@ -83,21 +83,23 @@ export type OperationsStatus = Readonly<z.infer<typeof OperationsStatus>>;
 
 const OperationsSamples = z
   .strictObject({
-    everySeconds: z.int().positive().meta({ description: 'How far apart they are.' }),
+    everySeconds: z.int().positive().meta({ description: 'Interval between two samples.' }),
     samples: z.array(
       z.strictObject({
         at: timestamp,
         events: count.meta({
-          description: 'How many events there were, as the chain of hashes counts them.',
+          description: 'Number of events in the hash chain.',
         }),
-        followers: z.record(z.string(), seconds).meta({ description: 'How many seconds each was behind.' }),
+        followers: z
+          .record(z.string(), seconds)
+          .meta({ description: 'The lag of each follower in seconds.' }),
         parked: count,
         due: count,
         dead: count,
         deliveredPerSecond: z
           .number()
           .nonnegative()
-          .meta({ description: 'Deliveries to webhooks that arrived.' }),
+          .meta({ description: 'Successful deliveries to webhooks per second.' }),
       }),
     ),
   })
@@ -107,10 +109,12 @@ export type OperationsSamples = Readonly<z.infer<typeof OperationsSamples>>;
 const ParkedItem = z
   .strictObject({
     stream,
-    version: version.meta({ description: 'Of the event that parks it.' }),
+    version: version.meta({ description: 'The version of the event that parks it.' }),
     type: z.string().meta({ examples: ['user.updated'] }),
-    cursor: cursor.meta({ description: 'The place of that event in the log.' }),
-    reason: z.string().meta({ description: 'Names fields and rules, and nothing of what is in them.' }),
+    cursor: cursor.meta({ description: 'The position of that event in the log.' }),
+    reason: z.string().meta({
+      description: 'Why the event cannot be applied. Names fields and rules, but contains no values.',
+    }),
     since: timestamp,
     _links: Links,
   })
@@ -121,22 +125,24 @@ const ParkedConsequence = z
   .strictObject({
     task: z.enum(['end', 'erase', 'run', 'react']).meta({
       description:
-        '`end`: a child whose parent is gone. `erase`: a user who was deleted. `run`: a command of a reaction. `react`: code that reacts to an event.',
+        '`end`: the end of a child whose parent has ended. `erase`: the erasure of a deleted user. `run`: a command of a reaction. `react`: code that reacts to an event.',
     }),
     name: z
       .string()
       .exactOptional()
-      .meta({ description: 'Of a reaction: by which reference to which event, or the name of the event.' }),
+      .meta({ description: 'For reactions: the reference and the event, or the name of the event.' }),
     stream: z.string().meta({
-      description: 'Of the child, the user, or the aggregate that reacts.',
+      description: 'The stream of the child, of the user, or of the aggregate that reacts.',
       examples: ['webhook-6001'],
     }),
-    cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
+    cause: z.uuid().meta({ description: 'The id of the event that caused it.' }),
     reason: z.string().meta({ description: 'Why the last attempt failed.' }),
     attempts: count,
     since: timestamp,
-    nextAt: timestamp.nullable().meta({ description: 'When it is retried; null if it is skipped.' }),
-    skippedAt: timestamp.nullable().meta({ description: 'When an operator left it as it is.' }),
+    nextAt: timestamp.nullable().meta({ description: 'Time of the next retry; null if it is skipped.' }),
+    skippedAt: timestamp
+      .nullable()
+      .meta({ description: 'When an operator skipped it; null if it is retried.' }),
     _links: Links,
   })
   .meta({ id: 'ParkedConsequence' });
@@ -144,51 +150,55 @@ export type ParkedConsequence = Readonly<z.infer<typeof ParkedConsequence>>;
 
 const RunningTimer = z
   .strictObject({
-    stream: z.string().meta({ description: 'Of the aggregate.', examples: ['claim-8001'] }),
-    name: z.string().meta({ description: 'As the domain declares it.', examples: ['remind'] }),
+    stream: z.string().meta({ description: 'The stream of the aggregate.', examples: ['claim-8001'] }),
+    name: z.string().meta({ description: 'The name of the timer in the domain.', examples: ['remind'] }),
     cause: z.uuid().meta({ description: 'The id of the event that started it.' }),
     dueAt: timestamp.nullable().meta({ description: 'When it runs out; null while it is paused.' }),
     leftSeconds: z
       .number()
       .min(0)
       .nullable()
-      .meta({ description: 'The time that remains, while it is paused.' }),
+      .meta({ description: 'Remaining seconds while it is paused; otherwise null.' }),
     _links: Links,
   })
   .meta({ id: 'RunningTimer' });
 export type RunningTimer = Readonly<z.infer<typeof RunningTimer>>;
 
-const Order = z
+const OperatorCommand = z
   .strictObject({
     id: z.uuid(),
     kind: z.enum(['retry', 'release', 'verify']),
-    stream: stream.exactOptional().meta({ description: 'Of `retry` and `release`.' }),
-    version: version.exactOptional().meta({ description: 'Of `release`: the event that is to be left out.' }),
+    stream: stream.exactOptional().meta({ description: 'For `retry` and `release`: the parked item.' }),
+    version: version
+      .exactOptional()
+      .meta({ description: 'For `release`: the version of the event to skip.' }),
     by: actor.meta({ description: 'The user who requested it.' }),
     requestedAt: timestamp,
     startedAt: timestamp.nullable(),
     finishedAt: timestamp.nullable(),
     state: z.enum(['waiting', 'running', 'done', 'failed']).meta({
       description:
-        '`failed` where the item stays parked, or it could not be carried out; a verification that finds differences is `done`.',
+        '`failed` if the item stays parked, or the command could not be executed. A verification that finds differences is `done`.',
     }),
     outcome: z.string().nullable().meta({ description: 'The result in words, after it has finished.' }),
     progress: z.strictObject({ done: count, of: count.nullable() }).exactOptional().meta({
-      description: 'How far a verification has read the log: events, on EventStoreDB bytes of its log.',
+      description:
+        'Progress of a verification through the log: in events, or in bytes of the log with EventStoreDB.',
     }),
     report: report.exactOptional().meta({
       description:
-        'Of a verification that is done, where the order is read alone: what `annals audit verify --json` prints.',
+        'The report of a finished verification, as `annals audit verify --json` prints it. Lists of operator commands do not have it.',
     }),
     _links: Links,
   })
   .meta({ id: 'Order' });
-export type Order = z.infer<typeof Order>;
+export type OperatorCommand = z.infer<typeof OperatorCommand>;
 
 export const NewRelease = z
   .strictObject({
     version: version.meta({
-      description: 'The version that the item is parked at: it may be another by now.',
+      description:
+        'The version at which the item is parked. The request is refused if it is parked at another one by now.',
     }),
   })
   .meta({ id: 'NewRelease' });
@@ -202,7 +212,7 @@ const ordered = {
     status: 202,
     description: 'The command runs after the response: `Location` has its progress.',
     kind: 'order',
-    schema: Order,
+    schema: OperatorCommand,
     location: { rel: 'self', path: '/operations/orders/{orderId}' },
   },
 } as const;
@@ -214,7 +224,7 @@ export const OPERATOR_OPERATIONS = {
     summary: 'System status (administrators)',
     answer: {
       status: 200,
-      description: 'How far everything is that follows the log.',
+      description: 'The position of everything that follows the log.',
       kind: 'item',
       schema: OperationsStatus,
     },
@@ -223,10 +233,12 @@ export const OPERATOR_OPERATIONS = {
     ...read,
     path: '/operations/samples',
     summary: 'System status of the last day (administrators)',
-    query: z.strictObject({ since: instant.optional().meta({ description: 'Only what was noted later.' }) }),
+    query: z.strictObject({
+      since: instant.optional().meta({ description: 'Only samples after this time.' }),
+    }),
     answer: {
       status: 200,
-      description: 'Every ten seconds, or less often: at most 720.',
+      description: 'Samples every ten seconds or less often, at most 720.',
       kind: 'item',
       schema: OperationsSamples,
     },
@@ -238,7 +250,7 @@ export const OPERATOR_OPERATIONS = {
     query: z.strictObject(PAGE),
     answer: {
       status: 200,
-      description: 'A page of items, by the place of that event, the latest first.',
+      description: 'A page of items, by the position of the event that parks them, the latest first.',
       kind: 'list',
       schema: ParkedItem,
     },
@@ -276,14 +288,14 @@ export const OPERATOR_OPERATIONS = {
       status: 200,
       description: 'A page of operator commands, without their reports.',
       kind: 'list',
-      schema: Order,
+      schema: OperatorCommand,
     },
   },
   getOrder: {
     ...read,
     path: '/operations/orders/{orderId}',
     summary: 'The result of an operator command (administrators)',
-    answer: { status: 200, description: 'The order.', kind: 'item', schema: Order },
+    answer: { status: 200, description: 'The operator command.', kind: 'item', schema: OperatorCommand },
   },
   retryParkedItem: {
     ...ordered,

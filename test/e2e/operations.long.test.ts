@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
-import type { Order } from '#shared/rest/operator.ts';
+import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
@@ -48,7 +48,7 @@ const give = async (path: string, body?: object, key?: string) => {
 
 const finished = (location: string) =>
   until(
-    () => get<Order>(location),
+    () => get<OperatorCommand>(location),
     ({ finishedAt }) => finishedAt !== null,
     60_000,
   );
@@ -103,7 +103,7 @@ test('a parked item is shown, retried, and skipped; then everything is proven', 
     state: 'done',
     report: { outcome: 'proven', leftOut: { total: 1 } },
   });
-  expect((await get<Order[]>('/operations/orders')).map(({ kind }) => kind)).toEqual([
+  expect((await get<OperatorCommand[]>('/operations/orders')).map(({ kind }) => kind)).toEqual([
     'verify',
     'release',
     'retry',

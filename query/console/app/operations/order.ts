@@ -1,5 +1,5 @@
 import { countText } from '#shared/format.ts';
-import type { Order } from '#shared/rest/operator.ts';
+import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { useAsked, useEvery } from '../asking.ts';
 import { html } from '../html.ts';
 import { Actor } from '../names.ts';
@@ -17,18 +17,18 @@ export const OrderPage = ({ place: { parameters } }: { readonly place: Place }) 
   return html`
     <p class="back"><a href="/console/orders">All orders</a></p>
     <${Heading} title=${asked.body === undefined ? 'Order' : titleOf(asked.body)} />
-    <${Whole} asked=${asked} show=${(order: Order) => html`<${Facts} order=${order} />`} />`;
+    <${Whole} asked=${asked} show=${(order: OperatorCommand) => html`<${Facts} order=${order} />`} />`;
 };
 
 /** A finished command no longer changes. */
 const useFinishing = (path: string) => {
-  const first = useAsked<Order>(path);
+  const first = useAsked<OperatorCommand>(path);
   const isOpen = first.body !== undefined && first.body.finishedAt === null;
   useEvery(isOpen ? EVERY_MS : undefined, first.reload);
   return first;
 };
 
-const Facts = ({ order }: { readonly order: Order }) => {
+const Facts = ({ order }: { readonly order: OperatorCommand }) => {
   const { outcome, by, requestedAt, startedAt, finishedAt, report, state } = order;
   return html`
     <p role="status"><${OrderState} order=${order} /> ${outcome ?? ''}</p>
@@ -43,10 +43,10 @@ const Facts = ({ order }: { readonly order: Order }) => {
     ${state === 'failed' && order.stream && html`<p><a href="/console/parked">Back to what is parked</a></p>`}`;
 };
 
-type Report = NonNullable<Order['report']>;
+type Report = NonNullable<OperatorCommand['report']>;
 
 /** The progress of a verification; indeterminate if the total is unknown. */
-const Progress = ({ order: { state, progress } }: { readonly order: Order }) => {
+const Progress = ({ order: { state, progress } }: { readonly order: OperatorCommand }) => {
   if (state !== 'running' && state !== 'waiting') return null;
   if (progress === undefined)
     return html`<p role="status">${state === 'waiting' ? 'It waits to be taken up.' : 'It is under way.'}</p><progress aria-label="Under way"></progress>`;

@@ -1,4 +1,4 @@
-import type { Order } from '#shared/rest/operator.ts';
+import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { usePages } from '../asking.ts';
 import { html } from '../html.ts';
 import { Actor, Subject } from '../names.ts';
@@ -7,7 +7,7 @@ import { Time } from '../time.ts';
 
 const EVERY_MS = 5_000;
 
-export const titleOf = ({ kind, stream, version }: Order): string => {
+export const titleOf = ({ kind, stream, version }: OperatorCommand): string => {
   switch (kind) {
     case 'retry':
       return `Retry ${stream}`;
@@ -19,7 +19,7 @@ export const titleOf = ({ kind, stream, version }: Order): string => {
 };
 
 /** A completed verification may have found differences. */
-export const OrderState = ({ order: { state, report } }: { readonly order: Order }) => {
+export const OrderState = ({ order: { state, report } }: { readonly order: OperatorCommand }) => {
   if (report?.outcome === 'different') return html`<${Badge} tone="bad">differences<//>`;
   const tone = { waiting: 'plain', running: 'warn', done: 'good', failed: 'bad' }[state];
   return html`<${Badge} tone=${tone}>${state}<//>`;
@@ -27,26 +27,33 @@ export const OrderState = ({ order: { state, report } }: { readonly order: Order
 
 /** The commands of operators. */
 export const Orders = () => {
-  const pages = usePages<Order>('/operations/orders', EVERY_MS);
+  const pages = usePages<OperatorCommand>('/operations/orders', EVERY_MS);
   return html`
     <${Heading} title="Orders" />
     <${Listing}
       pages=${pages}
       caption="Orders, the latest first"
-      keyOf=${({ id }: Order) => id}
+      keyOf=${({ id }: OperatorCommand) => id}
       empty=${html`<p>Nobody has asked for anything yet. A retry, a release or a verification stands here once it was ordered, with what came of it.</p>`}
       columns=${[
         {
           label: 'Order',
-          cell: (order: Order) => html`<a href=${`/console/orders/${order.id}`}>${titleOf(order)}</a>`,
+          cell: (order: OperatorCommand) =>
+            html`<a href=${`/console/orders/${order.id}`}>${titleOf(order)}</a>`,
         },
-        { label: 'State', cell: (order: Order) => html`<${OrderState} order=${order} />` },
-        { label: 'Outcome', cell: ({ outcome }: Order) => outcome ?? html`<span class="soft">–</span>` },
-        { label: 'By', cell: ({ by }: Order) => html`<${Actor} actor=${by} />` },
-        { label: 'Asked for', cell: ({ requestedAt }: Order) => html`<${Time} at=${requestedAt} clock />` },
+        { label: 'State', cell: (order: OperatorCommand) => html`<${OrderState} order=${order} />` },
+        {
+          label: 'Outcome',
+          cell: ({ outcome }: OperatorCommand) => outcome ?? html`<span class="soft">–</span>`,
+        },
+        { label: 'By', cell: ({ by }: OperatorCommand) => html`<${Actor} actor=${by} />` },
+        {
+          label: 'Asked for',
+          cell: ({ requestedAt }: OperatorCommand) => html`<${Time} at=${requestedAt} clock />`,
+        },
       ]}
     />`;
 };
 
-export const Item = ({ order: { stream } }: { readonly order: Order }) =>
+export const Item = ({ order: { stream } }: { readonly order: OperatorCommand }) =>
   stream === undefined ? null : html`<${Subject} subject=${stream} />`;

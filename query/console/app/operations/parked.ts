@@ -1,5 +1,5 @@
 import { countText, spanText } from '#shared/format.ts';
-import type { Order, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
+import type { OperatorCommand, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
 import { useApi, usePages } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
@@ -98,7 +98,7 @@ const Timers = () => {
 const Actions = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
   const api = useApi();
   const order = async (href: string, body?: object) =>
-    go(`/console/orders/${(await api.post<Order>(href, body)).body.id}`);
+    go(`/console/orders/${(await api.post<OperatorCommand>(href, body)).body.id}`);
   const { retry, release } = _links;
   if (retry === undefined && release === undefined) return html`<span class="soft">–</span>`;
   return html`<div class="tools">

@@ -1,6 +1,6 @@
 import { countText, plural } from '#shared/format.ts';
 import type { AuditHead, AuditStatus } from '#shared/rest/audit.ts';
-import type { Order } from '#shared/rest/operator.ts';
+import type { OperatorCommand } from '#shared/rest/operator.ts';
 import { useApi, useAsked, usePages } from '../asking.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
@@ -15,7 +15,8 @@ export const Proof = () => {
   const api = useApi();
   const status = useAsked<AuditStatus>('/audit/status', EVERY_MS);
   const heads = usePages<AuditHead>('/audit/heads');
-  const verify = async () => go(`/console/orders/${(await api.post<Order>('/audit/verifications')).body.id}`);
+  const verify = async () =>
+    go(`/console/orders/${(await api.post<OperatorCommand>('/audit/verifications')).body.id}`);
   return html`
     <${Heading} title="Proof"><${Act} kind="primary" act=${verify}>Verify everything<//><//>
     <p>Every event has its place in a chain of hashes, whose heads are signed and kept outside the database. In the background all is verified in rounds; <strong>Verify

@@ -3,10 +3,14 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { startCarryingOut } from '#shared/operations/carry-out.ts';
+import { startExecuting } from '#shared/operations/execute-operator-commands.ts';
 import { recordFingerprint } from '#shared/operations/installation-state.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
-import { finishOrder, type Outcome, type TakenOrder } from '#shared/operations/orders.ts';
+import {
+  finishOperatorCommand,
+  type Outcome,
+  type TakenOperatorCommand,
+} from '#shared/operations/operator-commands.ts';
 import type { Log } from '#shared/process/log.ts';
 import { readDefinition } from '#shared/projection/definition.ts';
 import { type Mending, type RecordMended, retry } from '#shared/projection/retry.ts';
@@ -14,7 +18,7 @@ import { skipParked } from '#shared/projection/skip-parked.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 
-type OrderDependencies = {
+type Dependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
@@ -23,23 +27,23 @@ type OrderDependencies = {
 };
 
 /** Executes operator commands from the console, like those of the command line. */
-export const startProjectionOrders = async ({
+export const startProjectionCommands = async ({
   domain,
   pool,
   eventLog,
   keys,
   log,
-}: OrderDependencies): Promise<AsyncDisposable> => {
+}: Dependencies): Promise<AsyncDisposable> => {
   await migrateOperations(pool);
   const tables = tablesOf(domain);
   await recordFingerprint(pool, (await readDefinition(tables)).fingerprint);
   const mending: Mending = { pool, eventLog, codec: createCodec({ keys, domain }), tables };
-  return startCarryingOut({
+  return startExecuting({
     name: 'operations-projection',
     pool,
     log,
     kinds: ['retry', 'release'],
-    carryOut: async (order) => retryOrSkip(mending, order),
+    execute: async (command) => retryOrSkip(mending, command),
   });
 };
 
@@ -47,18 +51,18 @@ export const startProjectionOrders = async ({
  * The result is recorded in the same transaction: if the process dies, the command either has run and is
  * recorded, or starts again.
  */
-const retryOrSkip = async (mending: Mending, order: TakenOrder): Promise<void> => {
-  const { kind, stream, version } = order;
-  if (stream === null) throw new Error(`the order ${order.id} names no stream`);
+const retryOrSkip = async (mending: Mending, command: TakenOperatorCommand): Promise<void> => {
+  const { kind, stream, version } = command;
+  if (stream === null) throw new Error(`the operator command ${command.id} names no stream`);
   const record: RecordMended = (connection, parked) =>
-    finishOrder(connection, order, outcomeOf(order, parked));
+    finishOperatorCommand(connection, command, outcomeOf(command, parked));
   if (kind === 'retry') await retry(mending, stream, record);
   else if (version !== null) await skipParked(mending, { stream, version }, record);
-  else throw new Error(`the order ${order.id} names no version`);
+  else throw new Error(`the operator command ${command.id} names no version`);
 };
 
-const outcomeOf = ({ kind, stream, version }: TakenOrder, parked: Parked | undefined): Outcome => {
-  const left = kind === 'release' ? `Version ${version} of ${stream} is left out for good. ` : '';
+const outcomeOf = ({ kind, stream, version }: TakenOperatorCommand, parked: Parked | undefined): Outcome => {
+  const left = kind === 'release' ? `Version ${version} of ${stream} was skipped permanently. ` : '';
   if (!parked) return { state: 'done', outcome: `${left}${stream} is in the read model again.` };
   const { version: at, type, reason } = parked;
   // A skipped event stays skipped.

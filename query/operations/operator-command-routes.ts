@@ -7,7 +7,12 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { readJsonBody } from '#shared/http/json-body.ts';
 import { parseInput } from '#shared/http/parse-input.ts';
 import { requestIdOf } from '#shared/http/request-context.ts';
-import { type Asking, askFor, findOrder, type NewOrder } from '#shared/operations/orders.ts';
+import {
+  findOperatorCommand,
+  type NewOperatorCommand,
+  type OperatorRequest,
+  requestOperatorCommand,
+} from '#shared/operations/operator-commands.ts';
 import { actorOf, authorize } from '#shared/policy.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -18,22 +23,22 @@ import { NewRelease, OPERATOR_OPERATIONS } from '#shared/rest/operator.ts';
 import { idempotencyKeyOf } from '#shared/rest/writes/context.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';
 import { readFailureOf } from '../statement.ts';
-import { representOrder } from './representation.ts';
+import { representOperatorCommand } from './representation.ts';
 
-type OrderDependencies = { readonly pool: Pool; readonly bodyBytesMax: number };
+type Dependencies = { readonly pool: Pool; readonly bodyBytesMax: number };
 
 const { retryParkedItem: RETRY, releaseParkedItem: RELEASE, verifyLog: VERIFY } = OPERATOR_OPERATIONS;
 
 /** Records operator commands; the roles concerned execute them. */
-export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router => {
-  const put = async (request: Request, response: Response, order: NewOrder): Promise<void> => {
-    const id = await askFor(pool, order, askingOf(request, order), (connection) =>
-      demandParked(connection, order),
-    ).catch(tellFailure);
-    const asked = await findOrder(pool, id);
+export const operatorCommandRoutes = ({ pool, bodyBytesMax }: Dependencies): Router => {
+  const put = async (request: Request, response: Response, command: NewOperatorCommand): Promise<void> => {
+    const id = await requestOperatorCommand(pool, command, requestOf(request, command), (connection) =>
+      demandParked(connection, command),
+    ).catch(throwReadFailure);
+    const asked = await findOperatorCommand(pool, id);
     if (asked === undefined) throw new Error(`the command ${id} was recorded and is missing`);
     response.status(202).set('Cache-Control', 'no-store').location(`/operations/orders/${id}`);
-    response.type(mediaTypeFor(request)).send(JSON.stringify(representOrder(asked)));
+    response.type(mediaTypeFor(request)).send(JSON.stringify(representOperatorCommand(asked)));
   };
   return Router()
     .post(routeOf(RETRY), demandAdmission(RETRY), demandOperator, async (request, response) =>
@@ -68,7 +73,10 @@ const demandOperator = (request: Request, _response: Response, next: () => void)
 };
 
 /** Refuses early; the role that executes the command checks again. */
-const demandParked = async (connection: Connection, { kind, stream, version }: NewOrder): Promise<void> => {
+const demandParked = async (
+  connection: Connection,
+  { kind, stream, version }: NewOperatorCommand,
+): Promise<void> => {
   if (stream === undefined) return;
   const parked = await findParked(connection, stream);
   if (!parked) throw new Rejection('not_parked');
@@ -76,7 +84,7 @@ const demandParked = async (connection: Connection, { kind, stream, version }: N
     throw new Rejection('parked_at_other_version', { version: parked.version });
 };
 
-const askingOf = (request: Request, order: NewOrder): Asking => {
+const requestOf = (request: Request, command: NewOperatorCommand): OperatorRequest => {
   const caller = callerOf(request);
   const by = actorOf(caller);
   const client = caller.kind === 'user' ? caller.client : null;
@@ -90,10 +98,13 @@ const askingOf = (request: Request, order: NewOrder): Asking => {
     key:
       key === undefined
         ? undefined
-        : { digest: digest([by, client, key]), content: digest([order.kind, order.stream, order.version]) },
+        : {
+            digest: digest([by, client, key]),
+            content: digest([command.kind, command.stream, command.version]),
+          },
   };
 };
 
-const tellFailure = (cause: unknown): never => {
+const throwReadFailure = (cause: unknown): never => {
   throw readFailureOf(cause);
 };

@@ -5,13 +5,17 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { UserId } from '#shared/brands.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
-import { askFor, findOrder, type Order } from '#shared/operations/orders.ts';
+import {
+  findOperatorCommand,
+  type OperatorCommand,
+  requestOperatorCommand,
+} from '#shared/operations/operator-commands.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 import { inTheDatabase } from '../test/engines/log-engines.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
 import { until } from '../testing/until.ts';
-import { startVerificationOrders } from './service.ts';
+import { startVerificationCommands } from './service.ts';
 
 let world: RebuildWorld;
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
@@ -29,40 +33,47 @@ afterAll(async () => {
 });
 
 const start = () =>
-  startVerificationOrders({ ...world.side, settings: { dir: folder.path }, log: pino({ level: 'silent' }) });
+  startVerificationCommands({
+    ...world.side,
+    settings: { dir: folder.path },
+    log: pino({ level: 'silent' }),
+  });
 
 const ask = () =>
-  askFor(
+  requestOperatorCommand(
     world.side.pool,
     { kind: 'verify' },
     { by: 'user:1', client: null, request: randomUUID(), key: undefined },
     async () => {},
   );
 
-const isIn = (id: string, isIt: (order: Order | undefined) => boolean) =>
-  until(() => findOrder(world.side.pool, id), isIt);
-const reportOf = (order: { readonly report: string | null } | undefined) =>
-  reportSchema.parse(JSON.parse(order?.report ?? 'null'));
+const isIn = (id: string, isIt: (command: OperatorCommand | undefined) => boolean) =>
+  until(() => findOperatorCommand(world.side.pool, id), isIt);
+const reportOf = (command: { readonly report: string | null } | undefined) =>
+  reportSchema.parse(JSON.parse(command?.report ?? 'null'));
 
 test('a verification whose process stopped starts again in the next', async () => {
   const id = await ask();
   {
     await using _first = await start();
-    await isIn(id, (order) => order?.state !== 'waiting');
+    await isIn(id, (command) => command?.state !== 'waiting');
   }
   await using _second = await start();
-  const order = await isIn(id, (seen) => seen?.finishedAt != null);
-  expect(order).toMatchObject({ state: 'done', outcome: expect.stringMatching(/^Proven, up to position /) });
-  expect(reportOf(order)).toMatchObject({ outcome: 'proven', readModel: { isComparedWithLive: true } });
-  expect(order?.done).toBe(order?.of);
+  const command = await isIn(id, (seen) => seen?.finishedAt != null);
+  expect(command).toMatchObject({
+    state: 'done',
+    outcome: expect.stringMatching(/^Proven, up to position /),
+  });
+  expect(reportOf(command)).toMatchObject({ outcome: 'proven', readModel: { isComparedWithLive: true } });
+  expect(command?.done).toBe(command?.of);
 });
 
 test('the report contains differences, and nothing personal', async () => {
   await world.side.pool.query(`update read_model.users set name = 'Mallory', role = 'admin'`);
   const id = await ask();
   await using _orders = await start();
-  const order = await isIn(id, (seen) => seen?.finishedAt != null);
-  expect(order).toMatchObject({ state: 'done', outcome: expect.stringMatching(/^NOT PROVEN/) });
-  expect(reportOf(order).findings.byKind).toHaveProperty('row_different');
-  expect(order?.report).not.toContain('Mallory');
+  const command = await isIn(id, (seen) => seen?.finishedAt != null);
+  expect(command).toMatchObject({ state: 'done', outcome: expect.stringMatching(/^NOT PROVEN/) });
+  expect(reportOf(command).findings.byKind).toHaveProperty('row_different');
+  expect(command?.report).not.toContain('Mallory');
 });

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import {
-  askFor,
-  findOrder,
-  finishOrder,
-  LostOrder,
-  type NewOrder,
-  takeOrder,
-} from '#shared/operations/orders.ts';
+  findOperatorCommand,
+  finishOperatorCommand,
+  LostOperatorCommand,
+  type NewOperatorCommand,
+  requestOperatorCommand,
+  takeOperatorCommand,
+} from '#shared/operations/operator-commands.ts';
 import { retry } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../test/engines/command-side.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
-import { startProjectionOrders } from './carry-out-orders.ts';
+import { startProjectionCommands } from './operator-commands.ts';
 
 let world: CommandWorld;
 let side: CommandSide;
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const KINDS = ['retry', 'release'] as const;
-const start = () => startProjectionOrders({ ...side, log: pino({ level: 'silent' }) });
+const start = () => startProjectionCommands({ ...side, log: pino({ level: 'silent' }) });
 
 const parkedArticle = async (): Promise<StreamName> => {
   const stream = `article-${await draftArticle(side, author)}` as StreamName;
@@ -58,18 +58,18 @@ const mend = (stream: StreamName) =>
     [stream],
   );
 
-const ask = (order: NewOrder) =>
-  askFor(
+const ask = (command: NewOperatorCommand) =>
+  requestOperatorCommand(
     side.pool,
-    order,
+    command,
     { by: 'user:1', client: 'console', request: randomUUID(), key: undefined },
     async () => {},
   );
 
 const finished = (id: string) =>
   until(
-    () => findOrder(side.pool, id),
-    (order) => order?.finishedAt != null,
+    () => findOperatorCommand(side.pool, id),
+    (command) => command?.finishedAt != null,
   );
 
 test('an operator command reports that the item is unparked, or why it stays parked', async () => {
@@ -97,15 +97,15 @@ test('a command of a process that died starts again, and a late result of that p
   const stream = await parkedArticle();
   await mend(stream);
   const id = await ask({ kind: 'retry', stream });
-  const left = await takeOrder(side.pool, KINDS);
+  const left = await takeOperatorCommand(side.pool, KINDS);
   expect(left).toMatchObject({ id, attempt: 1 });
-  const again = await takeOrder(side.pool, KINDS);
-  if (!left || !again) throw new Error('the order was not taken up');
+  const again = await takeOperatorCommand(side.pool, KINDS);
+  if (!left || !again) throw new Error('the command was not taken up');
   // The paused process resumes: its work is rolled back, because it cannot record the result.
   const late = retry({ ...side }, stream, (connection) =>
-    finishOrder(connection, left, { state: 'done', outcome: 'Too late.' }),
+    finishOperatorCommand(connection, left, { state: 'done', outcome: 'Too late.' }),
   );
-  await expect(late).rejects.toThrow(LostOrder);
+  await expect(late).rejects.toThrow(LostOperatorCommand);
   expect(await findParked(side.pool, stream)).toBeDefined();
   await using _orders = await start();
   expect(await finished(id)).toMatchObject({
@@ -119,9 +119,9 @@ test('a command that never completes does not block the others', async () => {
   const stream = await parkedArticle();
   const id = await ask({ kind: 'retry', stream });
   for (let attempt = 1; attempt <= 5; attempt += 1)
-    expect(await takeOrder(side.pool, KINDS)).toMatchObject({ id, attempt });
-  expect(await takeOrder(side.pool, KINDS)).toBeUndefined();
-  expect(await findOrder(side.pool, id)).toMatchObject({
+    expect(await takeOperatorCommand(side.pool, KINDS)).toMatchObject({ id, attempt });
+  expect(await takeOperatorCommand(side.pool, KINDS)).toBeUndefined();
+  expect(await findOperatorCommand(side.pool, id)).toMatchObject({
     state: 'failed',
     outcome: expect.stringContaining('5 times'),
   });

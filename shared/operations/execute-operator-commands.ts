@@ -5,42 +5,42 @@ import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { migrateOperations } from './migrate.ts';
 import {
-  dropOldOrders,
-  finishOrder,
-  LostOrder,
-  type OrderKind,
-  type TakenOrder,
-  takeOrder,
-} from './orders.ts';
+  dropOldOperatorCommands,
+  finishOperatorCommand,
+  LostOperatorCommand,
+  type OperatorCommandKind,
+  type TakenOperatorCommand,
+  takeOperatorCommand,
+} from './operator-commands.ts';
 
-export type OrderTaker = {
+export type OperatorCommandExecutor = {
   /** Of the lease: one process at a time carries these kinds out. */
   readonly name: string;
   readonly pool: Pool;
   readonly log: Log;
-  readonly kinds: readonly OrderKind[];
+  readonly kinds: readonly OperatorCommandKind[];
   /**
    * Carries out an operator command and records the outcome. A refusal is recorded for it; after any other
    * failure the command starts over. It stops when the signal aborts, and another process starts over.
    */
-  carryOut(order: TakenOrder, signal: AbortSignal): Promise<void>;
+  execute(command: TakenOperatorCommand, signal: AbortSignal): Promise<void>;
 };
 
 /** The maximum time before a command begins. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Carries out operator commands, one after the other, in one process at a time. */
-export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposable> => {
-  const { name, pool, log, kinds } = taker;
+export const startExecuting = async (executor: OperatorCommandExecutor): Promise<AsyncDisposable> => {
+  const { name, pool, log, kinds } = executor;
   await migrateLeases(pool);
   await migrateOperations(pool);
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'An operator command failed, and starts over.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
-    await dropOldOrders(pool);
+    await dropOldOperatorCommands(pool);
     while (!signal.aborted) {
-      const order = await takeOrder(pool, kinds);
-      if (order) await carryOutOne(taker, order, signal);
+      const command = await takeOperatorCommand(pool, kinds);
+      if (command) await executeOne(executor, command, signal);
       else await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
     }
   };
@@ -53,17 +53,17 @@ export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposab
   };
 };
 
-const carryOutOne = async (
-  { pool, log, carryOut }: OrderTaker,
-  order: TakenOrder,
+const executeOne = async (
+  { pool, log, execute }: OperatorCommandExecutor,
+  command: TakenOperatorCommand,
   signal: AbortSignal,
 ): Promise<void> => {
-  log.info({ order }, 'An operator command starts.');
+  log.info({ command }, 'An operator command starts.');
   try {
-    await carryOut(order, signal);
+    await execute(command, signal);
   } catch (error) {
-    if (signal.aborted || error instanceof LostOrder) return;
+    if (signal.aborted || error instanceof LostOperatorCommand) return;
     if (!(error instanceof StartRefused)) throw error;
-    await finishOrder(pool, order, { state: 'failed', outcome: error.message });
+    await finishOperatorCommand(pool, command, { state: 'failed', outcome: error.message });
   }
 };

@@ -4,20 +4,20 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Rejection } from '#shared/rejection.ts';
 
-export type OrderKind = 'retry' | 'release' | 'verify';
-type OrderState = 'waiting' | 'running' | 'done' | 'failed';
+export type OperatorCommandKind = 'retry' | 'release' | 'verify';
+type OperatorCommandState = 'waiting' | 'running' | 'done' | 'failed';
 
 /** An operator command, and its outcome. */
-export type Order = {
+export type OperatorCommand = {
   readonly id: string;
-  readonly kind: OrderKind;
+  readonly kind: OperatorCommandKind;
   readonly stream: StreamName | null;
   readonly version: Version | null;
   readonly by: string;
   readonly requestedAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
-  readonly state: OrderState;
+  readonly state: OperatorCommandState;
   /** In words, once it is finished. */
   readonly outcome: string | null;
   readonly done: number | null;
@@ -28,7 +28,7 @@ export type Order = {
  * A command held by one process: a later holder has a higher attempt, after which this one records nothing
  * more.
  */
-export type TakenOrder = Pick<Order, 'id' | 'kind' | 'stream' | 'version' | 'by'> & {
+export type TakenOperatorCommand = Pick<OperatorCommand, 'id' | 'kind' | 'stream' | 'version' | 'by'> & {
   readonly attempt: number;
 };
 
@@ -39,25 +39,25 @@ export type Outcome = {
 };
 
 /** Another process has taken the command over: the pending write of this one is void. */
-export class LostOrder extends Error {
+export class LostOperatorCommand extends Error {
   constructor(id: string) {
     super(`another process has taken over the operator command ${id}`);
-    this.name = 'LostOrder';
+    this.name = 'LostOperatorCommand';
   }
 }
 
 type Queryable = Pick<Pool | Connection, 'query'>;
 
 /** The columns of a command, without its report. */
-export const ORDER_COLUMNS = `id, kind, stream, version, asked_by as by, requested_at as "requestedAt", started_at as "startedAt",
+export const OPERATOR_COMMAND_COLUMNS = `id, kind, stream, version, asked_by as by, requested_at as "requestedAt", started_at as "startedAt",
   finished_at as "finishedAt", state, outcome, progress_done as done, progress_of as of`;
 
-export const findOrder = async (
+export const findOperatorCommand = async (
   pool: Pool,
   id: string,
-): Promise<(Order & { readonly report: string | null }) | undefined> => {
-  const { rows } = await pool.query<Order & { report: string | null }>(
-    `select ${ORDER_COLUMNS}, report from operations.asked where id = $1`,
+): Promise<(OperatorCommand & { readonly report: string | null }) | undefined> => {
+  const { rows } = await pool.query<OperatorCommand & { report: string | null }>(
+    `select ${OPERATOR_COMMAND_COLUMNS}, report from operations.asked where id = $1`,
     [id],
   );
   return rows[0];
@@ -70,13 +70,16 @@ const ATTEMPTS_MAX = 5;
  * Takes the oldest unfinished command of these kinds. Under the lease no other process holds one, so a
  * running one was left by a process that died, and starts over.
  */
-export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promise<TakenOrder | undefined> => {
+export const takeOperatorCommand = async (
+  pool: Pool,
+  kinds: readonly OperatorCommandKind[],
+): Promise<TakenOperatorCommand | undefined> => {
   await pool.query(
     `update operations.asked set state = 'failed', finished_at = now(), outcome = $3
      where kind = any($1) and state = 'running' and attempt >= $2`,
     [kinds, ATTEMPTS_MAX, `It was started ${ATTEMPTS_MAX} times, and never finished.`],
   );
-  const { rows } = await pool.query<TakenOrder>(
+  const { rows } = await pool.query<TakenOperatorCommand>(
     `update operations.asked set state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
        progress_done = null, progress_of = null
      where id = (
@@ -90,7 +93,7 @@ export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promis
 /** Records progress; has no effect if another process holds the command. */
 export const recordProgress = async (
   pool: Pool,
-  { id, attempt }: TakenOrder,
+  { id, attempt }: TakenOperatorCommand,
   progress: { done: number; of: number | null },
 ): Promise<void> => {
   await pool.query(
@@ -100,9 +103,9 @@ export const recordProgress = async (
 };
 
 /** Records the outcome; on the connection of the work, it commits together with that. */
-export const finishOrder = async (
+export const finishOperatorCommand = async (
   database: Queryable,
-  { id, attempt }: TakenOrder,
+  { id, attempt }: TakenOperatorCommand,
   { state, outcome, report }: Outcome,
 ): Promise<void> => {
   const { rowCount } = await database.query(
@@ -110,22 +113,22 @@ export const finishOrder = async (
      where id = $1 and attempt = $2 and state = 'running'`,
     [id, attempt, state, outcome, report === undefined ? null : JSON.stringify(report)],
   );
-  if (rowCount !== 1) throw new LostOrder(id);
+  if (rowCount !== 1) throw new LostOperatorCommand(id);
 };
 
 const KEPT_DAYS = 365;
 
-export const dropOldOrders = async (pool: Pool): Promise<void> => {
+export const dropOldOperatorCommands = async (pool: Pool): Promise<void> => {
   await pool.query(`delete from operations.asked where finished_at < now() - interval '${KEPT_DAYS} days'`);
 };
 
-export type NewOrder = {
-  readonly kind: OrderKind;
+export type NewOperatorCommand = {
+  readonly kind: OperatorCommandKind;
   readonly stream?: StreamName;
   readonly version?: Version;
 };
 
-export type Asking = {
+export type OperatorRequest = {
   readonly by: string;
   readonly client: string | null;
   readonly request: string;
@@ -140,17 +143,17 @@ const OPEN_MAX = 1_000;
 const ONE_AT_A_TIME = `select pg_advisory_xact_lock(hashtext('annals orders of operators'))`;
 
 /** Adds a command, unless it exists; `demand` may refuse it. Returns its id. */
-export const askFor = (
+export const requestOperatorCommand = (
   pool: Pool,
-  order: NewOrder,
-  asking: Asking,
+  command: NewOperatorCommand,
+  request: OperatorRequest,
   demand: (connection: Connection) => Promise<void>,
 ): Promise<string> =>
   inTransaction(pool, async (connection) => {
     await connection.query(ONE_AT_A_TIME);
-    const known = asking.key && (await findByKey(connection, asking.key));
+    const known = request.key && (await findByKey(connection, request.key));
     if (known !== undefined) return known;
-    await demandRoom(connection, order);
+    await demandRoom(connection, command);
     await demand(connection);
     const id = v7();
     await connection.query(
@@ -159,14 +162,14 @@ export const askFor = (
       [
         ...[
           id,
-          order.kind,
-          order.stream ?? null,
-          order.version ?? null,
-          asking.by,
-          asking.client,
-          asking.request,
+          command.kind,
+          command.stream ?? null,
+          command.version ?? null,
+          request.by,
+          request.client,
+          request.request,
         ],
-        ...[asking.key?.digest ?? null, asking.key?.content ?? null],
+        ...[request.key?.digest ?? null, request.key?.content ?? null],
       ],
     );
     return id;
@@ -174,7 +177,7 @@ export const askFor = (
 
 const findByKey = async (
   connection: Connection,
-  { digest, content }: NonNullable<Asking['key']>,
+  { digest, content }: NonNullable<OperatorRequest['key']>,
 ): Promise<string | undefined> => {
   const { rows } = await connection.query<{ id: string; isSame: boolean }>(
     'select id, content_digest = $2 as "isSame" from operations.asked where key_digest = $1',
@@ -185,7 +188,7 @@ const findByKey = async (
 };
 
 /** A verification reads everything: a second one beside it would find the same. */
-const demandRoom = async (connection: Connection, { kind }: NewOrder): Promise<void> => {
+const demandRoom = async (connection: Connection, { kind }: NewOperatorCommand): Promise<void> => {
   const { rows } = await connection.query<{ open: number; verifying: string | null }>(
     `select count(*) as open, (array_agg(id::text order by id) filter (where kind = 'verify'))[1] as verifying
      from operations.asked where state in ('waiting', 'running')`,
