@@ -19,7 +19,7 @@ export const open: Command = {
   positionals: ['[page]'],
   options: {
     url: ACCESS_OPTIONS.url,
-    print: { type: 'boolean', description: 'Only prints the address.' },
+    print: { type: 'boolean', description: 'Prints the address without opening it.' },
     json: { type: 'boolean', description: 'Prints the address as one line of JSON, and opens nothing.' },
   },
   examples: ['open', 'open docs', 'open /console/events --print'],

@@ -83,7 +83,7 @@ export const projectionRelease: Command = {
       const stream = name as StreamName;
       const parked = await findParked(mending.pool, stream);
       if (!parked) throw notParked(stream);
-      await terminal.write(`To be left out for good: ${parkedLine(parked)}`);
+      await terminal.write(`To be skipped permanently: ${parkedLine(parked)}`);
       if (!flags.has('yes')) {
         if (!terminal.confirm)
           throw new UsageError('there is no terminal to ask on: say --yes if that event is to be left out');

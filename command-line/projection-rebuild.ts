@@ -38,7 +38,7 @@ export const projectionRebuild: Command = {
         shown[Symbol.dispose]();
         const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
         await terminal.write(
-          `The read model is made anew: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`,
+          `The read model is rebuilt: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`,
         );
         if (await isOfThisRelease(mending.pool, mending.tables, PREVIOUS.schema))
           await terminal.write('The former one stays beside it: npm run annals -- projection rollback');

@@ -94,7 +94,7 @@ test('a killed rebuild has changed nothing, and the next starts from the beginni
   await expectWhole();
   expect(await call('projection', 'rebuild')).toMatchObject({
     exit: 0,
-    output: expect.stringMatching(/^The read model is made anew: [\d,]+ events in /),
+    output: expect.stringMatching(/^The read model is rebuilt: [\d,]+ events in /),
   });
   expect(await schemas()).toEqual(['read_model_previous']);
   await expectWhole();

@@ -82,7 +82,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(await annals.answering(true)('projection', 'release', stream)).toMatchObject({
       exit: 0,
       lines: [
-        expect.stringContaining(`To be left out for good: ${stream}@3  article.eaten`),
+        expect.stringContaining(`To be skipped permanently: ${stream}@3  article.eaten`),
         `${stream} is in the read model again, without that event.`,
       ],
     });

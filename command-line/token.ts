@@ -20,7 +20,11 @@ export const ACCESS_OPTIONS = {
     placeholder: '<secret>',
     description: 'Its secret; goes with --client. CLIENT_SECRET in the environment is not seen by others.',
   },
-  url: { type: 'string', placeholder: '<url>', description: 'Where Annals is, instead of on this machine.' },
+  url: {
+    type: 'string',
+    placeholder: '<url>',
+    description: 'The URL of Annals, if it is not on this machine.',
+  },
 } as const satisfies Command['options'];
 
 export const token: Command = {

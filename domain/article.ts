@@ -5,7 +5,7 @@ const content = ['title', 'body', 'tags', 'cover'] as const;
 
 export const article = aggregate('article', {
   names: { graphql: 'Post' },
-  says: 'Drafts and what was published.',
+  says: 'Drafts and published articles.',
   owner: 'author',
   fields: {
     author: ref(user).says('The author.'),
@@ -25,12 +25,12 @@ export const article = aggregate('article', {
       .filter()
       .says('Whether it is published.')
       .means({ draft: 'For its author and administrators alone.', published: 'For everybody.' }),
-    publishedAt: instant().optional().sort().says('When it was published; null of drafts.'),
+    publishedAt: instant().optional().sort().says('When it was published; null for drafts.'),
   },
   events: {
     drafted: { says: 'An article was written, as a draft.', creates: content },
     edited: {
-      says: 'An article’s content was changed; only the changed fields are there.',
+      says: 'The content of an article was changed; only the changed fields are present.',
       changes: content,
       example: { title: 'On analytical engines' },
     },
@@ -43,7 +43,7 @@ export const article = aggregate('article', {
       says: 'A published article became a draft again.',
       sets: { status: 'draft', publishedAt: null },
     },
-    deleted: { says: 'An article was deleted; its comments are deleted after it.', ends: true },
+    deleted: { says: 'An article was deleted. Its comments are deleted afterwards.', ends: true },
   },
   commands: {
     draft: { says: 'Write an article, as a draft or published at once', emits: 'drafted', next: ['publish'] },

@@ -57,7 +57,7 @@ export const MIX_OPTIONS = {
   weights: {
     type: 'string',
     placeholder: '<weights>',
-    description: 'How often what is sent (read=8,list=2,graphql=2,command=1).',
+    description: 'The shares of the requests (read=8,list=2,graphql=2,command=1).',
   },
 } as const;
 

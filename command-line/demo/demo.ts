@@ -39,7 +39,7 @@ export const demo: Command = {
     url: {
       type: 'string',
       placeholder: '<url>',
-      description: 'Where it runs, for --traffic, if not where its settings say.',
+      description: 'The URL of Annals, for --traffic, if it differs from that of the settings.',
     },
     yes: { type: 'boolean', description: 'Also in production.' },
   },
@@ -72,7 +72,7 @@ const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRu
   const isFresh = (await installation.eventLog.head()) === START;
   if (isFresh) {
     await demandStopped(pool);
-    await fillAndTell(wanted, terminal, installation);
+    await fillAndReport(wanted, terminal, installation);
     return { isRunning: false };
   }
   const isRunning = await demandStopped(pool).then(() => false, unlessRefused);
@@ -101,7 +101,11 @@ const hasDemo = (
     return (await (await openClients(side)).find(clientIdOf(seed, last.clientId))) !== undefined;
   });
 
-const fillAndTell = async (wanted: Wanted, terminal: Terminal, installation: Installation): Promise<void> => {
+const fillAndReport = async (
+  wanted: Wanted,
+  terminal: Terminal,
+  installation: Installation,
+): Promise<void> => {
   const { config, isProduction, planned, seed } = wanted;
   const clock = clockOf(planned);
   const receiverPort = await freePort();

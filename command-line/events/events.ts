@@ -21,44 +21,49 @@ export const events: Command = {
     'Prints the latest events of the running installation, as the console shows them; --follow continues with new ones.',
   positionals: [],
   options: {
-    follow: { type: 'boolean', description: 'Goes on with new events, until Ctrl+C.' },
+    follow: { type: 'boolean', description: 'Continues with new events, until Ctrl+C.' },
     type: {
       type: 'string',
       multiple: true,
       placeholder: '<type>',
-      description: 'Only this type, or a pattern such as {kind}.*; may be given several times.',
+      description: 'Only events of this type, or of a pattern such as {kind}.*; can be repeated.',
     },
     subject: {
       type: 'string',
       placeholder: '<item>',
-      description: 'Only what happened to this, such as {kind}-42.',
+      description: 'Only events of this item, such as {kind}-42.',
     },
     by: {
       type: 'string',
       placeholder: '<actor>',
-      description: 'Only what they did: a user’s id, user:7001, or system:process-manager.',
+      description:
+        'Only events caused by this actor: the id of a user, user:7001, or system:process-manager.',
     },
-    'by-client': { type: 'string', placeholder: '<id>', description: 'Only what came by this OAuth client.' },
+    'by-client': {
+      type: 'string',
+      placeholder: '<id>',
+      description: 'Only events caused through this OAuth client.',
+    },
     request: {
       type: 'string',
       placeholder: '<correlation>',
-      description: 'Only what followed from one request: the correlation of its events.',
+      description: 'Only events that followed from one request, by the correlation of its events.',
     },
     text: { type: 'string', placeholder: '<text>', description: 'Only events with this text in their data.' },
     since: {
       type: 'string',
       placeholder: TIME_PLACEHOLDER,
-      description: `Only what happened then or later: ${TIME_FORMS}.`,
+      description: `Only events at this time or later: ${TIME_FORMS}.`,
     },
     until: {
       type: 'string',
       placeholder: TIME_PLACEHOLDER,
-      description: 'Only what happened before; given alike.',
+      description: 'Only events before this time, in the same form.',
     },
     limit: {
       type: 'string',
       placeholder: '<number>',
-      description: `At most so many of those that are there (${LIMIT}).`,
+      description: `Maximum number of existing events (${LIMIT}).`,
     },
     ...REMOTE_OPTIONS,
   },

@@ -17,16 +17,16 @@ const STATES = ['due', 'delivered', 'dead', 'withheld', 'failed'] as const;
 
 /** The options of commands that select webhooks and times. */
 export const SPAN_OPTIONS = {
-  webhook: { type: 'string', placeholder: '<id>', description: 'Only of this webhook.' },
+  webhook: { type: 'string', placeholder: '<id>', description: 'Only deliveries of this webhook.' },
   since: {
     type: 'string',
     placeholder: TIME_PLACEHOLDER,
-    description: `Only what was planned then or later: ${TIME_FORMS}.`,
+    description: `Only deliveries planned at this time or later: ${TIME_FORMS}.`,
   },
   until: {
     type: 'string',
     placeholder: TIME_PLACEHOLDER,
-    description: 'Only what was planned before; given alike.',
+    description: 'Only deliveries planned before this time, in the same form.',
   },
 } as const satisfies Command['options'];
 
@@ -38,21 +38,21 @@ export const deliveriesList: Command = {
     state: {
       type: 'string',
       placeholder: '<state>',
-      description: `Only those that are ${STATES.join(', ')}; failed are dead ones and those that are retried.`,
+      description: `Only deliveries in this state: ${STATES.join(', ')}. failed means dead letters, and those that are retried.`,
     },
-    type: { type: 'string', placeholder: '<type>', description: 'Only of this type of event.' },
+    type: { type: 'string', placeholder: '<type>', description: 'Only deliveries of this event type.' },
     subject: {
       type: 'string',
       placeholder: '<item>',
-      description: 'Only of events of this item, such as {kind}-42.',
+      description: 'Only deliveries of events of this item, such as {kind}-42.',
     },
     event: {
       type: 'string',
       placeholder: '<id>',
-      description: 'Only of this event; the id is also the webhook-id that receivers see.',
+      description: 'Only deliveries of this event; its id is the webhook-id that receivers get.',
     },
     ...SPAN_OPTIONS,
-    limit: { type: 'string', placeholder: '<number>', description: `At most so many (${LIMIT}).` },
+    limit: { type: 'string', placeholder: '<number>', description: `Maximum number of results (${LIMIT}).` },
     ...REMOTE_OPTIONS,
   },
   examples: [

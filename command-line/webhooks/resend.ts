@@ -38,7 +38,7 @@ export const deliveriesResendFailed: Command = {
     ...SPAN_OPTIONS,
     'dead-only': {
       type: 'boolean',
-      description: 'Only those that have used up their attempts, not those that are retried anyway.',
+      description: 'Only dead letters, without deliveries that are retried anyway.',
     },
     yes: { type: 'boolean', description: 'Without asking.' },
     ...REMOTE_OPTIONS,

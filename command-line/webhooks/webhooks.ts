@@ -19,9 +19,9 @@ export const webhooksList: Command = {
   summary: 'Lists webhooks with their health, those that fail first.',
   positionals: [],
   options: {
-    failing: { type: 'boolean', description: 'Only those whose last attempt failed.' },
-    disabled: { type: 'boolean', description: 'Only those that are disabled.' },
-    owner: { type: 'string', placeholder: '<id>', description: 'Only those of this user.' },
+    failing: { type: 'boolean', description: 'Only webhooks whose last attempt failed.' },
+    disabled: { type: 'boolean', description: 'Only disabled webhooks.' },
+    owner: { type: 'string', placeholder: '<id>', description: 'Only webhooks of this user.' },
     ...REMOTE_OPTIONS,
   },
   examples: ['webhooks list', 'webhooks list --failing', 'webhooks list --owner 7001 --json'],

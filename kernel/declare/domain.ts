@@ -82,19 +82,19 @@ export const domain = <
   demandAdded('right', fieldRights, added?.fieldRights);
   const content = Object.keys({ ...fields, ...added?.fields }) as readonly string[] as readonly never[];
   const user = aggregate('user', {
-    says: 'Somebody who reads, writes or administers. Of those who were deleted, only “Deleted user” is left, as the author of what they wrote.',
+    says: 'A person who reads, writes or administers. A deleted user appears only as “Deleted user”, the author of their texts.',
     label: 'name',
     fields: { ...fields, ...added?.fields } as Fields,
     events: {
       registered: { says: 'A user was registered.', creates: content, ...added?.events?.registered },
       updated: {
-        says: 'A user’s profile or role was changed; only the changed fields are there.',
+        says: 'The profile or role of a user was changed; only the changed fields are present.',
         changes: content,
         example: { email: 'countess@example.com' } as never,
         ...added?.events?.updated,
       },
       deleted: {
-        says: 'A user was deleted; the key of the personal data is destroyed after it.',
+        says: 'A user was deleted. The key of the personal data is destroyed afterwards.',
         ends: true,
         ...added?.events?.deleted,
       },
@@ -127,7 +127,7 @@ const fieldsOf = (
     .optional()
     .unique()
     .personal()
-    .says('No two users have the same, whatever its case.')
+    .says('Unique among users, regardless of upper and lower case.')
     .example('ada@example.com'),
   role: choice<string>(...roles, 'admin')
     .named('Role')

@@ -144,7 +144,7 @@ const quiet = { quiet: true } as const;
 
 const EVENTS = {
   registered: {
-    says: 'An address was registered, to which changes are delivered.',
+    says: 'A webhook was registered: an address to which changes are delivered.',
     creates: [
       'url',
       'description',
@@ -176,7 +176,7 @@ const EVENTS = {
   // Contains the scopes if a user changed the destination or selection: deliveries are limited to what these
   // may read.
   changed: {
-    says: 'What is delivered, where, or how, was changed; only the changed fields are there.',
+    says: 'Settings of the webhook were changed; only the changed fields are present.',
     changes: CONTENT,
     example: {
       url: 'https://example.com/hooks/2',
@@ -185,7 +185,7 @@ const EVENTS = {
     },
   },
   secret_rotated: {
-    says: 'It got a new secret; the one before signs beside it until a time.',
+    says: 'The webhook got a new secret. For some time requests are signed with the former secret as well.',
     computes: ['secret', 'oldSecretsEndAt'],
     example: {
       secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
@@ -193,22 +193,22 @@ const EVENTS = {
     },
   },
   enabled: {
-    says: 'Changes are delivered again, from here on, as far as whoever enabled it may read them.',
+    says: 'The webhook was enabled: from now on changes are delivered that the user who enabled it may read.',
     sets: { enabled: true, reason: null },
     computes: ['scopes'],
     example: { scopes: ['read:articles', 'manage:webhooks'] },
   },
   disabled: {
     ...later,
-    says: 'No more changes are delivered: its owner or an administrator wanted that, it kept failing for days, or it said that it is gone.',
+    says: 'The webhook was disabled: by its owner or an administrator, after days of failures, or by a response of 410.',
     sets: { enabled: false },
     computes: ['reason', 'missed'],
     example: { reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
   },
-  deleted: { says: 'It was deleted with its secrets, and nothing more is delivered.', ends: true },
+  deleted: { says: 'The webhook was deleted with its secrets. Nothing more is delivered.', ends: true },
   test_requested: {
     ...quiet,
-    says: 'A test was asked for: this very event is delivered to the address, whatever else it asks for.',
+    says: 'A test was requested: this event is delivered to the webhook, whatever its event types are.',
     computes: ['testId'],
     example: { testId: REQUEST_ID },
   },
@@ -216,19 +216,19 @@ const EVENTS = {
   replay_requested: {
     ...quiet,
     ...later,
-    says: 'What happened in a span of the log was asked for again: after `from`, at `time` or later, up to `to`.',
+    says: 'A replay was requested: events after `from`, at `time` or later, up to `to`, are delivered again.',
     computes: ['replayId', 'from', 'to', 'time', 'missed'],
     example: { replayId: REQUEST_ID, from: placeOf(1200), to: placeOf(1500) },
   },
   redelivery_requested: {
     ...quiet,
-    says: 'One delivery was asked for again; its id is that of the event which is delivered.',
+    says: 'The repetition of one delivery was requested. Its id is the id of the delivered event.',
     computes: ['redeliveryId', 'deliveryId'],
     example: { redeliveryId: REQUEST_ID, deliveryId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1c' },
   },
   redrive_requested: {
     ...quiet,
-    says: 'The deliveries that were given up were asked for again: all, or those that were planned in a time; with `retrying`, those that wait for a retry as well.',
+    says: 'The repetition of dead letters was requested: all, or those planned in a time range. With `retrying`, also deliveries that wait for a retry.',
     version: 2,
     upcast: { 1: (all: Row): Row => ({ ...all, since: null, until: null, retrying: false }) },
     computes: ['redriveId', 'since', 'until', 'retrying'],

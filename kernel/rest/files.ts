@@ -31,7 +31,7 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
     const put: AggregateOperation = {
       ...shared,
       method: 'PUT',
-      summary: `Give ${whose} ${oneOf(field)}`,
+      summary: `Upload the ${words} of ${whose}`,
       body: Object.fromEntries(IMAGE_TYPES.map((type) => [type, z.file()])),
       answer: written(`The ${one} has the ${words}.`),
       use: { kind, does: 'putFile', upload },
@@ -39,7 +39,7 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
     const remove: AggregateOperation = {
       ...shared,
       method: 'DELETE',
-      summary: `Take the ${words} from ${whose}`,
+      summary: `Remove the ${words} of ${whose}`,
       answer: { status: 204, description: `The ${one} has no ${words}.`, kind: 'nothing' },
       use: { kind, does: 'removeFile', upload },
     };

@@ -130,7 +130,7 @@ const additionOf: OperationOf = (domain, kind, list, command) => {
     body: { [json]: formOf(kind, command, `New${Name}`) },
     answer: {
       status: 201,
-      description: `The ${spaced(oneOfList(kind, list))} is there.`,
+      description: `The ${spaced(oneOfList(kind, list))} was added.`,
       kind: 'written',
       schema: Written.extend({ [list.id.name]: list.id.def.recorded }).meta({ id: `${Name}Written` }),
       item: `get${Name}`,
@@ -157,7 +157,7 @@ const moveOf: OperationOf = (domain, kind, list, command) => {
     path: `${onePath(kind, list)}/move`,
     method: 'POST',
     body: { [json]: formOf(kind, command, `Move${Name}`) },
-    answer: written(`The ${spaced(oneOfList(kind, list))} has its place.`, `get${Name}`),
+    answer: written(`The ${spaced(oneOfList(kind, list))} was moved.`, `get${Name}`),
   };
 };
 
@@ -166,7 +166,7 @@ const removalOf: OperationOf = (domain, kind, list, command) => ({
   method: 'DELETE',
   answer: {
     status: 204,
-    description: `The ${spaced(oneOfList(kind, list))} is gone.`,
+    description: `The ${spaced(oneOfList(kind, list))} was removed.`,
     kind: 'nothing',
   },
 });

@@ -126,5 +126,5 @@ const replacementText = (kind: Kind, form: readonly string[]): string => {
   );
   const how = removals.length === 0 ? '' : `: ${removals.join(', ')}`;
   const stays = guarded.map((name) => `; without \`${name}\`, the ${name} stays as it is`).join('');
-  return `The whole ${kind.name}. Every field that can be changed must be there${how}${stays}.`;
+  return `The whole ${kind.name}. Every field that can be changed must be present${how}${stays}.`;
 };

@@ -50,7 +50,7 @@ export const viewOperations = (
       path: `/${path}/${parts.map(([part, def]) => `{${wire(part, def)}}`).join('/')}`,
       parameters: Object.fromEntries(parts.map(([part, def]) => [wire(part, def), parameterOf(name, def)])),
       summary: `${capital(spaced(name))} of ${new Intl.ListFormat('en-GB').format(parts.map(([part]) => oneOf(part)))}`,
-      answer: { status: 200, description: `What there is under this key.`, kind: 'item', schema },
+      answer: { status: 200, description: `The row with this key.`, kind: 'item', schema },
       reads: { view, does: 'item' },
     };
     return [
@@ -60,7 +60,7 @@ export const viewOperations = (
   });
 
 const STREAM =
-  'Each message has JSON as `data`: its `type` is `reset` (forget all that you have: what follows is all that there is), `changed` with a `key` and its `row` as it is now, or `removed` with a `key`. Its `id` is where to go on, as `Last-Event-ID` or `after`.';
+  'Each message has JSON as `data`: its `type` is `reset` (discard all rows: the following messages have all rows that you may read), `changed` with a `key` and its current `row`, or `removed` with a `key`. Its `id` is a cursor: send it as `Last-Event-ID` or `after` to continue.';
 
 /** The query parameters of the stream of a view. */
 export const followedView = (view: ViewInfo): z.ZodObject => {

@@ -88,13 +88,13 @@ const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Nam
   const item = { ...commanded(domain, kind, command), path: itemPath(kind) };
   const [only, ...others] = command.form;
   const patch = patchSchema(kind, command);
-  const what = others.length === 0 && only !== undefined ? `the ${spaced(only)}` : 'what can be changed';
+  const what = others.length === 0 && only !== undefined ? `the ${spaced(only)}` : 'all changeable fields';
   const replace: AggregateOperation = {
     ...item,
     method: 'PUT',
     summary: `Replace ${what} of ${oneOf(kind.name)}`,
     body: { [json]: replacementSchema(domain, kind, command) },
-    answer: written(`The ${spaced(kind.name)} is as it was sent.`, readOf(kind)),
+    answer: written(`The ${spaced(kind.name)} was replaced.`, readOf(kind)),
   };
   const edit: AggregateOperation = {
     ...item,
@@ -115,7 +115,7 @@ const endOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
     ...commanded(domain, kind, command),
     method: 'DELETE',
     path: itemPath(kind),
-    answer: { status: 204, description: `The ${spaced(kind.name)} is gone.`, kind: 'nothing' },
+    answer: { status: 204, description: happened(kind, command), kind: 'nothing' },
   },
 ];
 

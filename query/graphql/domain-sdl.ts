@@ -54,7 +54,7 @@ export const domainSdl = (domain: Domain): string => {
     ...views.flatMap(viewTypesOf),
     ...(views.length === 0 ? [] : [CHANGE_OF_ROW]),
     describe(
-      'What other services may name by its key.',
+      'Types that other services can reference by key.',
       `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`,
     ),
     anyChangeOf(all),
@@ -81,18 +81,18 @@ const hasDays = ({ kinds, views }: Domain): boolean =>
   ].some((defs) => Object.values(defs).some(({ kind }) => kind === 'date'));
 
 /** The filters of webhooks. */
-export const filterSdl = (domain: Domain, happened: string): string =>
+export const filterSdl = (domain: Domain): string =>
   [...filtersOf(domain)]
     .map(([name, { kind, others }]) => {
       const what =
         kind === undefined
           ? `${others} of the user with this id`
-          : `the ${spaced(kind)} with this id, and to its ${others}`;
-      return describe(`Only what ${happened} to ${what}.`, `${name}: ID`);
+          : `the ${spaced(kind)} with this id, and of its ${others}`;
+      return describe(`Only events of ${what}.`, `${name}: ID`);
     })
     .join('\n');
 
-const AS_OF = 'With `at`, as they were at a time or at a cursor';
+const AS_OF = 'With `at`, their state at a time or at a cursor';
 const IN_PAGES = 'in pages.';
 
 const ordersOf = ({ kind, sorts }: Source): string =>
@@ -104,8 +104,8 @@ const ordersOf = ({ kind, sorts }: Source): string =>
         const first = descending ? 'latest' : 'earliest';
         const only =
           sort.state === undefined
-            ? `By \`${sort.name}\`, and only what has it`
-            : `Only what is ${sort.state}`;
+            ? `By \`${sort.name}\`, without those that lack it`
+            : `Only those in the state ${sort.state}`;
         const says =
           sort.name === 'createdAt'
             ? `The ${descending ? 'newest' : 'oldest'} first.`
@@ -122,14 +122,14 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
     ...(hasFilter(source)
       ? [
           block(
-            'All of what is given must hold.',
+            'All conditions must hold.',
             `input ${type}Filter`,
             filters.map((filter) => filterLine(source, filter)),
           ),
         ]
       : []),
     block(kind.says ?? sentence(oneOf(kind.field)), `type ${type} implements Node @key(fields: "id")`, [
-      ['Stays the same for ever.', 'id: ID!'],
+      ['Never changes.', 'id: ID!'],
       ...source.members.flatMap((member) => [memberLine(domain, source, member), ...addressLine(member)]),
       ...kind.expressions.map(
         ({ name, def, says }): Line => [says ?? sentence(spaced(name)), `${name}: ${def.graphql}`],
@@ -154,21 +154,21 @@ const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line =
   switch (by) {
     case 'words':
       return [
-        'Words that must be there; “in quotes” as they stand, -without, this or that.',
+        'Search words: all must occur. “A phrase” in quotes, -without, this or that.',
         `${name}: String`,
       ];
     case 'id':
       return [`Only ${lists} whose ${name} has this id.`, `${name}: ID`];
     case 'code':
       return [
-        custom?.says ?? `Only ${lists} that fit this ${spaced(name)}.`,
+        custom?.says ?? `Only ${lists} that match this ${spaced(name)}.`,
         `${name}: ${def?.graphql ?? 'String'}`,
       ];
     case 'element':
       return [`Only ${lists} with this ${name}.`, `${name}: String`];
     case 'value':
       return [
-        `Only ${lists} of this ${name}.`,
+        `Only ${lists} with this ${name}.`,
         `${name}: ${def?.values ? enumName(kind, { name, def }) : (def?.graphql ?? 'String')}`,
       ];
   }
@@ -197,7 +197,7 @@ const momentLine = (source: Source, name: string, says: string): Line => {
 
 const versionLine = (source: Source): Line => {
   const [guard] = rightsToField(source, 'version');
-  const says = 'What `ifVersion` of a mutation compares with.';
+  const says = 'The version, to send as `ifVersion` of a mutation.';
   return guard === undefined
     ? [says, 'version: Int!']
     : [`${says} Null for those who may not read all of it.`, 'version: Int'];
@@ -226,13 +226,13 @@ export const queriesOf = (source: Source): readonly Line[] => {
   const { kind, parent, filters } = source;
   const lists = listsOf(kind);
   const asOf = filters.some(({ by }) => by === 'words')
-    ? `${AS_OF}: by creation, and without words to look for.`
+    ? `${AS_OF}: in the order of creation, and without search words.`
     : `${AS_OF}.`;
-  const one = `One ${kind.field} by id; null where there is none that you may read.`;
+  const one = `One ${kind.field} by id; null if it does not exist or you may not read it.`;
   const filtered = hasFilter(source) ? `, filter: ${kind.type}Filter, ${orderArgument(source)}` : '';
   return [
     [
-      `${one} With \`at\`, as it was at a time, at a cursor or in a version (\`v3\`), and so is all that is asked of it.`,
+      `${one} With \`at\`, its state at a time, at a cursor or in a version (\`v3\`); nested fields are from the same point in time.`,
       `${kind.field}(id: ID!, at: String): ${kind.type}`,
     ],
     ...(parent === undefined

@@ -96,7 +96,7 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
 /** The right of tools and gateways, granted by a token only. */
 const mayReadSchema = (caller: Caller): boolean => admit(caller, 'schema.read') === 'allowed';
 const SCHEMA_SCOPE = 'read:schema';
-const INTROSPECTION_OFF = `This installation tells its schema only to tokens with the scope ${SCHEMA_SCOPE}.`;
+const INTROSPECTION_OFF = `This installation shows its schema only to tokens with the scope ${SCHEMA_SCOPE}.`;
 
 /** The method of the request does not allow this type of operation. */
 export class WrongMethod extends Error {

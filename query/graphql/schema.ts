@@ -57,10 +57,10 @@ const readTypes = (domain: Domain): DocumentNode =>
   ]);
 
 /** The filters of the domain replace this comment. */
-const FILTERS = /^ *# By which events can be filtered: what (\w+)$/gm;
+const FILTERS = /^ *# Filters by references of events$/gm;
 
 const withFilters = (domain: Domain, text: string): string =>
-  text.replaceAll(FILTERS, (_, happened: string) => filterSdl(domain, happened));
+  text.replaceAll(FILTERS, () => filterSdl(domain));
 
 /** Every custom scalar of the files needs its rule here, because SDL cannot express it. */
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {

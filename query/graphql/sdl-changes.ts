@@ -17,32 +17,32 @@ const exampleIn = (all: readonly Source[]): string =>
   all.map(exampleOf).find((type) => !type.startsWith('user.')) ?? 'user.updated';
 
 const payloadOf = (type: string): readonly Line[] => [
-  ['Where to go on: as `after` it leads to what comes next.', 'cursor: Cursor!'],
-  [`Such as \`${type}\`.`, 'type: String!'],
+  ['The cursor of the event: send it as `after` to continue after it.', 'cursor: Cursor!'],
+  [`The type of the event, such as \`${type}\`.`, 'type: String!'],
   ['When it happened.', 'at: DateTime!'],
 ];
 
 export const changeOf = (source: Source): string => {
   const { kind } = source;
-  return block(`Something that has happened to ${oneOf(kind.name)}.`, `type ${changeType(kind)}`, [
+  return block(`An event of ${oneOf(kind.name)}.`, `type ${changeType(kind)}`, [
     ...payloadOf(exampleOf(source)),
-    [`The id of the ${kind.name}, whether or not it is still there.`, 'subjectId: ID!'],
-    ['As it is now; null where it is gone, or is not for you to read.', `${kind.name}: ${kind.type}`],
+    [`The id of the ${kind.name}, also if it was deleted.`, 'subjectId: ID!'],
+    ['Its current state; null if it was deleted, or if you may not read it.', `${kind.name}: ${kind.type}`],
   ]);
 };
 
 const subjectOf = ({ kind }: Source): Line => [
-  `As it is now, where it has happened to ${oneOf(kind.name)} that is there and for you to read.`,
+  `For an event of ${oneOf(kind.name)}: its current state; null if it was deleted, or if you may not read it.`,
   `${kind.name}: ${kind.type}`,
 ];
 const WEBHOOK_SUBJECT: Line = [
-  'As it is now, where it has happened to a webhook that is there and for you to manage.',
+  'For an event of a webhook: its current state; null if it was deleted, or if you may not manage it.',
   'webhook: Webhook',
 ];
 
 const idsOf = (all: readonly Source[]): readonly Line[] => [
   [
-    `The id of the ${all.map(({ kind }) => kind.name).join(', ')} or webhook that it has happened to; null for what has happened to none of them.`,
+    `The id of the ${all.map(({ kind }) => kind.name).join(', ')} or webhook of the event; null for other events.`,
     'subjectId: ID',
   ],
 ];
@@ -52,12 +52,7 @@ export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
   const under = parent ? `${kind.parent}Id: ID!, ` : '';
   const changed: readonly Line[] = parent
     ? []
-    : [
-        [
-          `Anything has happened to ${oneOf(kind.name)} itself.`,
-          `${changedName(kind)}(id: ID!, after: Cursor): ${type}!`,
-        ],
-      ];
+    : [[`Every event of one ${kind.name}.`, `${changedName(kind)}(id: ID!, after: Cursor): ${type}!`]];
   const subscribable = Object.values(kind.events).filter(({ spec }) => spec.subscribe);
   return [
     ...changed,
@@ -72,7 +67,7 @@ export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
 
 /** The payload for events of all aggregates. */
 export const anyChangeOf = (all: readonly Source[]): string =>
-  block('Something that has happened.', 'type Change', [
+  block('An event.', 'type Change', [
     ...payloadOf(exampleIn(all)),
     ...all.map(subjectOf),
     WEBHOOK_SUBJECT,

@@ -28,12 +28,12 @@ export const itemTypesOf = (domain: Domain, items: ItemSource): readonly string[
     ...enumsOf(typed(items), members),
     block(sentence(capital(oneOfIt(items))), `type ${type}`, [
       ...(list.key === undefined
-        ? [[`Tells it apart from the others of its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
+        ? [[`The id of the item, unique within its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
         : []),
       ...members.flatMap((member) => [memberLine(domain, items, member), ...addressLine(member)]),
       ['When it was added.', 'createdAt: DateTime!'],
       ['When it was last changed.', 'updatedAt: DateTime!'],
-      [`The ${spaced(kind.field)} that it is of.`, `${kind.field}: ${kind.type}!`],
+      [`The ${spaced(kind.field)} that it belongs to.`, `${kind.field}: ${kind.type}!`],
     ]),
     ...pagesOf(type),
     ...inputsOf(items),
@@ -98,7 +98,7 @@ export const itemMutationLine = (items: ItemSource, command: CommandInfo): Line 
       return [says('Change'), `${name}(${one}, changes: ${type}Changes!, ifVersion: Int): ${type}!`];
     case 'moveItem':
       return [
-        `${says('Move')} Before the one that is named, or to the end.`,
+        `${says('Move')} It moves before the named one, or to the end.`,
         `${name}(${one}, before: ${idType}, ifVersion: Int): ${type}!`,
       ];
     default:

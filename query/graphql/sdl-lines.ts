@@ -53,7 +53,7 @@ export const addressLine = ({ name, def }: Pick<Member, 'name' | 'def'>): readon
   def.kind === 'upload'
     ? [
         [
-          `An address of \`${name}\` that needs no token, for where none can be sent, such as in \`<img>\`. Null without a picture, and of what was.`,
+          `A temporary address of \`${name}\` that needs no token, for example for \`<img>\`. Null without a picture, and for former states.`,
           `${name}Address: SignedAddress`,
         ],
       ]
@@ -63,16 +63,16 @@ export const PAGE = 'first: Int, after: String, last: Int, before: String';
 
 /** The edge and connection of a type. */
 export const pagesOf = (type: string): readonly string[] => [
-  block('An item of a page, with its place.', `type ${type}Edge`, [
-    ['The place of the item, for `after` and `before`.', 'cursor: String!'],
+  block('An item of a page, with its cursor.', `type ${type}Edge`, [
+    ['The cursor of the item, for `after` and `before`.', 'cursor: String!'],
     ['The item itself.', `node: ${type}!`],
   ]),
   block('A page of a list (GraphQL Cursor Connections Specification).', `type ${type}Connection`, [
-    ['The items of the page with their places.', `edges: [${type}Edge!]!`],
+    ['The items of the page with their cursors.', `edges: [${type}Edge!]!`],
     ['The items of the page.', `nodes: [${type}!]!`],
     ['The pages before and after this one.', 'pageInfo: PageInfo!'],
     [
-      'How many there are in all pages together, which costs more than a page: ask only where you need it.',
+      'Number of items in all pages together. It costs more than a page: select it only if you need it.',
       'totalCount: Int!',
     ],
   ]),

@@ -15,7 +15,7 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
       `enum ${type}Sort`,
       [...sorts.keys()].flatMap((sort) =>
         [false, true].map((descending): Line => {
-          const only = sorts.get(sort)?.isOptional ? ', and only what has it' : '';
+          const only = sorts.get(sort)?.isOptional ? ', without rows that lack it' : '';
           return [
             `By \`${sort}\`${only}: the ${descending ? 'highest' : 'lowest'} first.`,
             orderName({ name: sort }, descending),
@@ -24,10 +24,10 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
       ),
     ),
     block(
-      'All of what is given must hold.',
+      'All conditions must hold.',
       `input ${type}Filter`,
       keysOf(source).map((member) => [
-        `Only what has this ${spaced(member.name)}.`,
+        `Only rows with this ${spaced(member.name)}.`,
         `${memberName(member)}: ${argumentType(source, member)}`,
       ]),
     ),
@@ -44,34 +44,34 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
     ),
     ...pagesOf(type),
     block(
-      'What tells a row apart.',
+      'The key of a row.',
       `type ${type}Key`,
       keysOf(source).map((member) => [
         sentence(spaced(member.name)),
         `${memberName(member)}: ${argumentType(source, member)}!`,
       ]),
     ),
-    block(`Something that is told to whoever follows ${spaced(name)}.`, `type ${type}Change`, [
-      ['Where to go on: as `after` it leads to what changes next.', 'cursor: Cursor!'],
-      ['What it says.', 'type: ChangeOfRow!'],
-      ['Which row it is about; null where it is about all.', `key: ${type}Key`],
-      ['The row as it is now; null where it is gone.', `row: ${type}`],
+    block(`A message to subscribers of ${spaced(name)}.`, `type ${type}Change`, [
+      ['The cursor of the message: send it as `after` to continue after it.', 'cursor: Cursor!'],
+      ['The kind of the message.', 'type: ChangeOfRow!'],
+      ['The key of the row; null if the message is about all rows.', `key: ${type}Key`],
+      ['The current row; null if it was removed.', `row: ${type}`],
     ]),
   ];
 };
 
 /** Only if the domain has views. */
-export const CHANGE_OF_ROW = block('What is told of the rows of a view.', 'enum ChangeOfRow', [
-  ['Forget all that you have: what follows is all that there is.', 'RESET'],
-  ['The row is new, or another than before.', 'CHANGED'],
-  ['There is no such row any more.', 'REMOVED'],
+export const CHANGE_OF_ROW = block('The kind of a message to subscribers of a view.', 'enum ChangeOfRow', [
+  ['Discard all rows: the following messages have all rows that you may read.', 'RESET'],
+  ['The row is new or has changed.', 'CHANGED'],
+  ['The row was removed.', 'REMOVED'],
 ]);
 
 export const viewSubscriptionOf = (source: ViewSource): Line => {
   const { view } = source;
   const key = keysOf(source).map((member) => `${memberName(member)}: ${argumentType(source, member)}, `);
   return [
-    `The rows of ${spaced(view.name)} that you may read: all of them, and then each that changes; after a cursor, what has changed since.`,
+    `The rows of ${spaced(view.name)} that you may read: all of them, then each change. With \`after\`, the changes since that cursor.`,
     `${viewChangedName(view)}(${key.join('')}after: Cursor): ${view.type}Change!`,
   ];
 };
@@ -88,7 +88,7 @@ export const viewQueriesOf = (source: ViewSource): readonly Line[] => {
   const first = orderName({ name: [...sorts.keys()][0] ?? '' }, false);
   return [
     [
-      'What there is under a key; null where there is nothing that you may read.',
+      'The row with this key; null if there is none that you may read.',
       `${name}(${key.join(', ')}): ${type}`,
     ],
     [

@@ -24,12 +24,7 @@ export const inputsOf = (source: Source): readonly string[] => {
           ],
         ),
         ...(owner
-          ? [
-              [
-                `For administrators: the ${owner.name}, where that is somebody else.`,
-                `${owner.name}: ID`,
-              ] as const,
-            ]
+          ? [[`For administrators: the ${owner.name}, if it is another user.`, `${owner.name}: ID`] as const]
           : []),
       ]),
     ),
@@ -80,7 +75,7 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
         `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`,
       ];
     case 'end':
-      return [`${says.slice(0, -1)}; answers with the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
+      return [`${says.slice(0, -1)}; returns the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
     case 'edit': {
       const changes = command.form.length > 1 ? `, changes: ${kind.type}Changes!` : flat();
       return [says, `${name}(id: ID!${changes}, ifVersion: Int): ${kind.type}!`];
@@ -91,7 +86,7 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
 };
 
 const PICTURE =
-  'The file is a picture (PNG, JPEG, WebP, GIF, AVIF) of at most 10 MiB; a part without a type has that of its bytes. Repeating it does no harm, so that it takes no idempotency key.';
+  'Uploads a picture (PNG, JPEG, WebP, GIF, AVIF) of at most 10 MiB. If the file has no type, its bytes decide. You can repeat it without an idempotency key.';
 
 const uploadLines = (source: Source): readonly Line[] =>
   uploadFieldsOf(source.kind).flatMap((field): readonly Line[] => {
@@ -103,6 +98,6 @@ const uploadLines = (source: Source): readonly Line[] =>
         : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
     return [
       [PICTURE, `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
-      ['Takes the picture away.', `${remove}(${of}, ifVersion: Int): ${type}!`],
+      ['Removes the picture.', `${remove}(${of}, ifVersion: Int): ${type}!`],
     ];
   });

@@ -18,55 +18,49 @@ const text = (description: string, example: string) => ({
 /** The headers of responses, each defined once in the document. */
 export const ANSWER_HEADERS = {
   ETag: text(
-    'Strong; of an item that you may change, the version and a digest of these bytes. Send it back as If-Match or If-None-Match. Of the answer to a write, the version alone: it is good for If-Match, and no read has it.',
+    'A strong ETag: the version of the item, if you may change it, and a digest of these bytes. Send it back as If-Match or If-None-Match. The ETag of a write has only the version: use it for If-Match; no read returns it.',
     '"3-q83vEjRWeJCrze8S"',
   ),
-  Location: text('Where the new item is, or what is about to come of a request.', '/users/7001'),
+  Location: text('The new item, or the progress of the request.', '/users/7001'),
   Link: text(
     'The pages around this one (RFC 8288): first, prev, next.',
     '</users?after=WzEsMjBd>; rel="next"',
   ),
   'Content-Location': text(
-    'Where the item in this answer is, if it is the item: with Preference-Applied: return=representation.',
+    'The path of the item, if the response is the item: with Preference-Applied: return=representation.',
     '/users/7001',
   ),
   'Preference-Applied': text(
     'The preference of the request that was applied (RFC 7240), if one was.',
     'return=representation',
   ),
-  'Consistency-Token': text(
-    'The place of this write in the log: a read that sends it back sees the write.',
-    '6f9619ff-1z4',
-  ),
+  'Consistency-Token': text('The cursor of this write: a read that sends it sees the write.', '6f9619ff-1z4'),
   'As-Of': text(
     'For time travel: the cursor of the requested point in time. A request with this `at` always returns the same, unless a person is erased.',
     '6f9619ff-1z4',
   ),
   'Searched-To': text(
-    'Of a page with fewer items than were asked for, because so much was looked at: when the last event was made that was looked at. The search goes on at rel="next".',
+    'If the page ended because the search had read its maximum of events: the time of the last event that it read. The search continues at rel="next".',
     '2026-11-21T15:04:05.678Z',
   ),
   'Memento-Datetime': text(
-    'For time travel: when the item had last changed (RFC 7089).',
+    'For time travel: the last change of the item before that point in time (RFC 7089).',
     'Sat, 21 Nov 2026 10:15:00 GMT',
   ),
   'Cache-Control': text(
-    'Public for everybody’s answers, private for those that depend on a token.',
+    '`public` if the response is the same for everybody, `private` if it depends on the token.',
     'public, no-cache',
   ),
-  Vary: text(
-    'The headers of the request that the answer depends on.',
-    'Accept, Authorization, Consistency-Token',
-  ),
+  Vary: text('The request headers that the response depends on.', 'Accept, Authorization, Consistency-Token'),
   RateLimit: text('Remaining units (draft-ietf-httpapi-ratelimit-headers).', '"default";r=1999;t=1'),
-  'RateLimit-Policy': text('How much there is at most, and within which time.', '"default";q=2000;w=20'),
-  'Retry-After': text('Seconds until it may go well.', '1'),
+  'RateLimit-Policy': text('The quota, and the time in which it refills.', '"default";q=2000;w=20'),
+  'Retry-After': text('Retry after this number of seconds.', '1'),
   'WWW-Authenticate': text(
-    'Why the token is refused, or that one is required (RFC 6750).',
+    'Why the token was refused, or that a token is required (RFC 6750).',
     'Bearer error="invalid_token"',
   ),
   'X-Request-Id': text(
-    'Names this request in our logs; that of the request if it came with one.',
+    'Identifies this request in the logs of the server; the same as in the request, if that had one.',
     '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
   ),
 } as const satisfies Record<string, JsonObject>;
@@ -110,12 +104,12 @@ export const answersOf = (
 };
 
 const NOT_MODIFIED: JsonObject = {
-  description: 'You have it already, as If-None-Match says.',
+  description: 'Not modified: If-None-Match has the current ETag.',
   headers: headers('ETag', 'Cache-Control', 'Vary'),
 };
 
 const minimal = (answer: Answer): JsonObject => ({
-  description: 'It is done, and Prefer asked for no body.',
+  description: 'Done; Prefer requested no body.',
   headers: headers(...successHeaders(answer)),
 });
 
@@ -170,7 +164,7 @@ const schemaOf = ({ item }: Answer, schema: z.ZodType, { schemas, operations }: 
 const streamOf = (says: true | string): JsonObject => ({
   schema: { type: 'string', description: says === true ? OF_EVENTS : says },
 });
-const OF_EVENTS = 'Each event as a message whose `data` is its JSON and whose `id` is its cursor.';
+const OF_EVENTS = 'Each event is a message: `data` is its JSON, and `id` its cursor.';
 
 const SEARCHED: readonly AnswerHeader[] = ['Searched-To'];
 

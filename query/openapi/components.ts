@@ -47,7 +47,7 @@ const link: JsonObject = {
 
 const action: JsonObject = {
   type: 'object',
-  description: 'Adds an item; there exactly when you may.',
+  description: 'Adds an item; present exactly when you may add one.',
   properties: { href: { type: 'string' }, method: { const: 'POST' } },
   required: ['href', 'method'],
   additionalProperties: false,
@@ -55,7 +55,7 @@ const action: JsonObject = {
 
 const PageLinks: JsonObject = {
   type: 'object',
-  description: 'The pages around this one; those that there are not are left out.',
+  description: 'The pages around this one; absent if there is no such page.',
   properties: { self: link, first: link, prev: link, next: link, poll: link, create: action },
   required: ['self'],
   additionalProperties: false,
@@ -64,7 +64,7 @@ const PageLinks: JsonObject = {
 const fieldError: JsonObject = {
   type: 'object',
   properties: {
-    pointer: { type: 'string', description: 'To the field of the body (RFC 6901).' },
+    pointer: { type: 'string', description: 'JSON Pointer to the field of the body (RFC 6901).' },
     parameter: { type: 'string', description: 'The parameter of the query.' },
     detail: { type: 'string' },
   },
@@ -76,13 +76,13 @@ const problemSchema = (codes: readonly ProblemCode[]): JsonObject => ({
   description: 'A problem (RFC 9457). Programs compare `code`, which is stable.',
   properties: {
     type: { type: 'string', format: 'uri' },
-    title: { type: 'string', description: 'The same for every problem of this code.' },
+    title: { type: 'string', description: 'The same for every problem with this code.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     code: { type: 'string', enum: codes },
-    detail: { type: 'string', description: 'Details of this occurrence.' },
-    requestId: { type: 'string', description: 'Names this request in our logs.' },
-    errors: { type: 'array', items: fieldError, description: 'All that is wrong with the request.' },
-    details: { type: 'object', description: 'More facts for programs, beside the code.' },
+    detail: { type: 'string', description: 'Details of this error.' },
+    requestId: { type: 'string', description: 'Identifies this request in the logs of the server.' },
+    errors: { type: 'array', items: fieldError, description: 'All errors of the request.' },
+    details: { type: 'object', description: 'More facts for programs, beside `code`.' },
   },
   required: ['type', 'title', 'status', 'code', 'requestId'],
   examples: [

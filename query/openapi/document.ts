@@ -76,7 +76,7 @@ const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
 const KERNEL_TAGS = {
   users: {
     name: 'Users',
-    description: 'Everybody sees names; the rest of a profile only its user and administrators.',
+    description: 'Everybody sees names. Only the user and administrators see the rest of a profile.',
   },
   events: { name: 'Events', description: 'The event log, in pages and as a stream.' },
   webhooks: {
@@ -87,7 +87,7 @@ const KERNEL_TAGS = {
   clients: {
     name: 'Clients',
     description:
-      'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
+      'The applications that may request tokens. The authorization server stores them; they are not in the log.',
   },
   account: {
     name: 'Account',
@@ -157,21 +157,21 @@ export const conventionsOf = (domain: Domain): string =>
   `
 ${capital(new Intl.ListFormat('en-GB').format(Object.values(domain.kinds).map(({ plural }) => spaced(plural))))} as resources with links. All of it is also under \`/api\`.
 
-**Rights.** Public things can be read without a token. Everything else needs an access token with the scope that the operation names,
-and depends on who the user is: what you may not see is absent (404). \`_links\` says what you may do next with an item.
+**Rights.** Public data can be read without a token. Everything else needs an access token with the scope that the operation names,
+and depends on who the user is: items that you may not see look absent (404). \`_links\` lists what you may do next with an item.
 
-**Versions.** Every item has an \`ETag\`. Send it as \`If-Match\` with a change, and nothing is lost when two people change the same item;
-send it as \`If-None-Match\` with a read, and you are not sent what you have.
+**Versions.** Every item has an \`ETag\`. Send it as \`If-Match\` with a change, so that nobody overwrites the change of somebody else.
+Send it as \`If-None-Match\` with a read, and you get 304 if you have the current version.
 
-**Reading your own writes.** Every write answers with a \`Consistency-Token\`. Send it back with a read, and the read sees the write.
+**Read your writes.** Every write returns a \`Consistency-Token\`. Send it with a read, and the read sees the write.
 
-**Repeating.** Send an \`Idempotency-Key\` with a write, and you can send it again without its being carried out twice.
+**Retries.** Send an \`Idempotency-Key\` with a write. You can then repeat the request, and the write runs only once.
 
-**Lists** come in pages: follow the \`Link\` with \`rel="next"\` until there is none. Ask for \`application/hal+json\` to have the links in
+**Lists** come in pages: follow the \`Link\` with \`rel="next"\` until there is none. Request \`application/hal+json\` to get the links in
 the body.
 
 **Time travel.** Read an item or a list \`at\` a time, a cursor or a version, and the response has its former state; \`As-Of\` is the cursor of that
-point in time. The history of an item says who changed what.
+point in time. The history of an item shows who changed what.
 
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();

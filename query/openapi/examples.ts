@@ -229,7 +229,7 @@ const KERNEL_EXAMPLES: Examples = {
   EventType: {
     type: 'user.deleted',
     version: 1,
-    description: 'A user was deleted; the key of the personal data is destroyed after it.',
+    description: 'A user was deleted. The key of the personal data is destroyed afterwards.',
     schema: { type: 'object', properties: { userId: { type: 'integer' } } },
     example: { userId: 1001 },
     personalFields: [],

@@ -77,8 +77,8 @@ const isDefaulted = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && 'default' in value && ('type' in value || 'anyOf' in value);
 
 const describeDefault = ({ default: value, description, ...schema }: JsonObject): JsonObject => {
-  const told = `By default \`${JSON.stringify(value)}\`.`;
-  return { ...schema, description: description === undefined ? told : `${String(description)} ${told}` };
+  const text = `By default \`${JSON.stringify(value)}\`.`;
+  return { ...schema, description: description === undefined ? text : `${String(description)} ${text}` };
 };
 
 const DEFINITIONS = '#/$defs/';
@@ -92,6 +92,6 @@ const pointIntoComponents = (key: string, value: unknown): unknown =>
 const isAnyJson = (definition: string): boolean => /^__schema\d+$/.test(definition);
 const JSON_NAME = 'Json';
 /** Replaces a recursive union, for which client generators for Python, Go and Java make no types. */
-const ANY_JSON: JsonObject = { description: 'Anything that JSON can hold.' };
+const ANY_JSON: JsonObject = { description: 'Any JSON value.' };
 
 const nameOf = (definition: string): string => (isAnyJson(definition) ? JSON_NAME : definition);

@@ -149,7 +149,7 @@ const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   ];
 };
 
-/** Time travel tells auditors that an item was deleted by then. All pages of a list are of one time. */
+/** Time travel shows auditors that an item was deleted by then. All pages of a list are of one time. */
 const asOf = (operation: RestOperation): readonly ProblemCode[] => {
   const absent = absentOf(operation);
   if (absent.length === 0) return [];
@@ -162,19 +162,19 @@ const asOf = (operation: RestOperation): readonly ProblemCode[] => {
 
 const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [
   'forbidden',
-  ...(isOrder(operation) ? [] : (['conflict'] as const)),
+  ...(isOperatorCommand(operation) ? [] : (['conflict'] as const)),
   'invalid_parameter',
   ...absentOf(operation),
   ...ofBody(operation.body),
   'idempotency_key_reused',
-  ...(isOrder(operation) ? [] : (['idempotency_key_in_use'] as const)),
+  ...(isOperatorCommand(operation) ? [] : (['idempotency_key_in_use'] as const)),
   ...(isNew(operation) ? [] : (['version_mismatch'] as const)),
   ...(!isNew(operation) && requireIfMatch ? (['precondition_required'] as const) : []),
 ];
 
-const isOrder = ({ answer }: RestOperation): boolean => answer.kind === 'order';
+const isOperatorCommand = ({ answer }: RestOperation): boolean => answer.kind === 'order';
 const isNew = (operation: RestOperation): boolean =>
-  (operation.answer.status === 201 && !operation.answer.isOfItem) || isOrder(operation);
+  (operation.answer.status === 201 && !operation.answer.isOfItem) || isOperatorCommand(operation);
 
 const absentOf = ({ path, parameters }: RestOperation): readonly ProblemCode[] =>
   [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => parameters?.[name]?.absent ?? absentFor(name));

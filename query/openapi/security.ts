@@ -16,7 +16,7 @@ export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject =
     oauth: {
       type: 'oauth2',
       description:
-        'OAuth 2.1: codes with PKCE (S256) for people, client credentials for services, device codes for what has no browser.',
+        'OAuth 2.1: authorization codes with PKCE (S256) for users, client credentials for services, device codes for devices without a browser.',
       flows: {
         authorizationCode: { authorizationUrl: `${issuerUrl}/authorize`, ...tokens },
         clientCredentials: { tokenUrl: `${issuerUrl}/token`, scopes },
@@ -27,7 +27,7 @@ export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject =
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'An access token, however it was got.',
+      description: 'An access token.',
     },
   };
 };
@@ -40,7 +40,7 @@ export const securityOf = (policy: Policy, right: Operation | null): readonly Js
 
 /** The same in words. */
 export const demandOf = (policy: Policy, right: Operation | null): string => {
-  if (right === null) return 'The same for everybody, with a token or without.';
+  if (right === null) return 'The same for everybody, with or without a token.';
   return allowsAnonymous(policy, right)
     ? `Public data needs no token and no scope. Everything else needs a token with the scope \`${scopeOf(policy, right)}\`.`
     : `Needs a token with the scope \`${scopeOf(policy, right)}\`.`;

@@ -32,7 +32,7 @@ const SIGNATURE = ['until', 'signature'].map((name) => ({
   name,
   in: 'query',
   schema: { type: 'string' },
-  description: 'Of a signed address.',
+  description: 'From a signed address.',
 }));
 
 /** The scopes of the kinds that have pictures. */
@@ -60,13 +60,13 @@ export const uploadPaths = (domain: Domain): JsonObject => {
         operationId: 'getUpload',
         tags,
         summary: 'A picture that was uploaded',
-        description: `For whoever may read the ${own}: without a token if that is public, else with one or by a signed address. It may be read in parts, by \`Range\`.`,
+        description: `For callers who may read the ${own}: without a token if it is public, otherwise with a token or by a signed address. \`Range\` reads a part.`,
         parameters: [NAME, ...SIGNATURE, { $ref: '#/components/parameters/IfNoneMatch' }],
         responses: {
           200: { description: 'The picture.', ...picture },
           206: { description: 'The part of the picture that `Range` names.', ...picture },
           304: {
-            description: 'You have it already, as If-None-Match says.',
+            description: 'Not modified: If-None-Match has the current ETag.',
             headers: headers('ETag', 'Cache-Control'),
           },
           ...Object.fromEntries([...BY_STATUS].map(([status, codes]) => [status, refusal(status, codes)])),
@@ -79,7 +79,7 @@ export const uploadPaths = (domain: Domain): JsonObject => {
         operationId: 'getUploadAddress',
         tags,
         summary: 'An address of a picture that needs no token',
-        description: `For whoever may read the ${own}, to show its picture where no token can be sent, such as in \`<img>\`. It is good for five minutes.`,
+        description: `For callers who may read the ${own}: an address that shows its picture without a token, for example in \`<img>\`. It is valid for five minutes.`,
         parameters: [NAME],
         responses: {
           200: {
@@ -91,7 +91,7 @@ export const uploadPaths = (domain: Domain): JsonObject => {
                   required: ['href', 'expiresAt'],
                   properties: {
                     href: { type: 'string', description: 'Relative to this server.' },
-                    expiresAt: { type: 'string', format: 'date-time', description: 'When it stops working.' },
+                    expiresAt: { type: 'string', format: 'date-time', description: 'When it expires.' },
                   },
                 },
               },

@@ -41,32 +41,34 @@ const settingsFor = (domain: Domain) => {
   const scopes = setOf(z.enum(names), names.length);
   /** Each setting in its decided form. */
   const settings = {
-    name: visibleText(100).meta({ description: 'Shown to people who are asked for consent.' }),
-    tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How it proves who it is.' }),
+    name: visibleText(100).meta({ description: 'Shown to users who are asked for consent.' }),
+    tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How the client authenticates.' }),
     grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length)
       .min(1)
-      .meta({ description: 'The ways in which it gets tokens.' }),
+      .meta({ description: 'The grant types that it may use.' }),
     redirectUris: setOf(redirectUri, URIS_MAX).meta({
-      description: 'Where people may be sent back to; compared character by character.',
+      description: 'Redirect URIs after a sign-in; compared character by character.',
     }),
     postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({
-      description: 'Where people may be sent back to who have signed out.',
+      description: 'Redirect URIs after a sign-out.',
     }),
     scopes: scopes.meta({ description: 'Scopes that the client may request.' }),
-    defaultScopes: scopes.meta({ description: 'Scopes of a request that names none.' }),
-    firstParty: z.boolean().meta({ description: 'Whether it is yours: people are not asked for consent.' }),
+    defaultScopes: scopes.meta({ description: 'Scopes of a request without `scope`.' }),
+    firstParty: z
+      .boolean()
+      .meta({ description: 'Whether it is your own application: users are not asked for consent.' }),
     requireDpop: z
       .boolean()
-      .meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
-    requirePar: z.boolean().meta({ description: 'Whether it must push its requests for authorization.' }),
+      .meta({ description: 'Whether its tokens must be bound to a key of the client (DPoP).' }),
+    requirePar: z.boolean().meta({ description: 'Whether it must use pushed authorization requests (PAR).' }),
     tlsClientAuthSubject: visibleText(SUBJECT_CHARACTERS_MAX)
       .nullable()
       .meta({ description: 'The subject of its certificate.' }),
     jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
-    disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
+    disabled: z.boolean().meta({ description: 'Whether it is disabled: it gets no tokens.' }),
     /** At registration; later it changes like any user’s role. */
     serviceAccountRole: z.enum(rolesOf(domain)).meta({
-      description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.`,
+      description: `The role of its service account when that is created; by default \`${leastRoleOf(domain)}\`.`,
     }),
   };
   /** The optional settings; everything unsafe is off by default. */
@@ -78,7 +80,7 @@ const settingsFor = (domain: Domain) => {
     scopes: settings.scopes.default([]),
     defaultScopes: settings.defaultScopes
       .optional()
-      .meta({ description: 'Scopes of a request that names none. By default all `scopes`.' }),
+      .meta({ description: 'Scopes of a request without `scope`. By default all `scopes`.' }),
     firstParty: settings.firstParty.default(false),
     requireDpop: settings.requireDpop.default(false),
     requirePar: settings.requirePar.default(false),

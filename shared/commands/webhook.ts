@@ -190,9 +190,9 @@ export const ReplayWebhook = z.strictObject({
     .optional()
     .meta({
       description:
-        'A cursor: what happened after it; or a time: what happened then or later. Without it, since what was missed.',
+        'A cursor: events after it. Or a time: events at that time or later. Without it, events after `missedSince`.',
     }),
-  to: cursor.optional().meta({ description: 'A cursor: what happened up to it. Without it, up to now.' }),
+  to: cursor.optional().meta({ description: 'A cursor: events up to it. Without it, up to now.' }),
 });
 export type ReplayWebhook = Readonly<z.infer<typeof ReplayWebhook>>;
 
@@ -208,11 +208,11 @@ export type RedeliverDelivery = Readonly<z.infer<typeof RedeliverDelivery>>;
 export const RedriveWebhook = z.strictObject({
   type: z.literal('RedriveWebhook'),
   webhookId,
-  since: instant.optional().meta({ description: 'Only deliveries that were planned then or later.' }),
-  until: instant.optional().meta({ description: 'Only deliveries that were planned before.' }),
+  since: instant.optional().meta({ description: 'Only deliveries that were planned at this time or later.' }),
+  until: instant.optional().meta({ description: 'Only deliveries that were planned before this time.' }),
   retrying: z
     .boolean()
     .optional()
-    .meta({ description: 'Whether those as well that failed and wait for their next attempt.' }),
+    .meta({ description: 'Includes deliveries that failed and wait for their next attempt.' }),
 });
 export type RedriveWebhook = Readonly<z.infer<typeof RedriveWebhook>>;

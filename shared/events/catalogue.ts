@@ -57,7 +57,7 @@ const makeCatalogue = (domain: Domain): Catalogue => {
     throw new Error(`The kernel has an event ${clash.type} of its own: give the aggregate another name.`);
   const definitions = [...definitionsOf(domain), ...Object.values(kernel)];
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
-  const told = definitions.filter(({ visibility }) => visibility === 'public');
+  const published = definitions.filter(({ visibility }) => visibility === 'public');
   const kindsOf = (all: readonly EventDefinition[]) => [...new Set(all.map(({ stream }) => stream.kind))];
   const kinds = kindsOf(definitions);
   const names = new Set(kinds);
@@ -70,8 +70,8 @@ const makeCatalogue = (domain: Domain): Catalogue => {
       const kind = end < 0 ? '' : stream.slice(0, end);
       return names.has(kind) ? kind : undefined;
     },
-    publicTypes: told.map(({ type }) => type),
-    publicKinds: kindsOf(told),
+    publicTypes: published.map(({ type }) => type),
+    publicKinds: kindsOf(published),
     references: eventReferencesOf(domain),
   };
 };

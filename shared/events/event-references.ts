@@ -40,7 +40,7 @@ export const eventReferencesOf = (domain: Domain): readonly EventReference[] => 
     ),
     {
       name: 'user',
-      says: 'Only what happened to this user.',
+      says: 'Only events of this user.',
       others: '',
       kind: 'user',
       of: new Map(),
@@ -79,7 +79,7 @@ const parentOf = (kind: Kind, children: readonly Kind[]): readonly EventReferenc
     : [
         {
           name: kind.name,
-          says: `Only what happened to this ${spaced(kind.name)} and to its ${listed(children)}.`,
+          says: `Only events of this ${spaced(kind.name)} and of its ${listed(children)}.`,
           others: listed(children),
           kind: kind.name,
           of: keysIn(children, ({ parent }) => parent),
@@ -89,7 +89,7 @@ const parentOf = (kind: Kind, children: readonly Kind[]): readonly EventReferenc
 
 const ownerOf = (owner: string, kinds: readonly Kind[]): EventReference => ({
   name: owner,
-  says: `Only what happened to ${listed(kinds)} of this user.`,
+  says: `Only events of ${listed(kinds)} of this user.`,
   others: listed(kinds),
   kind: undefined,
   of: keysIn(kinds, () => owner),

@@ -29,8 +29,8 @@ const known = new WeakMap<z.ZodObject, readonly Path[]>();
 export const withCursors = (schema: z.ZodObject, data: JsonObject, cursorOf: CursorOf): JsonObject => {
   const paths = known.get(schema) ?? pathsIn(schema);
   known.set(schema, paths);
-  const changed = (told: JsonObject, { names, isEnd }: Path) =>
-    changedAt(told, names, (place) => cursorOf(place, isEnd)) as JsonObject;
+  const changed = (shown: JsonObject, { names, isEnd }: Path) =>
+    changedAt(shown, names, (place) => cursorOf(place, isEnd)) as JsonObject;
   return paths.reduce<JsonObject>(changed, data);
 };
 

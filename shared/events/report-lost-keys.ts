@@ -12,7 +12,7 @@ export type LostKeys = Disposable & { count(reason: string): boolean };
 export const reportLostKeys = (log: Pick<Log, 'error'>, whose: string): LostKeys => {
   let events = 0;
   let timer: NodeJS.Timeout | undefined;
-  const tell = (): void => {
+  const report = (): void => {
     clearTimeout(timer);
     timer = undefined;
     if (events > 0) log.error({ events }, `${whose} ${ADVICE}`);
@@ -22,10 +22,10 @@ export const reportLostKeys = (log: Pick<Log, 'error'>, whose: string): LostKeys
     count(reason) {
       if (!reason.endsWith(KEY_LOST)) return false;
       events += 1;
-      timer ??= setTimeout(tell, TOGETHER_MS).unref();
+      timer ??= setTimeout(report, TOGETHER_MS).unref();
       return true;
     },
-    [Symbol.dispose]: tell,
+    [Symbol.dispose]: report,
   };
 };
 

@@ -31,7 +31,7 @@ const SESSION_EVENTS = {
   'session.sign_in_failed': defineEvent({
     ...common,
     type: 'session.sign_in_failed',
-    description: 'Signing in failed so often that it was locked for a while; single failures are not told.',
+    description: 'Signing in failed so often that it was locked for a while. Single failures have no event.',
     stream: session,
     schema: z.strictObject({ sessionId: token, userId: userId.nullable(), attempts: z.int().positive() }),
     example: { sessionId: 'gK3v', userId: 7001, attempts: 10 },

@@ -11,10 +11,10 @@ const cursor = z.string();
 
 export const AuditHead = z
   .strictObject({
-    count: count.meta({ description: 'How many events of the log it covers.' }),
+    count: count.meta({ description: 'The number of events that it covers.' }),
     at: timestamp.meta({ description: 'When it was signed.' }),
-    head: hash.meta({ description: 'The head of the chain of hashes after so many events.' }),
-    key: z.string().meta({ description: 'The `kid` of the key that has signed it.' }),
+    head: hash.meta({ description: 'The head of the hash chain after `count` events.' }),
+    key: z.string().meta({ description: 'The `kid` of the key that signed it.' }),
     statement: z.string().meta({ description: 'The signed text, byte by byte.' }),
     signature: z.string().meta({ description: 'Ed25519, in base64url.' }),
   })
@@ -51,36 +51,39 @@ const AuditStatus = z
   .strictObject({
     log: z.strictObject({ cursor: cursor.meta({ description: 'The end of the log.' }) }),
     chain: z.strictObject({
-      count: count.meta({ description: 'How many events the chain of hashes has.' }),
+      count: count.meta({ description: 'The number of events in the hash chain.' }),
       cursor,
       head: hash,
     }),
     signed: AuditHead.pick({ count: true, at: true, head: true, key: true })
       .nullable()
-      .meta({ description: 'The newest head that is kept outside the database.' }),
+      .meta({ description: 'The newest head outside the database.' }),
     unproven: z
       .strictObject({
         events: count.meta({
-          description: 'Events in the chain after that head: nothing outside the database proves them yet.',
+          description:
+            'Number of events in the chain after that head: nothing outside the database proves them yet.',
         }),
         since: timestamp.nullable(),
       })
-      .meta({ description: 'Events after that head.' }),
-    readModel: z.strictObject({ cursor: cursor.meta({ description: 'The read model.' }) }),
+      .meta({ description: 'The events after that head.' }),
+    readModel: z.strictObject({
+      cursor: cursor.meta({ description: 'The last event that the read model has applied.' }),
+    }),
     verified: z
       .strictObject({
-        count: count.meta({ description: 'Events of the present round.' }),
+        count: count.meta({ description: 'Number of events that the current round has verified.' }),
         cursor,
         began: timestamp,
         finished: timestamp
           .nullable()
-          .meta({ description: 'When all had been verified for the last time; null before the first.' }),
+          .meta({ description: 'End of the last complete round; null before the first one.' }),
         differences: count.meta({
           description: 'Findings of the current round, or of the last complete one if that had more.',
         }),
       })
       .nullable()
-      .meta({ description: 'How far the background verification is; null where it has not begun.' }),
+      .meta({ description: 'Progress of the background verification; null before it has started.' }),
     differences: z
       .array(
         z.strictObject({
@@ -93,14 +96,15 @@ const AuditStatus = z
         }),
       )
       .exactOptional()
-      .meta({ description: 'The first of them. For administrators.' }),
+      .meta({ description: 'The first differences. Only administrators see them.' }),
     problem: z
       .string()
       .nullable()
       .exactOptional()
-      .meta({ description: 'Why no head is published. For administrators.' }),
+      .meta({ description: 'Why no head is published. Only administrators see it.' }),
     parked: count.exactOptional().meta({
-      description: 'Items that cannot be read, because of one of their events. For administrators.',
+      description:
+        'Number of items that cannot be read because of one of their events. Only administrators see it.',
     }),
   })
   .meta({ id: 'AuditStatus' });
@@ -108,17 +112,19 @@ export type AuditStatus = Readonly<z.infer<typeof AuditStatus>>;
 
 const after = z
   .string()
-  .regex(/^\d{1,16}$/, { error: 'Must be how many events a head covers.' })
+  .regex(/^\d{1,16}$/, { error: 'Must be the number of events that a head covers.' })
   .meta({ type: 'integer', pattern: undefined, minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
   .transform(Number)
-  .pipe(z.int().nonnegative({ error: 'Must be how many events a head covers.' }));
+  .pipe(z.int().nonnegative({ error: 'Must be the number of events that a head covers.' }));
 
 /** One JSON document a line. */
 export const EXPORT_TYPE = 'application/x-ndjson';
 
 /** The range of the log to export. */
 export const ExportRange = z.strictObject({
-  after: PAGE.after.meta({ description: 'A cursor: begins after it, instead of with the first event.' }),
+  after: PAGE.after.meta({
+    description: 'A cursor: the export starts after it, instead of with the first event.',
+  }),
   since: SPAN.since,
   until: SPAN.until,
 });
@@ -147,7 +153,7 @@ export const AUDIT_OPERATIONS = {
     right: 'events.read',
     answer: {
       status: 200,
-      description: 'How far log, chain, signed heads and read model are.',
+      description: 'The positions of log, chain, signed heads and read model.',
       kind: 'item',
       schema: AuditStatus,
     },
@@ -172,7 +178,7 @@ export const AUDIT_OPERATIONS = {
     right: null,
     answer: {
       status: 200,
-      description: 'All keys there ever were, as a JWK set.',
+      description: 'All current and former keys, as a JWK set.',
       kind: 'item',
       schema: AuditKeys,
     },

@@ -43,12 +43,13 @@ const cursor = z
   .pipe(token);
 
 export const ClientPage = z.object({
-  limit: z.coerce
-    .number<string>()
-    .pipe(z.int().min(1).max(LIMIT_MAX))
-    .default(LIMIT)
-    .meta({ type: 'integer', minimum: 1, maximum: LIMIT_MAX, description: 'At most so many clients.' }),
-  after: cursor.default('').meta({ description: 'A cursor out of a Link of rel="next".' }),
+  limit: z.coerce.number<string>().pipe(z.int().min(1).max(LIMIT_MAX)).default(LIMIT).meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: LIMIT_MAX,
+    description: 'Maximum number of clients on a page.',
+  }),
+  after: cursor.default('').meta({ description: 'A cursor from a link with rel="next".' }),
 });
 
 const all = { right: 'client.manage', role: 'auth' } as const;
@@ -63,15 +64,15 @@ export const clientForms = (domain: Domain) => {
       ...shown,
       serviceAccount: id.nullable().meta({
         readOnly: true,
-        description: 'The user that it is when it acts for itself.',
+        description: 'The user of its service account, for which it acts without a signed-in user.',
         examples: [1001],
       }),
       selfRegistered: z
         .boolean()
-        .meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),
+        .meta({ readOnly: true, description: 'Whether it was registered dynamically (RFC 7591).' }),
       lastUsedAt: timestamp.nullable().meta({
         readOnly: true,
-        description: 'When it last got a token, to within an hour; null if never.',
+        description: 'When it last got a token, accurate to an hour; null if never.',
       }),
       createdAt,
       updatedAt,
@@ -84,12 +85,12 @@ export const clientForms = (domain: Domain) => {
     secret: z
       .string()
       .exactOptional()
-      .meta({ readOnly: true, description: 'There if it has just been made. It is not shown again.' }),
+      .meta({ readOnly: true, description: 'Present only when the secret is new. It is not shown again.' }),
   }).meta({ id: 'ClientAndSecret' });
 
   const NewClient = z
     .strictObject({
-      clientId: clientId.optional().meta({ description: 'By default one is made up.' }),
+      clientId: clientId.optional().meta({ description: 'By default Annals generates one.' }),
       ...sent,
     })
     .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
@@ -134,7 +135,7 @@ export const clientOperations = (domain: Domain) => {
   const { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch } = clientForms(domain);
   const changed = {
     status: 200,
-    description: 'The client. With its secret, if it has a new one.',
+    description: 'The client, with its secret if that is new.',
     kind: 'written',
     schema: ClientAndSecret,
   } as const;
@@ -156,7 +157,7 @@ export const clientOperations = (domain: Domain) => {
       answer: {
         ...changed,
         status: 201,
-        description: 'The client. Its secret, if it has one, is shown this once.',
+        description: 'The client. Its secret, if it has one, is shown only this time.',
       },
     },
     getClient: {
@@ -183,7 +184,7 @@ export const clientOperations = (domain: Domain) => {
       ...item,
       method: 'DELETE',
       summary: 'Delete a client; its tokens end',
-      answer: { status: 204, description: 'The client is gone.', kind: 'nothing' },
+      answer: { status: 204, description: 'The client was deleted.', kind: 'nothing' },
     },
     rotateClientSecret: {
       ...all,

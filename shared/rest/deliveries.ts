@@ -18,23 +18,22 @@ const eventType = z.string().meta({ examples: ['user.updated'] });
 
 export const Delivery = z
   .strictObject({
-    id: z.uuid().meta({ description: 'That of the event, and the `webhook-id` of every attempt.' }),
+    id: z.uuid().meta({ description: 'The id of the event, and the `webhook-id` of every attempt.' }),
     webhookId: id,
     eventId: z.uuid(),
     type: eventType,
     subject: z.string().meta({ description: 'The item of the event.', examples: ['user-7001'] }),
-    cursor: cursor.meta({ description: 'The place of the event in the log.' }),
+    cursor: cursor.meta({ description: 'The position of the event in the log.' }),
     state: state.meta({
       description:
-        '`due` until it has arrived; `dead` after the last attempt; `withheld` where the owner may no longer read it.',
+        '`due` until it succeeds; `dead` after its last attempt failed; `withheld` if the owner may no longer read it.',
     }),
     attempts: z.int().nonnegative(),
     nextAt: timestamp.nullable().meta({ description: 'Time of the next attempt.' }),
-    lastStatus: z.int().nullable().meta({ description: 'The status of the last answer.' }),
-    lastError: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the last attempt had no answer, or why it did not count.' }),
+    lastStatus: z.int().nullable().meta({ description: 'The status of the last response.' }),
+    lastError: z.string().nullable().meta({
+      description: 'Why the last attempt had no response, or why the response counts as a failure.',
+    }),
     createdAt: createdAt.meta({ description: 'When it was planned.' }),
     deliveredAt: timestamp.nullable(),
     _links: Links,
@@ -43,7 +42,7 @@ export const Delivery = z
 export type Delivery = Readonly<z.infer<typeof Delivery>>;
 
 export const FoundDelivery = Delivery.extend({
-  url: z.string().meta({ description: 'Where the webhook sends to now.' }),
+  url: z.string().meta({ description: 'The current URL of the webhook.' }),
 }).meta({ id: 'FoundDelivery' });
 export type FoundDelivery = Readonly<z.infer<typeof FoundDelivery>>;
 
@@ -52,12 +51,12 @@ const counted = z.int().nonnegative();
 export const FailedDeliveries = z
   .strictObject({
     webhookId: id,
-    url: z.string().meta({ description: 'Where the webhook sends to now.' }),
+    url: z.string().meta({ description: 'The current URL of the webhook.' }),
     dead: counted.meta({
-      description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
+      description: `Number of dead letters: deliveries whose last attempt failed; counted up to ${BACKLOG_COUNTED_MAX}.`,
     }),
     retrying: counted.meta({
-      description: `How many failed and wait for their next attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
+      description: `Number of deliveries that failed and wait for their next attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
     }),
     _links: Links,
   })
@@ -70,7 +69,7 @@ export const DeliveryBody = z
       .string()
       .nullable()
       .meta({ description: 'The request body, byte for byte; null if `reason` says why it is not shown.' }),
-    reason: z.string().nullable().meta({ description: 'Why it is not shown, in words.' }),
+    reason: z.string().nullable().meta({ description: 'Why the body is not shown, in words.' }),
   })
   .meta({ id: 'DeliveryBody' });
 export type DeliveryBody = Readonly<z.infer<typeof DeliveryBody>>;
@@ -78,17 +77,17 @@ export type DeliveryBody = Readonly<z.infer<typeof DeliveryBody>>;
 export const WebhookStatistics = z
   .strictObject({
     webhookId: id,
-    seconds: z.int().positive().meta({ description: 'How long each point is.' }),
+    seconds: z.int().positive().meta({ description: 'Length of the interval of each point.' }),
     points: z.array(
       z.strictObject({
-        at: timestamp.meta({ description: 'When it begins.' }),
-        arrived: counted.meta({ description: 'Attempts that arrived.' }),
-        failed: counted.meta({ description: 'Attempts that failed.' }),
+        at: timestamp.meta({ description: 'Start of the interval.' }),
+        arrived: counted.meta({ description: 'Number of successful attempts.' }),
+        failed: counted.meta({ description: 'Number of failed attempts.' }),
         durationMs: z
           .number()
           .nonnegative()
           .nullable()
-          .meta({ description: 'How long an attempt took on average; null if there was none.' }),
+          .meta({ description: 'Average duration of an attempt; null if there was none.' }),
       }),
     ),
     _links: Links,
@@ -103,15 +102,20 @@ export const Attempt = z
     number: z.int().positive(),
     at: timestamp,
     durationMs: z.number().nonnegative(),
-    status: z.int().nullable().meta({ description: 'Of the answer, where there was one.' }),
-    error: z.string().nullable().meta({ description: 'Why there was none, or why it did not count.' }),
-    requestHeaders: headers.meta({ description: 'As sent, without what is secret in them.' }),
+    status: z.int().nullable().meta({ description: 'Status of the response; null if there was none.' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why there was no response, or why it counts as a failure.' }),
+    requestHeaders: headers.meta({ description: 'Headers of the request, without secret values.' }),
     answer: z
       .strictObject({
         headers,
-        text: z.string().exactOptional().meta({ description: 'Where it is text.' }),
-        base64: z.string().exactOptional().meta({ description: 'Where it is not.' }),
-        truncated: z.boolean().meta({ description: 'Whether there was more than the 16 KiB that are kept.' }),
+        text: z.string().exactOptional().meta({ description: 'The body, if it is text.' }),
+        base64: z.string().exactOptional().meta({ description: 'The body in base64, if it is not text.' }),
+        truncated: z
+          .boolean()
+          .meta({ description: 'Whether the body was longer than the 16 KiB that are stored.' }),
       })
       .nullable(),
   })
@@ -123,12 +127,12 @@ export const Replay = z
     id: z.uuid(),
     webhookId: id,
     from: cursor.nullable().meta({ description: 'Events after this cursor are sent again.' }),
-    since: timestamp.nullable().meta({ description: 'Only what happened then or later.' }),
+    since: timestamp.nullable().meta({ description: 'Only events of this time or later are sent again.' }),
     to: cursor.meta({ description: 'Events after this cursor are not sent.' }),
-    at: cursor.meta({ description: 'How far it has come.' }),
-    planned: z.int().nonnegative().meta({ description: 'How many deliveries it has made due.' }),
+    at: cursor.meta({ description: 'Events up to this cursor are processed.' }),
+    planned: z.int().nonnegative().meta({ description: 'Number of deliveries that the replay has planned.' }),
     state: z.enum(['running', 'finished', 'dropped']).meta({
-      description: '`finished` once all of it was made due; `dropped` where the webhook was deleted.',
+      description: '`finished` when all deliveries are planned; `dropped` if the webhook was deleted.',
     }),
     requestedAt: timestamp,
     finishedAt: timestamp.nullable(),
@@ -142,10 +146,10 @@ export const NewReplay = ReplayWebhook.omit({ type: true, webhookId: true }).met
 export const NewRedrive = RedriveWebhook.omit({ type: true, webhookId: true }).meta({ id: 'NewRedrive' });
 
 const planned = {
-  since: instant.optional().meta({ description: 'Only what was planned then or later.' }),
-  until: instant.optional().meta({ description: 'Only what was planned before.' }),
+  since: instant.optional().meta({ description: 'Only deliveries that were planned at this time or later.' }),
+  until: instant.optional().meta({ description: 'Only deliveries that were planned before this time.' }),
 };
-const webhookId = idParameter.optional().meta({ description: 'Only of this webhook.' });
+const webhookId = idParameter.optional().meta({ description: 'Only deliveries of this webhook.' });
 
 const Search = z.strictObject({
   ...PAGE,
@@ -155,23 +159,21 @@ const Search = z.strictObject({
     .optional()
     .meta({
       description:
-        'Only those in this state; `failed` are the dead ones, and those that failed and wait for their next attempt.',
+        'Only deliveries in this state. `failed` means dead letters, and deliveries that failed and wait for their next attempt.',
     }),
-  type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
-  eventId: z
-    .uuid()
-    .toLowerCase()
-    .optional()
-    .meta({ description: 'Only of this event; it is the id of the delivery, and the `webhook-id`.' }),
+  type: eventType.max(200).optional().meta({ description: 'Only deliveries of this event type.' }),
+  eventId: z.uuid().toLowerCase().optional().meta({
+    description: 'Only deliveries of this event. Its id is the id of the delivery, and the `webhook-id`.',
+  }),
   subject: z
     .string()
     .max(120)
     .regex(/^[a-z][A-Za-z0-9]{0,39}-\d{1,16}$/, { error: 'Must name an item, as `user-7001`.' })
     .optional()
-    .meta({ description: 'Only of events of this item.', examples: ['user-7001'] }),
+    .meta({ description: 'Only deliveries of events of this item.', examples: ['user-7001'] }),
   ...planned,
 });
-/** Without what pages it. */
+/** The query without its paging parameters. */
 export const DeliverySearch = Search.pick({
   webhookId: true,
   state: true,
@@ -186,7 +188,7 @@ export type DeliverySearch = Readonly<z.output<typeof DeliverySearch>>;
 const Failed = z.strictObject({ ...PAGE, webhookId, ...planned });
 export type FailedFilter = Readonly<Pick<z.output<typeof Failed>, 'webhookId' | 'since' | 'until'>>;
 
-/** Statistics of attempts are kept for so long. */
+/** How long statistics of attempts are kept. */
 export const STATISTICS_HOURS_MAX = 168;
 const STATISTICS_HOURS = 24;
 const Statistics = z.strictObject({
@@ -198,7 +200,7 @@ const Statistics = z.strictObject({
       pattern: undefined,
       minimum: 1,
       maximum: STATISTICS_HOURS_MAX,
-      description: 'The last so many hours.',
+      description: 'Only the last hours, this many.',
     })
     .default(String(STATISTICS_HOURS))
     .transform(Number)
@@ -213,7 +215,7 @@ const Statistics = z.strictObject({
 const Deliveries = z.strictObject({
   ...PAGE,
   state: state.optional(),
-  type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
+  type: eventType.max(200).optional().meta({ description: 'Only deliveries of this event type.' }),
   ...planned,
 });
 export type DeliveryFilter = Readonly<
@@ -243,7 +245,7 @@ export const DELIVERY_OPERATIONS = {
     ...served,
     method: 'GET',
     path: '/deliveries/failed',
-    summary: 'How many deliveries failed, for each of your webhooks with any',
+    summary: 'Number of failed deliveries, for each of your webhooks with any',
     query: Failed,
     answer: {
       status: 200,
@@ -256,7 +258,7 @@ export const DELIVERY_OPERATIONS = {
     ...served,
     method: 'GET',
     path: `${webhook}/statistics`,
-    summary: 'How attempts went over time',
+    summary: 'Successful and failed attempts over time',
     query: Statistics,
     answer: {
       status: 200,
@@ -284,7 +286,7 @@ export const DELIVERY_OPERATIONS = {
     ...served,
     method: 'GET',
     path: `${delivery}/body`,
-    summary: 'The body that every attempt sends',
+    summary: 'The request body of every attempt',
     answer: {
       status: 200,
       description: 'The body, or why it is not shown.',
@@ -320,7 +322,7 @@ export const DELIVERY_OPERATIONS = {
     method: 'POST',
     path: `${webhook}/test`,
     summary: 'Send a test event',
-    answer: accepted('The event is on its way: `Location` is its delivery.', {
+    answer: accepted('The event will be sent: `Location` is its delivery.', {
       rel: 'delivery',
       path: `${webhook}/deliveries/{eventId}`,
     }),
@@ -331,7 +333,7 @@ export const DELIVERY_OPERATIONS = {
     path: `${webhook}/replay`,
     summary: 'Replay events since a cursor or a time',
     body: { 'application/json': NewReplay },
-    answer: accepted('The replay begins: `Location` says how far it has come.', {
+    answer: accepted('The replay begins: `Location` shows its progress.', {
       rel: 'replay',
       path: `${webhook}/replays/{eventId}`,
     }),

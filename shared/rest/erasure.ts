@@ -15,13 +15,13 @@ const place = z.strictObject({
   place: z.string().meta({ examples: ['read_model.users'] }),
   verdict: z.enum(['erased', 'left', 'sealed', 'nothing', 'unreachable', 'unknown']).meta({
     description:
-      '`erased`: looked through, and nothing is left; `left`: something is; `sealed`: what is there nobody can open; `nothing`: it never holds more ' +
-      'than their number; `unreachable`: out of reach of Annals; `unknown`: nobody has looked.',
+      '`erased`: searched, and no personal data is left; `left`: some is left; `sealed`: encrypted, and nobody can decrypt it; ' +
+      '`nothing`: contains at most the id of the person; `unreachable`: Annals cannot reach it; `unknown`: not searched.',
   }),
   rows: count.nullable().meta({
-    description: 'How many rows, events or files there are of theirs; null where that is not counted.',
+    description: 'The number of rows, events or files of the person; null if they are not counted.',
   }),
-  left: count.meta({ description: 'In how many of them something is left.' }),
+  left: count.meta({ description: 'How many of these still contain personal data.' }),
   says: z.string(),
 });
 
@@ -29,7 +29,7 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
   z
     .strictObject({
       userId: id,
-      isDone: z.boolean().meta({ description: 'Whether nothing is left of them anywhere.' }),
+      isDone: z.boolean().meta({ description: 'Whether no personal data of the person is left anywhere.' }),
       asked: z
         .strictObject({
           event: z.uuid(),
@@ -41,24 +41,25 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
         .nullable()
         .meta({
           description:
-            'When they were deleted, by whom, and by which event; null where the log does not say so yet.',
+            'When the user was deleted, by whom, and by which event; null if the log does not have the deletion yet.',
         }),
       listedAt: timestamp
         .nullable()
-        .meta({ description: 'When they were put on the erasure list, outside the database.' }),
+        .meta({ description: 'When the person was added to the erasure list, outside the database.' }),
       keyDestroyedAt: timestamp
         .nullable()
-        .meta({ description: 'When the key of their data was destroyed, here and for the last time.' }),
+        .meta({ description: 'When this installation last destroyed the key of the personal data.' }),
       sealed: byType.meta({
-        description: 'How many events hold something of theirs that nobody can open any more.',
+        description: 'The number of events whose personal data nobody can decrypt any more.',
       }),
       followed: byType.meta({ description: 'Data that was deleted together with the user.' }),
-      parts: z
-        .array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() }))
-        .meta({ description: 'Where something of them could be, and how much is left there.' }),
+      parts: z.array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() })).meta({
+        description:
+          'The parts of the system that may have personal data of the person, and how much is left there.',
+      }),
       places: z.array(place).meta({
         description:
-          'Every place where something of them could be: each table of the database, as its catalog and the domain say, and what is outside of it.',
+          'Every place that may have personal data of the person: each table of the database, by its catalog and by the domain, and the places outside of it.',
       }),
       kept: z.strictObject(kept).meta({ description: 'Data that stays, with “Deleted user” as its author.' }),
     })
@@ -76,7 +77,7 @@ export const erasureReadsOf = (domain: Domain) =>
       right: 'events.export',
       answer: {
         status: 200,
-        description: 'The report. It holds nothing personal.',
+        description: 'The report. It contains no personal data.',
         kind: 'item',
         schema: reportFor(Object.fromEntries(stayingWithout(domain).map(({ name }) => [name, count]))),
       },

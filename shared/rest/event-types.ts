@@ -8,14 +8,15 @@ const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject
 export const EventType = z
   .strictObject({
     type: z.string().meta({ examples: ['user.updated'] }),
-    version: z
-      .int()
-      .positive()
-      .meta({ description: 'Raised where the shape of the data changes; fields are only added otherwise.' }),
+    version: z.int().positive().meta({
+      description: 'Increased when the shape of the data changes. Within a version, fields are only added.',
+    }),
     description: z.string(),
     schema: object.meta({ description: 'JSON Schema 2020-12 of the complete `data`.' }),
-    example: object.meta({ description: 'Data that the schema accepts.' }),
-    personalFields: z.array(z.string()).meta({ description: 'These are null once the person was erased.' }),
+    example: object.meta({ description: 'Example of the data.' }),
+    personalFields: z
+      .array(z.string())
+      .meta({ description: 'These fields are null after the person was erased.' }),
   })
   .meta({ id: 'EventType' });
 export type EventType = Readonly<z.infer<typeof EventType>>;
@@ -35,6 +36,6 @@ export const EVENT_TYPE_OPERATIONS = {
         .optional()
         .meta({ description: 'Only this type.', examples: ['user.updated'] }),
     }),
-    answer: { status: 200, description: 'All types of events.', kind: 'list', schema: EventType },
+    answer: { status: 200, description: 'All event types.', kind: 'list', schema: EventType },
   },
 } as const satisfies Record<string, RestOperation>;

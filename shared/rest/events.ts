@@ -14,54 +14,56 @@ export const Event = z
       description: 'The same in every stream, webhook and export, also if the event is delivered repeatedly.',
     }),
     type: z.string().meta({ examples: ['user.updated'] }),
-    version: z.int().positive().meta({ description: 'Of the type: which fields the data has.' }),
+    version: z
+      .int()
+      .positive()
+      .meta({ description: 'The version of the event type: it determines the fields of `data`.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
-    cursor: z
-      .string()
-      .meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
+    cursor: z.string().meta({
+      description: 'Its position in the log. Send it as `after` or `Last-Event-ID` to continue after it.',
+    }),
     subject: z.string().meta({ description: 'The item of the event.', examples: ['user-7001'] }),
     actor: actor.nullable().meta({
       description:
         'The actor: a user, a part of the system, or unknown; null if the event does not name one.',
       examples: ['user:7001', 'system:process-manager'],
     }),
-    client: z
-      .string()
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'The client that they came by. For themself and administrators.' }),
+    client: z.string().nullable().exactOptional().meta({
+      description: 'The client through which the actor did it. Only that user and administrators see it.',
+    }),
     request: z
       .string()
       .exactOptional()
-      .meta({ description: 'The request that did it. For themself and administrators.' }),
+      .meta({ description: 'The request that caused the event. Only that user and administrators see it.' }),
     correlation: z.string().exactOptional().meta({
-      description: 'The same for all that follows from one request. For themself and administrators.',
+      description:
+        'The same for all events that follow from one request. Only that user and administrators see it.',
     }),
     causation: z
       .string()
       .nullable()
       .exactOptional()
-      .meta({ description: 'The id of the event that it follows from. For themself and administrators.' }),
+      .meta({ description: 'The id of the event that caused it. Only that user and administrators see it.' }),
     data: z.record(z.string(), z.json()).meta({
       description:
-        'In full where you may read the item now, else the ids; personal fields are null once the person was erased.',
+        'Complete if you may read the item now, otherwise only ids. Personal fields are null after the person was erased.',
     }),
     parked: z.literal(true).exactOptional().meta({
-      description: 'The item cannot be read just now: an operator has to look at one of its events.',
+      description: 'The item cannot be read at the moment: an operator has to look at one of its events.',
     }),
   })
   .meta({ id: 'Event' });
 export type Event = Readonly<z.infer<typeof Event>>;
 
 /** The part of the catalogue that filters depend on. */
-type Told = Pick<Catalogue, 'publicTypes' | 'publicKinds' | 'references'>;
+type PublicCatalogue = Pick<Catalogue, 'publicTypes' | 'publicKinds' | 'references'>;
 /** Without a domain, there are no filters. */
-const NOTHING: Told = { publicTypes: [], publicKinds: [], references: [] };
+const NOTHING: PublicCatalogue = { publicTypes: [], publicKinds: [], references: [] };
 
 const SHOWN_CHARACTERS_MAX = 40;
 const shown = (name: string): string => name.slice(0, SHOWN_CHARACTERS_MAX);
 
-const typesIn = (catalogue: Told) =>
+const typesIn = (catalogue: PublicCatalogue) =>
   z
     .string()
     .transform((text) => [...new Set(text.split(','))].toSorted())
@@ -79,7 +81,7 @@ const typesIn = (catalogue: Told) =>
       examples: ['user.registered,user.updated', 'user.*'],
     });
 
-const subjectIn = ({ publicKinds }: Told) =>
+const subjectIn = ({ publicKinds }: PublicCatalogue) =>
   z.string().regex(new RegExp(`^(?:${publicKinds.join('|')})-[A-Za-z0-9_.-]{1,200}$`), {
     error: 'Must be what events name as their subject, such as user-7001.',
   });
@@ -95,41 +97,44 @@ const text = z
 /** A time in the log, as the time of a change. */
 const time = instant.meta({ examples: ['2026-11-21T15:04:05Z'] });
 
-const filtersOf = (catalogue: Told) => ({
+const filtersOf = (catalogue: PublicCatalogue) => ({
   types: typesIn(catalogue).optional(),
-  actor: actor
-    .optional()
-    .meta({ description: 'Only what they did.', examples: ['user:7001', 'system:process-manager'] }),
+  actor: actor.optional().meta({
+    description: 'Only events caused by this actor.',
+    examples: ['user:7001', 'system:process-manager'],
+  }),
   subject: subjectIn(catalogue)
     .optional()
-    .meta({ description: 'Only what happened to this, as events name it.', examples: ['user-7001'] }),
+    .meta({
+      description: 'Only events of this item, named as in `subject` of events.',
+      examples: ['user-7001'],
+    }),
   client: token
     .optional()
-    .meta({ description: 'Only what was done through this client, where you see through which it was.' }),
+    .meta({ description: 'Only events caused through this client, if you may see their `client`.' }),
   correlation: token.optional().meta({
-    description:
-      'Only what followed from one request, as events name it in `correlation`, where you see that.',
+    description: 'Only events that followed from one request, by their `correlation`, if you may see it.',
   }),
   text: text.optional().meta({
     description:
-      'Only events with this text in the data that you may read, in any case. The search is not indexed.',
+      'Only events with this text in the data that you may read, in upper or lower case. There is no index for this search.',
   }),
   // A domain may have a reference of the same name, which then counts.
   ...referencesIn(catalogue),
 });
 
-const referencesIn = ({ references }: Told) =>
+const referencesIn = ({ references }: PublicCatalogue) =>
   Object.fromEntries(
     references.map(({ name, says }) => [name, idParameter.optional().meta({ description: says })]),
   );
 
 const after = PAGE.after.meta({
   description:
-    'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
+    'A cursor: only later events. Without it, pages start with the first event, and a stream starts now.',
 });
 
 const before = PAGE.before.meta({
-  description: 'With `sort=-cursor`, a cursor: the page of what happened just before it.',
+  description: 'With `sort=-cursor`, a cursor: the page of events just before it.',
 });
 
 const sort = sortBy('cursor', '-cursor').meta({
@@ -140,16 +145,17 @@ const sort = sortBy('cursor', '-cursor').meta({
 
 const since = time.optional().meta({
   description:
-    'Begins with the first event that was made at this time or later. Of this and a cursor, what leads further counts.',
+    'Starts with the first event at this time or later. With a cursor as well, the later of the two counts.',
 });
 const until = time.optional().meta({
-  description: 'The end: before the first event that was made later than this. A stream has none.',
+  description: 'Ends before the first event later than this time. Not for streams.',
 });
 
 export const SPAN = { since, until };
 
 /** The parameters of an event stream. */
-export const followedEvents = (catalogue: Told) => z.strictObject({ after, since, ...filtersOf(catalogue) });
+export const followedEvents = (catalogue: PublicCatalogue) =>
+  z.strictObject({ after, since, ...filtersOf(catalogue) });
 export type EventFilter = {
   readonly types?: readonly string[] | undefined;
   readonly actor?: Actor | undefined;
@@ -161,7 +167,7 @@ export type EventFilter = {
 };
 
 /** The event types that filters accept depend on the domain. */
-export const eventOperations = (catalogue: Told) => ({
+export const eventOperations = (catalogue: PublicCatalogue) => ({
   listEvents: {
     ...EVENT_OPERATIONS.listEvents,
     query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(catalogue) }),

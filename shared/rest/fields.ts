@@ -10,7 +10,7 @@ const Link = z.strictObject({
   method: z
     .enum(['POST', 'PUT', 'PATCH', 'DELETE'])
     .exactOptional()
-    .meta({ description: 'Of an action; a link without it is read.' }),
+    .meta({ description: 'The method of an action; a link without it is for reading.' }),
 });
 export type Link = Readonly<z.infer<typeof Link>>;
 
@@ -25,7 +25,7 @@ export const id = z
   .positive()
   .max(ID_MAX)
   .meta({ readOnly: true, examples: [8001] });
-export const createdAt = timestamp.meta({ readOnly: true, description: 'When it was made.' });
+export const createdAt = timestamp.meta({ readOnly: true, description: 'When it was created.' });
 export const updatedAt = timestamp.meta({ readOnly: true, description: 'When it was last changed.' });
 
 /** In a PUT: a read-only member may be sent back, and is ignored. */
@@ -41,9 +41,9 @@ export const Written = z
     version: z
       .int()
       .nonnegative()
-      .meta({ description: 'How often the item has been changed, its creation included.' }),
+      .meta({ description: 'The number of changes of the item, including its creation.' }),
     cursor: z.string().meta({
-      description: 'The place of the change in the log: send it as Consistency-Token to read what you wrote.',
+      description: 'The cursor of the change: send it as Consistency-Token to read what you wrote.',
     }),
     _links: Links,
   })

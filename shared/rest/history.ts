@@ -8,7 +8,7 @@ import type { RestOperation } from './operation.ts';
 const FieldChange = z
   .strictObject({
     field: z.string().meta({
-      description: 'As the item has it; of what lies within another field, with a dot.',
+      description: 'The name of the field; a field inside another one has a dot.',
       examples: ['title', 'limits.concurrency'],
     }),
     from: z
@@ -17,56 +17,55 @@ const FieldChange = z
       .meta({ description: 'The former value; null if there was none, or if the person was erased.' }),
     to: z.json().exactOptional().meta({ description: 'The new value.' }),
     diff: z.string().exactOptional().meta({
-      description: 'Instead of both, of long texts: the lines that have changed, as `diff -u` shows them.',
+      description: 'For long texts, instead of `from` and `to`: the changed lines, as in `diff -u`.',
     }),
     truncated: z
       .literal(true)
       .exactOptional()
-      .meta({ description: 'The difference is longer than what is shown of it.' }),
+      .meta({ description: 'The difference is longer than the part shown here.' }),
   })
   .meta({ id: 'FieldChange' });
 export type FieldChange = Readonly<z.infer<typeof FieldChange>>;
 
 const HistoryEntry = z
   .strictObject({
-    version: z.int().positive().meta({ description: 'Of the item, once this had happened.' }),
-    id: z.uuid().meta({ description: 'That of the event.' }),
+    version: z.int().positive().meta({ description: 'The version of the item after this event.' }),
+    id: z.uuid().meta({ description: 'The id of the event.' }),
     type: z.string().meta({ examples: ['user.updated'] }),
     at: timestamp.meta({ description: 'When it happened.' }),
-    cursor: z.string().meta({ description: 'Its place in the log.' }),
+    cursor: z.string().meta({ description: 'Its position in the log.' }),
     actor: actor
       .nullable()
       .meta({ description: 'The actor; null if the event cannot be read.', examples: ['user:7001'] }),
-    client: z
-      .string()
-      .nullable()
-      .exactOptional()
-      .meta({ description: 'The client that they came by. For themself and administrators.' }),
+    client: z.string().nullable().exactOptional().meta({
+      description: 'The client through which the actor did it. Only that user and administrators see it.',
+    }),
     request: z
       .string()
       .exactOptional()
-      .meta({ description: 'The request that did it. For themself and administrators.' }),
+      .meta({ description: 'The request that caused the event. Only that user and administrators see it.' }),
     correlation: z.string().exactOptional().meta({
-      description: 'The same for all that follows from one request. For themself and administrators.',
+      description:
+        'The same for all events that follow from one request. Only that user and administrators see it.',
     }),
     causation: z
       .string()
       .nullable()
       .exactOptional()
-      .meta({ description: 'The id of the event that it follows from. For themself and administrators.' }),
+      .meta({ description: 'The id of the event that caused it. Only that user and administrators see it.' }),
     changes: z
       .array(FieldChange)
       .meta({ description: 'The changes of the item, as far as you may read them.' }),
     erased: z
       .literal(true)
       .exactOptional()
-      .meta({ description: 'The person was erased: what was theirs is null, or not told at all.' }),
+      .meta({ description: 'The person was erased: their data is null or missing.' }),
     unreadable: z
       .literal(true)
       .exactOptional()
-      .meta({ description: 'The event cannot be read: what it changed is not known.' }),
+      .meta({ description: 'The event cannot be read, so its changes are unknown.' }),
     _links: Links.meta({
-      description: '`self` is the item as this left it; `cause` is the history in which the cause stands.',
+      description: '`self` is the item after this event; `cause` is the history that contains the cause.',
     }),
   })
   .meta({ id: 'HistoryEntry' });
@@ -80,7 +79,7 @@ export const HISTORY = {
   query: z.strictObject(PAGE),
   answer: {
     status: 200,
-    description: 'A page of its history, the latest first.',
+    description: 'A page of the history, the latest first.',
     kind: 'list',
     schema: HistoryEntry,
   },

@@ -16,7 +16,7 @@ const limit = z
     minimum: 1,
     maximum: LIMIT_MAX,
     default: LIMIT_DEFAULT,
-    description: 'At most so many items.',
+    description: 'Maximum number of items on a page.',
   })
   .transform(Number)
   .pipe(
@@ -31,8 +31,8 @@ const cursor = z.string().min(1).max(CURSOR_CHARACTERS_MAX);
 /** Either a page after a cursor, or one before it. */
 export const PAGE = {
   limit: limit.optional(),
-  after: cursor.optional().meta({ description: 'A cursor out of a Link of rel="next".' }),
-  before: cursor.optional().meta({ description: 'A cursor out of a Link of rel="prev".' }),
+  after: cursor.optional().meta({ description: 'A cursor from a link with rel="next".' }),
+  before: cursor.optional().meta({ description: 'A cursor from a link with rel="prev".' }),
 };
 
 /** A name to sort by; a minus reverses the order. */
@@ -61,11 +61,11 @@ const searched = z
   .normalize('NFC');
 
 export const search = searched.meta({
-  description: 'Words that must be there; "in quotes" as they stand, -without, this or that.',
+  description: 'Search words: all must occur. "A phrase" in quotes, -without, this or that.',
 });
 
 export const searchOfUsers = searched.meta({
   description:
-    'A part of the name; whoever may read all e-mail addresses also finds users by a part of theirs. In any case.',
+    'A part of the name, in upper or lower case. Callers who may read all e-mail addresses also find users by a part of the address.',
   examples: ['ada'],
 });

@@ -14,13 +14,11 @@ const ManagedAccount = z
     userId: id,
     status: z
       .enum(['active', 'deactivated'])
-      .meta({ description: 'Nobody signs in to a deactivated account, or acts for it.' }),
-    isConfirmed: z
-      .boolean()
-      .meta({ description: 'Whether somebody has shown that they read mail to its address.' }),
+      .meta({ description: 'Nobody can sign in to a deactivated account or act for it.' }),
+    isConfirmed: z.boolean().meta({ description: 'Whether the e-mail address is confirmed.' }),
     hasPassword: z.boolean(),
     hasSecondFactor: z.boolean(),
-    passkeys: z.int().nonnegative().meta({ description: 'How many there are.' }),
+    passkeys: z.int().nonnegative().meta({ description: 'Number of passkeys.' }),
     sessions: z
       .array(
         z.strictObject({
@@ -31,7 +29,7 @@ const ManagedAccount = z
           lastSeenAt: moment,
         }),
       )
-      .meta({ description: 'The browsers in which they are signed in.' }),
+      .meta({ description: 'The browsers in which the user is signed in.' }),
     applications: z
       .array(
         z.strictObject({
@@ -54,7 +52,7 @@ const ManagedAccount = z
           lastUsedAt: moment,
         }),
       )
-      .meta({ description: 'Their personal access tokens.' }),
+      .meta({ description: 'The personal access tokens of the user.' }),
   })
   .meta({ id: 'ManagedAccount' });
 export type ManagedAccount = Readonly<z.infer<typeof ManagedAccount>>;
@@ -74,7 +72,7 @@ export const invitationForms = (domain: Domain) => {
       role,
       link: z.string().nullable().meta({
         description:
-          'For whom is invited, if there is no mail; null if it was sent by mail. It is not shown again.',
+          'The link for the invited person, if the installation sends no mail; null if it was sent by mail. It is not shown again.',
       }),
     })
     .meta({ id: 'MadeInvitation' });
@@ -97,7 +95,7 @@ export const managedAccountOperations = (domain: Domain) => {
     getAccount: {
       ...person,
       method: 'GET',
-      summary: 'The account of a user: whether they can sign in, and what acts for them',
+      summary: 'The account of a user: how they can sign in, and which clients act for them',
       answer: { status: 200, description: 'The account.', kind: 'item', schema: ManagedAccount },
     },
     deactivateAccount: {
@@ -123,8 +121,8 @@ export const managedAccountOperations = (domain: Domain) => {
     endApplication: {
       ...ending,
       path: '/account/people/{userId}/applications/{clientId}',
-      summary: 'End what an application may do for a user',
-      answer: gone('The application may not act for them any more.'),
+      summary: 'Revoke the access of an application to a user',
+      answer: gone('The application can no longer act for the user.'),
     },
     endTokenOfUser: {
       ...ending,
@@ -139,7 +137,7 @@ export const managedAccountOperations = (domain: Domain) => {
       summary: 'The open invitations, the newest first',
       answer: {
         status: 200,
-        description: 'Those that are neither accepted nor taken back.',
+        description: 'Invitations that are neither accepted nor withdrawn.',
         kind: 'item',
         schema: z.array(Invitation),
       },
@@ -152,7 +150,7 @@ export const managedAccountOperations = (domain: Domain) => {
       body: { 'application/json': NewInvitation },
       answer: {
         status: 201,
-        description: 'The invitation. Another one to this address ends.',
+        description: 'The invitation. An earlier one to the same address ends.',
         kind: 'written',
         schema: MadeInvitation,
       },
@@ -160,8 +158,8 @@ export const managedAccountOperations = (domain: Domain) => {
     revokeInvitation: {
       ...ending,
       path: '/account/invitations/{invitationId}',
-      summary: 'Take back an invitation, if it is open',
-      answer: gone('The invitation is over.'),
+      summary: 'Withdraw an invitation, if it is open',
+      answer: gone('The invitation has ended.'),
     },
   } as const satisfies Record<string, RestOperation>;
 };

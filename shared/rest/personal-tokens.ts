@@ -24,7 +24,7 @@ export const personalTokenForms = (domain: Domain) => {
     expiresAt: timestamp.meta({ readOnly: true, description: EXPIRES }),
     lastUsedAt: timestamp
       .nullable()
-      .meta({ readOnly: true, description: 'When it was last used, to within ten minutes.' }),
+      .meta({ readOnly: true, description: 'When it was last used, accurate to ten minutes.' }),
     _links: Links,
   };
   const PersonalToken = z.strictObject(shown).meta({ id: 'PersonalToken' });
@@ -60,7 +60,7 @@ export const personalTokenOperations = (domain: Domain) => {
       summary: 'Your personal access tokens, the newest first',
       answer: {
         status: 200,
-        description: 'All that are valid, and those that expired in the last 30 days.',
+        description: 'All valid tokens, and those that expired in the last 30 days.',
         kind: 'item',
         schema: z.array(PersonalToken),
       },
@@ -72,7 +72,7 @@ export const personalTokenOperations = (domain: Domain) => {
       body: { 'application/json': NewPersonalToken },
       answer: {
         status: 201,
-        description: 'The token. It is shown this once.',
+        description: 'The token. It is shown only this time.',
         kind: 'written',
         schema: PersonalTokenAndSecret,
       },

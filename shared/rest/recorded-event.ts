@@ -8,11 +8,12 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().positive();
 
 const SignedBy = z.strictObject({
-  count: count.meta({ description: 'How many events that head covers.' }),
+  count: count.meta({ description: 'The number of events that this head covers.' }),
   at: z.iso.datetime().meta({ description: 'When it was signed.' }),
-  key: z.string().meta({ description: 'The `kid` of the key that has signed it.' }),
+  key: z.string().meta({ description: 'The `kid` of the key that signed it.' }),
   outside: z.boolean().meta({
-    description: 'Whether it is kept outside the database, where nobody who edits the log can change it.',
+    description:
+      'Whether the head is also outside the database, where somebody who edits the log cannot change it.',
   }),
 });
 
@@ -22,11 +23,11 @@ const ChainPlace = z.strictObject({
   }),
   count: count.nullable().meta({
     description:
-      'The how many-th event of the log it is; null as long as the chain does not reach it, or if the chain has another event there.',
+      'Its number in the log, counted from 1; null while the chain has not reached it, or if the chain has another event there.',
   }),
-  head: hash.nullable().meta({ description: 'The head of the chain of hashes after it.' }),
+  head: hash.nullable().meta({ description: 'The head of the hash chain after it.' }),
   signed: SignedBy.nullable().meta({
-    description: 'The first signed head that covers it; null as long as none does.',
+    description: 'The first signed head that covers it; null while there is none.',
   }),
 });
 
@@ -34,14 +35,14 @@ const deliveries = z.array(Delivery).exactOptional();
 
 /** An event with all of its metadata. */
 const RecordedEvent = Event.extend({
-  streamVersion: z.int().positive().meta({ description: 'Of the item, once this had happened.' }),
+  streamVersion: z.int().positive().meta({ description: 'The version of the item after this event.' }),
   chain: ChainPlace.exactOptional().meta({
-    description: 'Its place in the chain of hashes. For administrators.',
+    description: 'Its position in the hash chain. Only administrators see it.',
   }),
-  deliveries: deliveries.meta({ description: 'Where it was sent to, of the webhooks that you may manage.' }),
+  deliveries: deliveries.meta({ description: 'Its deliveries to webhooks that you may manage.' }),
   _links: Links.meta({
     description:
-      '`item` is what it happened to, `schema` the JSON Schema of its data, `cause` the event that it follows from, `trace` all that followed from the same request.',
+      '`item` is the item of the event, `schema` the JSON Schema of its data, `cause` the event that caused it, and `trace` all events of the same request.',
   }),
 }).meta({ id: 'RecordedEvent' });
 export type RecordedEvent = Readonly<z.infer<typeof RecordedEvent>>;
@@ -49,17 +50,18 @@ export type RecordedEvent = Readonly<z.infer<typeof RecordedEvent>>;
 /** The events that follow from one request. */
 const EventTrace = z
   .strictObject({
-    correlation: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'The same for all of them. For whoever sent the request, and administrators.' }),
+    correlation: z.string().exactOptional().meta({
+      description: 'The same for all of them. Only the user who sent the request and administrators see it.',
+    }),
     events: z.array(Event).meta({
       description:
-        'In the order of the log; `causation` is the id of the event that each follows from. Only the event itself, if you do not see what it follows from.',
+        'In the order of the log; `causation` is the id of the event that caused each. If you may not see the cause of the event, only the event itself.',
     }),
-    truncated: z.boolean().meta({ description: 'Whether there is more: ask `/events?correlation=`.' }),
+    truncated: z
+      .boolean()
+      .meta({ description: 'Whether there are more events: read `/events?correlation=`.' }),
     deliveries: deliveries.meta({
-      description: 'Where they were sent to, of the webhooks that you may manage.',
+      description: 'Their deliveries to webhooks that you may manage.',
     }),
     _links: Links,
   })
@@ -72,7 +74,7 @@ export const RECORDED_EVENT_OPERATIONS = {
   getRecordedEvent: {
     ...served,
     path: '/events/{eventId}',
-    summary: 'One event: its data, its place in the chain of hashes, and where it was sent to',
+    summary: 'One event: its data, its position in the hash chain, and its deliveries',
     answer: {
       status: 200,
       description: 'The event, as far as you may read it.',
@@ -86,7 +88,7 @@ export const RECORDED_EVENT_OPERATIONS = {
     summary: 'The causes and consequences of an event, with deliveries',
     answer: {
       status: 200,
-      description: 'The events of one request, and where they were sent to.',
+      description: 'The events of one request, and their deliveries.',
       kind: 'item',
       schema: EventTrace,
     },

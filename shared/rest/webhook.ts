@@ -12,11 +12,13 @@ export const BACKLOG_COUNTED_MAX = 10_000;
 
 export const WebhookHealth = z
   .strictObject({
-    lastSuccessAt: timestamp.nullable().meta({ description: 'When a delivery last arrived, to the second.' }),
+    lastSuccessAt: timestamp
+      .nullable()
+      .meta({ description: 'Time of the last successful delivery, accurate to the second.' }),
     lastFailure: z
       .strictObject({
         at: timestamp,
-        status: z.int().nullable().meta({ description: 'Of the answer, if there was one.' }),
+        status: z.int().nullable().meta({ description: 'Status of the response; null if there was none.' }),
         reason: z
           .string()
           .meta({ description: 'The error in words.', examples: ['The connection was refused.'] }),
@@ -25,7 +27,7 @@ export const WebhookHealth = z
       .meta({ description: 'The last attempt that failed.' }),
     failingSince: timestamp
       .nullable()
-      .meta({ description: 'Since when every attempt failed; null if the last one arrived.' }),
+      .meta({ description: 'Every attempt since this time failed; null if the last one succeeded.' }),
     failuresInRow: z.int().nonnegative(),
     pausedUntil: timestamp.nullable().meta({
       description:
@@ -34,28 +36,32 @@ export const WebhookHealth = z
     nextAttemptAt: timestamp
       .nullable()
       .meta({ description: 'Time of the next attempt; null if none waits.' }),
-    attemptsLastDay: z
+    attemptsLastDay: z.int().nonnegative().meta({ description: 'Number of attempts in the last 24 hours.' }),
+    failuresLastDay: z
       .int()
       .nonnegative()
-      .meta({ description: 'How many attempts there were in the last 24 hours.' }),
-    failuresLastDay: z.int().nonnegative().meta({ description: 'How many of them failed.' }),
+      .meta({ description: 'Number of failed attempts in the last 24 hours.' }),
     successRate: z
       .number()
       .min(0)
       .max(1)
       .nullable()
-      .meta({ description: 'The part of them that arrived; null if there were none.', examples: [0.98] }),
+      .meta({
+        description:
+          'The share of attempts that succeeded in the last 24 hours, from 0 to 1; null if there were none.',
+        examples: [0.98],
+      }),
     backlog: z.strictObject({
       due: z
         .int()
         .nonnegative()
-        .meta({ description: `How many deliveries wait; counted up to ${BACKLOG_COUNTED_MAX}.` }),
-      oldestAt: timestamp.nullable().meta({ description: 'When the oldest of them was planned.' }),
+        .meta({ description: `Number of waiting deliveries; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+      oldestAt: timestamp.nullable().meta({ description: 'When the oldest waiting delivery was planned.' }),
       dead: z
         .int()
         .nonnegative()
         .meta({
-          description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
+          description: `Number of dead letters: deliveries whose last attempt failed; counted up to ${BACKLOG_COUNTED_MAX}.`,
         }),
     }),
   })
@@ -64,11 +70,11 @@ export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
 
 export const Withheld = z
   .strictObject({
-    eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['user.*'] }),
+    eventType: z.string().meta({ description: 'One of `eventTypes`.', examples: ['user.*'] }),
     scope: z
       .string()
       .exactOptional()
-      .meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
+      .meta({ description: 'The missing scope; absent if the owner lacks the role instead.' }),
     reason: z.string().meta({ description: 'The reason in words.' }),
   })
   .meta({ id: 'WebhookWithheld' });
@@ -80,29 +86,29 @@ export const webhookOf = (domain: Domain) =>
       id,
       ownerId: id.meta({
         readOnly: true,
-        description: 'The user whose it is, and whose rights decide what is sent.',
+        description: 'The owner, whose rights decide what is sent.',
         examples: [1001],
       }),
-      url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
+      url: z.string().meta({ description: 'Changes are sent to this URL by POST.' }),
       description: z.string().nullable(),
       eventTypes: z
         .array(z.string())
-        .meta({ description: 'Types of `/event-types`, or all of a kind (`user.*`), or all (`*`).' }),
+        .meta({ description: 'Types of `/event-types`, all types of a kind (`user.*`), or all (`*`).' }),
       filter: (
         filterSchema(domain, id.exactOptional()) as unknown as z.ZodType<{ [name: string]: number }>
       ).meta({
         description: filteredBy(domain),
       }),
-      payload: z
-        .enum(['thin', 'full'])
-        .meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
-      ordered: z
-        .boolean()
-        .meta({ description: 'Whether each change waits until the one before it has arrived.' }),
+      payload: z.enum(['thin', 'full']).meta({
+        description: 'Whether `data` has only ids (`thin`), or all fields that the owner may read (`full`).',
+      }),
+      ordered: z.boolean().meta({
+        description: 'Whether each delivery waits until the one before it has succeeded or is a dead letter.',
+      }),
       limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
       headers: z
         .record(z.string(), z.literal(HIDDEN_VALUE))
-        .meta({ description: 'Sent along; their values are never shown.' }),
+        .meta({ description: 'Additional request headers; their values are never shown.' }),
       scopes: z.array(z.string()).meta({
         readOnly: true,
         description:
@@ -116,11 +122,11 @@ export const webhookOf = (domain: Domain) =>
       }),
       missedSince: z.string().exactOptional().meta({
         readOnly: true,
-        description: 'The cursor since which changes were not planned, until they are replayed from there.',
+        description: 'Events after this cursor were not sent and not replayed yet.',
       }),
       secretsEndAt: timestamp.exactOptional().meta({
         readOnly: true,
-        description: 'Until then the secrets before the current one sign beside it.',
+        description: 'Until this time requests are signed with the former secrets as well.',
       }),
       withheld: z.array(Withheld).exactOptional().meta({
         readOnly: true,
@@ -129,7 +135,8 @@ export const webhookOf = (domain: Domain) =>
       }),
       health: WebhookHealth.exactOptional().meta({
         readOnly: true,
-        description: 'How its deliveries go; only of a webhook as it is now, once a dispatcher has met it.',
+        description:
+          'State of its deliveries; only for a webhook in its current state, once a dispatcher has read it.',
       }),
       createdAt,
       updatedAt,
@@ -140,9 +147,7 @@ export type Webhook = Readonly<z.infer<ReturnType<typeof webhookOf>>>;
 
 const filteredBy = (domain: Domain): string => {
   const found = [...filtersOf(domain).values()].map(filtered);
-  return found.length === 0
-    ? 'There is nothing to filter by.'
-    : `Only what happened to ${found.join(', or to ')}.`;
+  return found.length === 0 ? 'This domain has no filters.' : `Only events of ${found.join(', or of ')}.`;
 };
 
 const filtered = ({ kind, name, others }: EventReference): string =>

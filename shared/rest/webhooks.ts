@@ -11,7 +11,7 @@ import { Withheld, webhookOf } from './webhook.ts';
 /** The one response that shows a secret; a repeated request with the same idempotency key shows it again. */
 const WrittenWithSecret = Written.extend({
   secret: z.string().meta({
-    description: 'By which to verify callbacks (Standard Webhooks). It is not shown again.',
+    description: 'The secret to verify requests with (Standard Webhooks). It is not shown again.',
     examples: ['whsec_bm90IGEgcmVhbCBvbmU='],
   }),
 }).meta({ id: 'WrittenWithSecret' });
@@ -24,7 +24,7 @@ const WrittenWebhook = WrittenWithSecret.extend({
 
 const Webhooks = z.strictObject({
   ...PAGE,
-  owner: idParameter.optional().meta({ description: 'Only those of this user.' }),
+  owner: idParameter.optional().meta({ description: 'Only webhooks of this user.' }),
   enabled: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -32,7 +32,7 @@ const Webhooks = z.strictObject({
     .meta({
       type: 'boolean',
       enum: undefined,
-      description: 'Only those that are enabled, or only those that are not.',
+      description: 'Only enabled webhooks (`true`), or only disabled ones (`false`).',
     }),
   sort: sortBy('-createdAt', 'createdAt'),
   at: atOfList,
@@ -85,7 +85,7 @@ export const webhookBodies = (domain: Domain) => {
     .meta({
       id: 'WebhookReplacement',
       description:
-        'The whole webhook. Every field that can be changed must be there: `null` removes the description, `{}` the filter or the headers. A header whose value is the hidden one keeps its value.',
+        'The whole webhook. Every field that can be changed must be present: `null` removes the description, `{}` the filter or the headers. A header with the value `********` keeps its value.',
     });
 
   const WebhookPatch = EditWebhook.omit({ type: true, webhookId: true }).meta({ id: 'WebhookPatch' });
@@ -98,15 +98,15 @@ const ACTIONS = {
     ...own,
     method: 'DELETE',
     role: 'command',
-    summary: 'Delete a webhook; what was not yet delivered is dropped',
-    answer: { status: 204, description: 'The webhook is gone.', kind: 'nothing' },
+    summary: 'Delete a webhook with its waiting deliveries',
+    answer: { status: 204, description: 'The webhook was deleted.', kind: 'nothing' },
   },
   rotateWebhookSecret: {
     ...own,
     method: 'POST',
     path: '/webhooks/{webhookId}/rotate-secret',
     role: 'command',
-    summary: 'Give a webhook a new secret; the one before signs beside it for 24 hours',
+    summary: 'Create a new secret; for 24 hours requests are signed with the former secret as well',
     answer: { ...written('The webhook has a new secret.'), schema: WrittenWithSecret },
   },
   enableWebhook: {
@@ -168,9 +168,9 @@ export const webhookOperations = (domain: Domain) => {
       ...own,
       method: 'PUT',
       role: 'command',
-      summary: 'Replace what can be changed of a webhook',
+      summary: 'Replace all changeable fields of a webhook',
       body: { 'application/json': WebhookReplacement },
-      answer: written('The webhook is as it was sent.', 'getWebhook'),
+      answer: written('The webhook was replaced.', 'getWebhook'),
     },
     editWebhook: {
       ...item,

@@ -18,7 +18,7 @@ export type ConsistencyOptions = {
 };
 
 /**
- * Before every read: a read with a consistency token waits until it can see that write, and is told to retry
+ * Before every read: a read with a consistency token waits until it can see that write, and gets 503 with Retry-After
  * if that takes too long.
  */
 export const awaitConsistency =
