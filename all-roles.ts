@@ -39,7 +39,7 @@ type Options = {
 export const startFollowers = async (context: ProcessContext, worker: WorkerLink): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals');
-  resources.use(worker.tell(foundation));
+  resources.use(worker.report(foundation));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),

@@ -5,7 +5,7 @@ export class Problem<Code extends string = string> extends Error {
   readonly status: number;
   /** The invalid fields and parameters. */
   readonly errors: readonly ProblemError[];
-  /** More facts for programs, beside the code. */
+  /** More rest for programs, beside the code. */
   readonly details: Readonly<Record<string, unknown>>;
   /** Identifies the request in the server's logs. */
   readonly requestId: string | undefined;
@@ -66,9 +66,9 @@ export const problemIn = async (response: Response, nowMs = Date.now()): Promise
   const {
     code = NOT_OURS,
     title = `the answer has the status ${status}`,
-    ...told
+    ...rest
   } = (body ?? {}) as ProblemBody;
-  return new Problem({ ...told, code, status, message: told.detail ?? title, retryAfterMs });
+  return new Problem({ ...rest, code, status, message: rest.detail ?? title, retryAfterMs });
 };
 
 /** Parses the body of a success; a proxy in between could have sent anything. */
@@ -100,9 +100,9 @@ export const problemOfMessage = (data: string): Problem => {
     code = NOT_OURS,
     title = 'the stream has ended',
     status = 0,
-    ...told
+    ...rest
   } = JSON.parse(data) as ProblemBody & { status?: number };
-  return new Problem({ ...told, code, status, message: told.detail ?? title });
+  return new Problem({ ...rest, code, status, message: rest.detail ?? title });
 };
 
 const MS_PER_SECOND = 1_000;

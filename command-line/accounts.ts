@@ -39,7 +39,7 @@ export const accountResetSecondFactor: Command = {
   options: {},
   examples: ['account reset-second-factor ada@example.com'],
   run: ({ positionals: [email = ''] }, terminal) =>
-    withAccounts(terminal, async ({ persons, by, tell, ...accounts }) => {
+    withAccounts(terminal, async ({ persons, by, notify, ...accounts }) => {
       const person = await persons.at(email);
       if (!(await turnOffSecondFactor(accounts, person.userId, by)))
         throw new StartRefused(`No codes are asked for of ${email}.`);
@@ -47,7 +47,7 @@ export const accountResetSecondFactor: Command = {
       terminal.complain(
         'Make sure that it is them who asked: their password is now all that protects the account.',
       );
-      await tell(
+      await notify(
         person.userId,
         'an operator took the codes off your account: its password is enough to sign in.',
       );
@@ -61,13 +61,13 @@ export const accountRemovePasskeys: Command = {
   options: {},
   examples: ['account remove-passkeys ada@example.com'],
   run: ({ positionals: [email = ''] }, terminal) =>
-    withAccounts(terminal, async ({ persons, by, tell, ...accounts }) => {
+    withAccounts(terminal, async ({ persons, by, notify, ...accounts }) => {
       const person = await persons.at(email);
       if (!(await removePasskeysOf(accounts, person.userId, by)))
         throw new StartRefused(`${email} has no passkeys.`);
       await terminal.write(`Nobody signs in as ${email} by a passkey any more.`);
       terminal.complain('Who is signed in stays so: a new password by a link (password-link) ends that.');
-      await tell(person.userId, 'an operator removed all passkeys from your account.');
+      await notify(person.userId, 'an operator removed all passkeys from your account.');
     }),
 };
 
@@ -132,7 +132,7 @@ type Accounts = {
   readonly record: RecordSecurityEvent;
   readonly by: SecurityCircumstances;
   /** Notifies a user by mail of a change to how they sign in. Does nothing without mail or an address. */
-  tell(userId: UserId, what: string): Promise<void>;
+  notify(userId: UserId, what: string): Promise<void>;
 };
 
 const CONNECTIONS_MAX = 2;
@@ -171,15 +171,15 @@ const withAccounts = async <Result>(
     },
     record: createSecurityLog({ eventLog, codec, domain: terminal.domain }),
     by: { actor: 'system:command-line', client: null, requestId: randomUUID() },
-    tell: (userId, what) =>
-      tell({ config, terminal, readProfile: createReadProfile({ eventLog, codec }) }, userId, what),
+    notify: (userId, what) =>
+      notify({ config, terminal, readProfile: createReadProfile({ eventLog, codec }) }, userId, what),
   });
 };
 
-type Telling = { readonly config: Config; readonly terminal: Terminal; readonly readProfile: ReadProfile };
+type Notifying = { readonly config: Config; readonly terminal: Terminal; readonly readProfile: ReadProfile };
 
-const tell = async (
-  { config, terminal, readProfile }: Telling,
+const notify = async (
+  { config, terminal, readProfile }: Notifying,
   userId: UserId,
   what: string,
 ): Promise<void> => {
@@ -192,8 +192,6 @@ const tell = async (
     .send(signInMessage({ to: email, name, what, accountUrl: `${config.issuerUrl}${PATHS.home}` }))
     .catch((error: unknown) => {
       if (!(error instanceof MailNotSent)) throw error;
-      terminal.complain(
-        'It is done, but the mail that tells them of it could not be sent: tell them yourself.',
-      );
+      terminal.complain('It is done, but the mail about it could not be sent: inform the user yourself.');
     });
 };

@@ -57,7 +57,7 @@ export const auditVerify: Command = {
       await withProjection(
         terminal,
         async (projection) => {
-          isProven = await verifyAndTell(projection, given, terminal);
+          isProven = await verifyAndReport(projection, given, terminal);
         },
         { ...FOR_VERSIONS, connectionsMax: CONNECTIONS_MAX },
       );
@@ -68,7 +68,7 @@ export const auditVerify: Command = {
   },
 };
 
-const verifyAndTell = async (
+const verifyAndReport = async (
   { isDense, config, ...mending }: Projection,
   given: Given,
   terminal: Terminal,

@@ -18,7 +18,7 @@ export const keysRotate: Command = {
     overlap: {
       type: 'string',
       placeholder: '<seconds>',
-      description: `How long it is published before it signs; ${OVERLAP_S} unless told. The very first key signs at once.`,
+      description: `How long it is published before it signs; by default ${OVERLAP_S}. The very first key signs at once.`,
     },
     first: {
       type: 'boolean',

@@ -48,7 +48,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   let held: HeldLeases | undefined;
   using checking = showProgress(terminal, 'Checking', isDense);
   using shown = showProgress(terminal, 'Copying', isDense);
-  const tell = (line: string) =>
+  const print = (line: string) =>
     signal.aborted ? Promise.resolve(terminal.complain(line)) : terminal.write(line);
   const copied = await copyStreams({
     ...{ source, target, signal, order: isPostgres(url) ? 'batches' : 'one by one' },
@@ -76,17 +76,17 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     ...(flags.has('follow') && {
       async caughtUp(soFar: CopiedStreams) {
         shown[Symbol.dispose]();
-        await tell(`${summary(soFar)} New events are copied as they come.`);
-        await tell(
+        await print(`${summary(soFar)} New events are copied as they come.`);
+        await print(
           'Refuse the writes of these streams at the ingress, wait until none is under way, then press Ctrl+C.',
         );
       },
     }),
   }).catch(explainStop('What was copied stays, and the same command resumes.'));
   shown[Symbol.dispose]();
-  await tell(`${summary(copied)} Read back, they are the same.`);
+  await print(`${summary(copied)} Read back, they are the same.`);
   if (copied.ahead > 0)
-    await tell(
+    await print(
       `${number(copied.ahead)} streams have further events in the other log, which are not in this one.`,
     );
 };

@@ -144,7 +144,7 @@ export const logImport: Command = {
       `${number(appended)} events were imported. The log has ${number(count)}, and the chain over them the head ${head.toString('hex')}.`,
     );
     await terminal.write(
-      'Start Annals: it makes the read model of it. No webhook is told of what was imported.',
+      'Start Annals: it builds the read model from the log. Webhooks get no imported events.',
     );
   },
 };

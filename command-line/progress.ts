@@ -18,7 +18,7 @@ export const showProgress = (
 ): Shown => {
   const everyMs = rewrite ? REWRITE_EVERY_MS : COMPLAIN_EVERY_MS;
   const startedAtMs = performance.now();
-  let toldAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
+  let printedAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
   let isOver = false;
   /**
    * An index may take long: a terminal shows each; elsewhere one line announces them, unless everything is
@@ -27,15 +27,15 @@ export const showProgress = (
   const isLong = (progress: Progress | Check, elapsedMs: number) =>
     progress.step !== 'events' &&
     (rewrite !== undefined || (progress.step === 'indexes' && progress.done === 0 && elapsedMs >= everyMs));
-  const tell = (what: string) => (rewrite ?? complain)(`${title}: ${what}`);
-  const onStop = () => tell('stopping; Ctrl+C once more ends it at once');
+  const print = (what: string) => (rewrite ?? complain)(`${title}: ${what}`);
+  const onStop = () => print('stopping; Ctrl+C once more ends it at once');
   signal.addEventListener('abort', onStop);
   return {
     onProgress(progress) {
       const nowMs = performance.now();
-      if (signal.aborted || (nowMs - toldAtMs < everyMs && !isLong(progress, nowMs - startedAtMs))) return;
-      toldAtMs = nowMs;
-      tell(progressText(progress, { elapsedMs: nowMs - startedAtMs, isDense }));
+      if (signal.aborted || (nowMs - printedAtMs < everyMs && !isLong(progress, nowMs - startedAtMs))) return;
+      printedAtMs = nowMs;
+      print(progressText(progress, { elapsedMs: nowMs - startedAtMs, isDense }));
     },
     [Symbol.dispose]() {
       signal.removeEventListener('abort', onStop);

@@ -94,7 +94,7 @@ const foundLine = ({ schema, position, madeAt, isWhole, isEmptied, bytes }: Foun
 const drop = async (pool: Pool, schema: string, terminal: Terminal): Promise<void> => {
   if (!(await dropScratch(pool, schema))) {
     throw new StartRefused(
-      `There is no replay ${schema} that could be dropped: “replay --list” tells which there are; one that is being made ends by Ctrl+C.`,
+      `There is no replay ${schema} that could be dropped: “replay --list” lists those that exist; Ctrl+C ends one that is being built.`,
     );
   }
   await terminal.write(`${schema} is gone.`);

@@ -79,13 +79,13 @@ const notReady = (readiness: Readiness | null): readonly Finding[] => {
   if (readiness === null) return [{ tone: 'warn', text: '/readyz cannot be asked at this address.' }];
   if (readiness.status === 'ready') return [];
   const failing = Object.entries(readiness.checks).filter(([, outcome]) => outcome !== 'pass');
-  const told = failing.map(
+  const failures = failing.map(
     ([check]) => `${check}${readiness.reasons?.[check] ? ` (${readiness.reasons[check]})` : ''}`,
   );
   return [
     {
       tone: 'bad',
-      text: `/readyz says ${readiness.status}${told.length === 0 ? '' : `: ${told.join(', ')}`}.`,
+      text: `/readyz says ${readiness.status}${failures.length === 0 ? '' : `: ${failures.join(', ')}`}.`,
     },
   ];
 };

@@ -116,7 +116,7 @@ export type Source = {
   /** Rows of deleted aggregates stay, because others show their names. */
   readonly staysWhenEnded: boolean;
   /**
-   * The column that tells existing rows from those that are only a name for others, or are about to be
+   * The column that distinguishes existing rows from those that are only a name for others, or are about to be
    * deleted with their owner.
    */
   readonly presence: { readonly column: string; readonly isNull: boolean } | undefined;

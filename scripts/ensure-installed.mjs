@@ -57,8 +57,7 @@ const install = (withoutTools) => {
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...ci]] : ['npm', ci];
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (error) fail(`npm could not be run (${error.message}): install npm, or run npm ci by hand.`);
-  if (status !== 0)
-    fail('npm ci failed; what it says above tells why. Once that is put right, run the command again.');
+  if (status !== 0) fail('npm ci failed, for the reason above. Repair that, and run the command again.');
 };
 
 const major = Number(process.versions.node.split('.')[0]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Two values are equal if JSON could not tell them apart: an undefined property counts as absent. The error
+ * Two values are equal if they are the same in JSON: an undefined property counts as absent. The error
  * shows the difference.
  */
 export const demandEqual = (actual: unknown, wanted: unknown, what = ''): void => {

@@ -89,7 +89,9 @@ const reconcileKeys = async (pool: Pool, files: HeadFiles): Promise<readonly Aud
     const known = inDatabase.find(({ id }) => id === key.id);
     if (!known) throw new HeadsDisagree(`${files.keys} has a key that the database has not: ${key.id}.`);
     if (!isDeepStrictEqual(known, key))
-      throw new HeadsDisagree(`${files.keys} and the database tell different things of the key ${key.id}.`);
+      throw new HeadsDisagree(
+        `${files.keys} and the database contradict each other about the key ${key.id}.`,
+      );
   }
   const missing = inDatabase.filter(({ id }) => !inFile.some((key) => key.id === id));
   await appendKeys(files, missing);

@@ -9,7 +9,7 @@ import type { KindState } from '../verify/deciders.ts';
 /** The expected row, as far as a decider knows it; undefined if there must be none. */
 export type Expected = Readonly<Record<string, unknown>> | undefined;
 
-/** Tells whether a user is deleted, because a user’s content and registrations are removed with the user. */
+/** Returns whether a user is deleted, because a user’s content and registrations are removed with the user. */
 type IsDeparted = (userId: number) => boolean;
 
 /** The expected items of an aggregate, by table. */

@@ -53,7 +53,7 @@ const failurePage = (status: number, requestId: string): Page =>
     ? messagePage({
         status,
         title: 'Something went wrong on our side',
-        text: `Try again in a moment. If it goes on, tell whoever runs this about ${requestId}.`,
+        text: `Try again in a moment. If it goes on, report ${requestId} to the operator of this site.`,
       })
     : messagePage({
         status,

@@ -28,7 +28,7 @@ const CODES_PER_DEVICE: Allowance = { name: 'second-factor-device', burst: 10, i
  */
 const RECOVERY_PER_ACCOUNT: Allowance = { name: 'recovery-code-account', burst: 10, intervalMs: 300_000 };
 /** The time after which as many codes can be guessed again. */
-const NOTICES_PER_ACCOUNT: Allowance = { name: 'second-step-told', burst: 1, intervalMs: 10 * 300_000 };
+const NOTICES_PER_ACCOUNT: Allowance = { name: 'second-step-notified', burst: 1, intervalMs: 10 * 300_000 };
 
 /** The account, as a keyed hash or by id; the browser, if its owner is known to have signed in with it. */
 type Tried = { readonly account: string; readonly address: string; readonly device: string | undefined };

@@ -30,9 +30,13 @@ const LACKING = `
   where known.scope = any($1) and known.scope <> all(client.scopes) and client.scopes && $1 and not self_registered and client_id <> $2
   group by client_id order by client_id collate "C"`;
 
-type Telling = { readonly pool: Pool; readonly scopes: readonly string[]; readonly log: Pick<Log, 'warn'> };
+type Dependencies = {
+  readonly pool: Pool;
+  readonly scopes: readonly string[];
+  readonly log: Pick<Log, 'warn'>;
+};
 
-export const logNewScopes = async ({ pool, scopes, log }: Telling): Promise<void> => {
+export const logNewScopes = async ({ pool, scopes, log }: Dependencies): Promise<void> => {
   const lacking = await findNewScopes(pool, scopes);
   if (lacking.length === 0) return;
   const clients = Object.fromEntries(lacking.map(({ clientId, scopes: lacked }) => [clientId, lacked]));

@@ -80,8 +80,8 @@ const mailAbout = ({
 }: RecordedEvent): readonly AddressMail[] => {
   if (type !== 'user.updated' || Date.now() - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000) return [];
   const userId = Number(stream.slice(stream.indexOf('-') + 1)) as UserId;
-  const former: AddressMail = { userId, version, toldAt: 'former' };
-  return metadata.actor === `user:${userId}` ? [former] : [former, { ...former, toldAt: 'new' }];
+  const former: AddressMail = { userId, version, recipient: 'former' };
+  return metadata.actor === `user:${userId}` ? [former] : [former, { ...former, recipient: 'new' }];
 };
 
 const sendDue = async (
@@ -89,14 +89,14 @@ const sendDue = async (
   signal: AbortSignal,
 ): Promise<void> => {
   for (let due = await takeAddressMail(pool); due !== undefined; due = await takeAddressMail(pool)) {
-    const { userId, version, toldAt } = due;
+    const { userId, version, recipient } = due;
     try {
       const message = await messageOf(readProfile, due);
       if (message !== undefined) await mail.send(message);
       await deleteAddressMail(pool, due);
     } catch (err) {
       log.warn(
-        { err, userId, version, toldAt },
+        { err, userId, version, recipient },
         'Mail about a changed address could not be sent; it will be retried.',
       );
     }
@@ -106,22 +106,26 @@ const sendDue = async (
 
 const messageOf = async (
   readProfile: ReadProfile,
-  { userId, version, toldAt }: AddressMail,
+  { userId, version, recipient }: AddressMail,
 ): Promise<Message | undefined> => {
   const [before, after] = [
     await readProfile(userId, (version - 1) as Version),
     await readProfile(userId, version),
   ];
-  const to = toldAt === 'former' ? before.email : after.email;
+  const to = recipient === 'former' ? before.email : after.email;
   if (to === undefined || isSame(before.email, after.email)) return undefined;
-  return (toldAt === 'former' ? addressChangedMessage : addressGivenMessage)({ to, name: before.name });
+  return (recipient === 'former' ? addressChangedMessage : addressGivenMessage)({ to, name: before.name });
 };
 
 const isSame = (before: string | undefined, after: string | undefined): boolean =>
   before !== undefined && after !== undefined && sameAddress(before) === sameAddress(after);
 
 /** One message about a change of a user, to the former or the new address. */
-type AddressMail = { readonly userId: UserId; readonly version: Version; readonly toldAt: 'former' | 'new' };
+type AddressMail = {
+  readonly userId: UserId;
+  readonly version: Version;
+  readonly recipient: 'former' | 'new';
+};
 
 /** Longer than a send takes, and doubled by each attempt: another process takes over after a crash. */
 const RETRY_S = 60;
@@ -139,7 +143,7 @@ const insertAddressMail = async (connection: Connection, mail: readonly AddressM
     [
       mail.map(({ userId }) => userId),
       mail.map(({ version }) => version),
-      mail.map(({ toldAt }) => toldAt),
+      mail.map(({ recipient }) => recipient),
       ADDRESS_MAIL_KEPT_S,
     ],
   );
@@ -157,16 +161,16 @@ const takeAddressMail = async (pool: Pool): Promise<AddressMail | undefined> => 
        order by due_at limit 1 for update skip locked
      ) as due
      where (mail.user_id, mail.version, mail.told_at) = (due.user_id, due.version, due.told_at)
-     returning mail.user_id as "userId", mail.version, mail.told_at as "toldAt"`,
+     returning mail.user_id as "userId", mail.version, mail.told_at as "recipient"`,
     [RETRY_S, RETRY_MAX_S],
   );
   return rows[0];
 };
 
-const deleteAddressMail = async (pool: Pool, { userId, version, toldAt }: AddressMail): Promise<void> => {
+const deleteAddressMail = async (pool: Pool, { userId, version, recipient }: AddressMail): Promise<void> => {
   await pool.query(`delete from auth.address_mail where user_id = $1 and version = $2 and told_at = $3`, [
     userId,
     version,
-    toldAt,
+    recipient,
   ]);
 };

@@ -111,7 +111,7 @@ export const addressChangedMessage = ({ to, name }: Addressed): Message => ({
 
 your account has another e-mail address now, and mail about it goes there.
 
-If it was not you who changed it, tell whoever runs this.
+If you did not change it, inform the operator of this site.
 `,
 });
 
@@ -123,7 +123,7 @@ export const addressGivenMessage = ({ to, name }: Addressed): Message => ({
 
 an administrator has given your account this e-mail address. You sign in with it from now on, and mail about the account comes here.
 
-If you do not know what this is about, tell whoever runs this.
+If you did not expect this mail, inform the operator of this site.
 `,
 });
 

@@ -42,7 +42,7 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   responseTypes: ['code'],
   pkce: { required: () => true },
   scopes: [...OIDC_SCOPES],
-  // `amr` tells a client how the user has authenticated (RFC 8176).
+  // `amr` names how the user has authenticated (RFC 8176).
   claims: { openid: ['sub', 'amr'], profile: ['name', 'role'], email: ['email', 'email_verified'] },
   // ID tokens contain what the granted scopes allow, like `/userinfo`: many clients read nothing else.
   conformIdTokenClaims: false,

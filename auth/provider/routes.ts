@@ -78,7 +78,7 @@ export const providerFastPath = (handingOver: HandingOver): FastPath => ({
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 const HOUR_S = 3_600;
 
-/** RFC 9728: tells a client that our API refused how to get a token for it. */
+/** RFC 9728: describes to a client that our API refused how to get a token for it. */
 const protectedResourceRoutes = ({ issuer, resource, scopes }: Omit<Dependencies, 'handle'>): Router => {
   const metadata = {
     resource,

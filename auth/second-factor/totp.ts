@@ -42,7 +42,7 @@ export const base32 = (bytes: Buffer): string => {
   return groups.map((group) => BASE32[Number.parseInt(group.padEnd(BITS, '0'), 2)]).join('');
 };
 
-/** The text of the QR code. An app shows both names, so that users can tell their accounts apart. */
+/** The text of the QR code. An app shows both names, so that users can distinguish their accounts. */
 export const keyUri = (
   secret: Buffer,
   { issuer, account }: { readonly issuer: string; readonly account: string },

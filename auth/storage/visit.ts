@@ -38,7 +38,7 @@ export const visitOf = (request: Request): Visit => ({
 
 const GROUPS_KEPT = 3;
 
-/** A /24 of IPv4, a /48 of IPv6: enough to tell home from abroad, too coarse to find a household. */
+/** A /24 of IPv4, a /48 of IPv6: enough to distinguish home from abroad, too coarse to find a household. */
 const coarse = (address: string): string => {
   const octets = address.split('.');
   if (octets.length === 4) return `${octets.slice(0, 3).join('.')}.x`;

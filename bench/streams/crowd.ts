@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { stop } from '../processes.ts';
-import type { Order, Report } from './listeners.ts';
+import type { Instruction, Report } from './listeners.ts';
 
 export type Place = {
   readonly origin: string;
@@ -10,18 +10,18 @@ export type Place = {
   readonly body: string;
 };
 
-type Heard = Extract<Report, { kind: 'all' }>;
+type Received = Extract<Report, { kind: 'all' }>;
 
 /** The subscribers of one server, all in one process. */
 export type Crowd = AsyncDisposable & {
   resize(tokens: readonly string[]): Promise<void>;
   /** The inner promise resolves with the last message. */
-  expect(messages: number): Promise<{ readonly heard: Promise<Heard> }>;
+  expect(messages: number): Promise<{ readonly received: Promise<Received> }>;
   /** The counts since the last call; throws if some subscribers have received less than others. */
-  tell(): Promise<{ readonly messages: number; readonly bytes: number }>;
+  counts(): Promise<{ readonly messages: number; readonly bytes: number }>;
 };
 
-const HEARD_MS = 60_000;
+const RECEIVED_WITHIN_MS = 60_000;
 
 export const gatherCrowd = ({ origin, head, body }: Place): Crowd => {
   const child = fork(new URL('./listeners.ts', import.meta.url), { execArgv: [] });
@@ -42,7 +42,7 @@ export const gatherCrowd = ({ origin, head, body }: Place): Crowd => {
     if (failure) awaited.reject(failure);
     return awaited.promise as Promise<Extract<Report, { kind: Kind }>>;
   };
-  const give = (order: Order): void => void child.send(order);
+  const give = (instruction: Instruction): void => void child.send(instruction);
   return {
     async resize(tokens) {
       const connected = next('connected');
@@ -54,13 +54,13 @@ export const gatherCrowd = ({ origin, head, body }: Place): Crowd => {
       all.catch(() => {});
       give({ kind: 'expect', messages });
       await expecting;
-      return { heard: inTime(all, `of ${messages} messages not all have come to ${origin}`) };
+      return { received: inTime(all, `of ${messages} messages not all arrived from ${origin}`) };
     },
-    async tell() {
-      const told = next('told');
-      give({ kind: 'tell' });
-      const { least, most, messages, bytes } = await told;
-      if (least !== most) throw new Error(`some have heard ${least} messages and others ${most}`);
+    async counts() {
+      const counted = next('counts');
+      give({ kind: 'count' });
+      const { least, most, messages, bytes } = await counted;
+      if (least !== most) throw new Error(`some have received ${least} messages and others ${most}`);
       return { messages, bytes };
     },
     async [Symbol.asyncDispose]() {
@@ -74,6 +74,6 @@ export const gatherCrowd = ({ origin, head, body }: Place): Crowd => {
 
 const inTime = async <Value>(value: Promise<Value>, reason: string): Promise<Value> => {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(reason)), HEARD_MS);
+  const timer = setTimeout(() => late.reject(new Error(reason)), RECEIVED_WITHIN_MS);
   return Promise.race([value, late.promise]).finally(() => clearTimeout(timer));
 };

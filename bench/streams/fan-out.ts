@@ -82,10 +82,10 @@ const measureIdle = async (
 
 /** Triggers events at once, and waits until every subscriber has received all. */
 const letHappen = async ({ crowd, happen }: Served, size: number, events: number) => {
-  const { heard } = await crowd.expect(size * events);
+  const { received } = await crowd.expect(size * events);
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: events }, happen));
-  const { firstMs, lastMs } = await heard;
+  const { firstMs, lastMs } = await received;
   return { spreadMs: lastMs - firstMs, elapsedMs: performance.now() - startedMs };
 };
 
@@ -110,19 +110,24 @@ const measure = async (
     pid: server.pid,
     async run(durationMs) {
       const [spreads, latencies]: [number[], number[]] = [[], []];
-      await server.crowd.tell();
+      await server.crowd.counts();
       const startedMs = performance.now();
       while (performance.now() < startedMs + durationMs) {
         const { spreadMs, elapsedMs } = await letHappen(server, size, events);
         spreads.push(spreadMs);
         latencies.push(elapsedMs);
       }
-      const told = await server.crowd.tell();
+      const counted = await server.crowd.counts();
       const rateIn = (times: readonly number[]) =>
-        (told.messages * 1_000) / times.reduce((sum, ms) => sum + ms, 0);
-      asides.get(server)?.push({ begunRate: rateIn(spreads), bytes: told.bytes / told.messages });
+        (counted.messages * 1_000) / times.reduce((sum, ms) => sum + ms, 0);
+      asides.get(server)?.push({ begunRate: rateIn(spreads), bytes: counted.bytes / counted.messages });
       const quantile = quantilesOf(latencies);
-      return { count: told.messages, rate: rateIn(latencies), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+      return {
+        count: counted.messages,
+        rate: rateIn(latencies),
+        p50Ms: quantile(0.5),
+        p99Ms: quantile(0.99),
+      };
     },
   });
   const measured = [...(await takeTurns(served.map(contenderOf), options)).values()];

@@ -55,9 +55,9 @@ export const measureLatency = async (dataDir: string, latency: Latency): Promise
       ),
       // A subscriber that gets it before the writer's answer counts as zero.
       row(
-        'acknowledged → heard on a stream',
-        writes.flatMap(({ acknowledgedMs, heardMs }) =>
-          heardMs.map((at) => Math.max(0, at - acknowledgedMs)),
+        'acknowledged → received on a stream',
+        writes.flatMap(({ acknowledgedMs, receivedMs }) =>
+          receivedMs.map((at) => Math.max(0, at - acknowledgedMs)),
         ),
       ),
       row(
@@ -99,7 +99,12 @@ const startApart = async (dataDir: string, running: AsyncDisposableStack): Promi
 };
 
 /** Times of a write: due, acknowledged, received by each stream, and answered to a read that waits for it. */
-type Write = { readonly dueMs: number; acknowledgedMs: number; readMs: number; readonly heardMs: number[] };
+type Write = {
+  readonly dueMs: number;
+  acknowledgedMs: number;
+  readMs: number;
+  readonly receivedMs: number[];
+};
 
 const LATE_MS = 20;
 const HEARD_MS = 30_000;
@@ -110,12 +115,12 @@ const measure = async (site: Site, { rate, readers, seconds }: Omit<Latency, 'is
   await using streams = new AsyncDisposableStack();
   const agent = streams.adopt(new Agent({ keepAlive: true }), (used) => used.destroy());
   const run = `${performance.now()}`;
-  const hear = (text: string): void => {
+  const receive = (text: string): void => {
     for (const [, number] of text.matchAll(new RegExp(`"text":"${run} (\\d+)"`, 'g')))
-      writes[Number(number)]?.heardMs.push(performance.now());
+      writes[Number(number)]?.receivedMs.push(performance.now());
   };
   for (let reader = 0; reader < readers; reader += 1)
-    streams.adopt(await follow(site, hear), (stream) => void stream.destroy());
+    streams.adopt(await follow(site, receive), (stream) => void stream.destroy());
   const startMs = performance.now();
   const underWay: Promise<void>[] = [];
   let isSteady = true;
@@ -123,23 +128,24 @@ const measure = async (site: Site, { rate, readers, seconds }: Omit<Latency, 'is
     const dueMs = startMs + (number * 1_000) / rate;
     while (performance.now() < dueMs) await delay(Math.max(1, dueMs - performance.now()));
     if (performance.now() - dueMs > LATE_MS) isSteady = false;
-    const write = { dueMs, acknowledgedMs: 0, readMs: 0, heardMs: [] };
+    const write = { dueMs, acknowledgedMs: 0, readMs: 0, receivedMs: [] };
     writes.push(write);
     underWay.push(comment(site, agent, { write, text: `${run} ${number}` }));
   }
   await Promise.all(underWay);
   const endMs = performance.now() + HEARD_MS;
-  while (writes.some(({ heardMs }) => heardMs.length < readers)) {
-    if (performance.now() > endMs) throw new Error('not all writes were heard');
+  while (writes.some(({ receivedMs }) => receivedMs.length < readers)) {
+    if (performance.now() > endMs) throw new Error('not all writes were received');
     await delay(LOOK_MS);
   }
-  if (writes.some(({ heardMs }) => heardMs.length > readers)) throw new Error('some writes were heard twice');
+  if (writes.some(({ receivedMs }) => receivedMs.length > readers))
+    throw new Error('some writes were received twice');
   return { writes, isSteady };
 };
 
 const follow = async (
   { readUrl, token, articleId }: Site,
-  hear: (text: string) => void,
+  receive: (text: string) => void,
 ): Promise<ClientRequest> => {
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}` };
   const asked = get(`${readUrl}/events?types=comment.added&article=${articleId}`, { headers, agent: false });
@@ -148,7 +154,7 @@ const follow = async (
   let rest = '';
   response.setEncoding('utf8').on('data', (part: string) => {
     const end = part.lastIndexOf('\n\n');
-    if (end >= 0) hear(rest + part.slice(0, end));
+    if (end >= 0) receive(rest + part.slice(0, end));
     rest = end < 0 ? rest + part : part.slice(end);
   });
   response.on('error', () => {});

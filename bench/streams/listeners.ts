@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { MARK } from './mark.ts';
 
-// A process with as many subscribers as it is told, each a socket that only counts messages: each message
+// A process with as many subscribers as requested, each a socket that only counts messages: each message
 // contains the mark once, and nothing else contains it.
 
-export type Order =
+export type Instruction =
   /** Opens or closes connections until there is one for each token. */
   | {
       readonly kind: 'connect';
@@ -16,14 +16,14 @@ export type Order =
   /** Reports when so many more messages have arrived. */
   | { readonly kind: 'expect'; readonly messages: number }
   /** Reports the counts since the last report or the last change of size. */
-  | { readonly kind: 'tell' };
+  | { readonly kind: 'count' };
 
 export type Report =
   | { readonly kind: 'connected' | 'expecting' }
   /** Times by the machine's clock, which all processes share. */
   | { readonly kind: 'all'; readonly firstMs: number; readonly lastMs: number }
   | {
-      readonly kind: 'told';
+      readonly kind: 'counts';
       readonly messages: number;
       readonly bytes: number;
       readonly least: number;
@@ -43,7 +43,7 @@ let [messages, bytes, target, firstMs] = [0, 0, Number.POSITIVE_INFINITY, 0];
 
 const report = (message: Report): void => void process.send?.(message);
 
-const hear = (subscriber: Subscriber, size: number): void => {
+const receive = (subscriber: Subscriber, size: number): void => {
   bytes += size;
   const part = chunk.subarray(0, size);
   const before = messages;
@@ -58,7 +58,7 @@ const hear = (subscriber: Subscriber, size: number): void => {
 
 /** Resolves with the first bytes of the answer. */
 const subscribe = (
-  { origin, head, body }: Extract<Order, { kind: 'connect' }>,
+  { origin, head, body }: Extract<Instruction, { kind: 'connect' }>,
   token: string,
 ): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ const subscribe = (
   const onread = {
     buffer: chunk,
     callback(size: number) {
-      if (isOpen) hear(subscriber, size);
+      if (isOpen) receive(subscriber, size);
       else if (chunk.toString('latin1', 0, OK.length) !== OK)
         reject(new Error(chunk.toString('latin1', 0, size)));
       isOpen = true;
@@ -90,29 +90,30 @@ const subscribe = (
 
 const OK = 'HTTP/1.1 200';
 
-const connectAll = async (order: Extract<Order, { kind: 'connect' }>): Promise<void> => {
-  for (const { socket } of subscribers.splice(order.tokens.length)) socket.destroy();
-  const missing = order.tokens.slice(subscribers.length);
+const connectAll = async (instruction: Extract<Instruction, { kind: 'connect' }>): Promise<void> => {
+  for (const { socket } of subscribers.splice(instruction.tokens.length)) socket.destroy();
+  const missing = instruction.tokens.slice(subscribers.length);
   const work = async (): Promise<void> => {
-    for (let token = missing.pop(); token !== undefined; token = missing.pop()) await subscribe(order, token);
+    for (let token = missing.pop(); token !== undefined; token = missing.pop())
+      await subscribe(instruction, token);
   };
   await Promise.all(Array.from({ length: CONNECTING_MAX }, work));
   forget();
   report({ kind: 'connected' });
 };
 
-const follow = (order: Order): void => {
-  switch (order.kind) {
+const follow = (instruction: Instruction): void => {
+  switch (instruction.kind) {
     case 'connect':
-      connectAll(order).catch((error: Error) => report({ kind: 'failed', reason: error.message }));
+      connectAll(instruction).catch((error: Error) => report({ kind: 'failed', reason: error.message }));
       return;
     case 'expect':
-      [target, firstMs] = [messages + order.messages, 0];
+      [target, firstMs] = [messages + instruction.messages, 0];
       report({ kind: 'expecting' });
       return;
-    case 'tell': {
+    case 'count': {
       const each = subscribers.map((subscriber) => subscriber.messages);
-      report({ kind: 'told', messages, bytes, least: Math.min(...each), most: Math.max(...each) });
+      report({ kind: 'counts', messages, bytes, least: Math.min(...each), most: Math.max(...each) });
       forget();
     }
   }

@@ -109,7 +109,7 @@ const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): Acce
 
 /**
  * The token was issued between the request and the answer, which may be long after; within that interval the
- * clocks agree. An opaque token tells nothing.
+ * clocks agree. An opaque token contains no times.
  */
 const aheadBy = (token: string, beganMs: number): number => {
   const { iat } = claimsIn(token);

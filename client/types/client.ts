@@ -364,13 +364,13 @@ type PublicEvents<A> = {
 }[keyof EventsOf<A> & string];
 type EventOf<A> = A extends unknown
   ? {
-      [E in PublicEvents<A>]: EventTold<
+      [E in PublicEvents<A>]: PublicEvent<
         `${KindOf<A>}.${E}`,
         EventData<A, EventsOf<A>[E & keyof EventsOf<A>]>
       >;
     }[PublicEvents<A>]
   : never;
-type EventTold<Type, Data> = {
+type PublicEvent<Type, Data> = {
   readonly id: string;
   readonly type: Type;
   /** The schema version of the type. */

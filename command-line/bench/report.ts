@@ -80,10 +80,10 @@ const partLines = (step: Step | undefined): readonly string[] =>
   );
 
 const subscriberLines = ({ open, refused, messages }: Report['subscribers']): readonly string[] => {
-  const told = Object.entries(refused).map(([status, count]) => `${count} × ${status}`);
-  if (open === 0 && told.length === 0) return [];
+  const reasons = Object.entries(refused).map(([status, count]) => `${count} × ${status}`);
+  if (open === 0 && reasons.length === 0) return [];
   return [
-    `${plural(open, 'subscriber')} got ${plural(messages, 'message')}${told.length === 0 ? '' : `; refused: ${told.join(', ')}`}.`,
+    `${plural(open, 'subscriber')} got ${plural(messages, 'message')}${reasons.length === 0 ? '' : `; refused: ${reasons.join(', ')}`}.`,
   ];
 };
 

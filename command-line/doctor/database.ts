@@ -42,9 +42,9 @@ const reach = async (
   const { databaseUrl, databaseDirectUrl: directUrl, dataDir } = config;
   try {
     if (databaseUrl !== undefined) {
-      const hearing = await demandDatabase({ databaseUrl, directUrl });
+      const notifications = await demandDatabase({ databaseUrl, directUrl });
       const found =
-        hearing === 'polling'
+        notifications === 'polling'
           ? [
               warn(
                 'DATABASE_URL leads through a pooler.',

@@ -31,7 +31,7 @@ export const domainCheck: Command = {
         `There is no contract in ${folder} yet: npm run annals -- domain record writes it.`,
       );
     const findings = compareContracts(recorded.contract, now);
-    await tell(terminal, findings);
+    await printFindings(terminal, findings);
     const broken = findings.filter(({ weight }) => weight === 'breaks').length;
     if (broken > 0) throw new StartRefused(refusalOf(broken, folder));
     const others = findings.length > 0 ? [] : otherDifferences(recorded, now);
@@ -73,7 +73,7 @@ const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[]
 const TITLES = { breaks: 'Breaks', warns: 'Warnings', adds: 'New' } as const;
 
 /** Prints a change in several places only once. */
-export const tell = async (terminal: Terminal, findings: readonly Finding[]): Promise<void> => {
+export const printFindings = async (terminal: Terminal, findings: readonly Finding[]): Promise<void> => {
   for (const [weight, title] of Object.entries(TITLES)) {
     const ofWeight = findings.filter((finding) => finding.weight === weight);
     if (ofWeight.length === 0) continue;

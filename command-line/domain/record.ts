@@ -1,7 +1,7 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Command, Given } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { CONTRACT_OPTION, readBoth, refusalOf, tell } from './check.ts';
+import { CONTRACT_OPTION, printFindings, readBoth, refusalOf } from './check.ts';
 import { compareContracts } from './contract/compare.ts';
 import type { Finding } from './contract/finding.ts';
 import { type Accepted, writeRecorded } from './contract/recorded.ts';
@@ -32,7 +32,7 @@ export const domainRecord: Command = {
     const findings = recorded ? compareContracts(recorded.contract, now) : [];
     const ofWeight = (wanted: Finding['weight']) => findings.filter(({ weight }) => weight === wanted);
     const { accepted, left } = acceptance(given, ofWeight('breaks'));
-    await tell(terminal, left.length > 0 ? left : findings);
+    await printFindings(terminal, left.length > 0 ? left : findings);
     if (left.length > 0) throw new StartRefused(`${refusalOf(left.length, folder)}\nNothing was recorded.`);
     await writeRecorded(folder, now, accepted);
     const counts = [
@@ -41,7 +41,7 @@ export const domainRecord: Command = {
       `${Object.keys(now.rights.rights).length} rights`,
     ];
     await terminal.write(`${folder} records ${counts.join(', ')} and the GraphQL schema.`);
-    await tell(terminal, ofWeight('warns'));
+    await printFindings(terminal, ofWeight('warns'));
   },
 };
 

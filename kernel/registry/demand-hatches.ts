@@ -52,7 +52,7 @@ const wrongExpressions = (kind: Kind): readonly string[] => {
       .filter((field) => guarded.has(field))
       .map(
         (field) =>
-          `${kind.name}: the ${what} ${name} tells of ${field}, which not all may read who may read the ${kind.name}: leave ${field} out of it.`,
+          `${kind.name}: the ${what} ${name} uses ${field}, which fewer callers may read than the ${kind.name}: leave ${field} out of it.`,
       ),
   );
 };

@@ -91,8 +91,10 @@ test.each(
     'is to body, by whose words everybody can search: leave search() out of it.': {
       fieldRights: { readIt: { reads: ['body'] } },
     },
-    'is told that it is taken: leave unique() out of it.': { fieldRights: { readIt: { reads: ['number'] } } },
-    'is to createdAt, which its id tells: leave that out.': {
+    'learns which values are taken: leave unique() out of it.': {
+      fieldRights: { readIt: { reads: ['number'] } },
+    },
+    'is to createdAt, which the id reveals: leave that out.': {
       fieldRights: { readIt: { reads: ['createdAt'] } },
     },
     'secret is of the rights one and two: name it in one of them.': {
@@ -114,7 +116,7 @@ test.each(
       fieldRights: { readIt: { items: { row: { hidden: true } } } },
     },
     'is to some items of rows, and does not say which': { fieldRights: { readIt: { items: { rows: {} } } } },
-    'which are told apart by by, so that whoever adds one is told that it is there': {
+    'whose items are identified by by, so that a writer learns which items exist': {
       fieldRights: { readIt: { items: { marks: { hidden: true } } } },
     },
     'by by, which not every event can say': { fieldRights: { readIt: { items: { rows: { by: 1 } } } } },
@@ -129,7 +131,7 @@ test.each(
         fieldRights: { readIt: { reads: ['rows'] } },
         events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } },
       },
-    'the event flagged sets secret, which only those of readIt may read, and does something else of which others are told: let another event do that.':
+    'the event flagged sets secret, which only those of readIt may read, and does something else that others see: let another event do that.':
       {
         fieldRights: { readIt: { reads: ['secret'] } },
         events: { flagged: { sets: { secret: 'x', status: 'shut' } } },

@@ -63,7 +63,7 @@ const wrongField = (kind: Kind, right: string, field: string): readonly string[]
   const refused = (why: string): readonly string[] => [`the right ${right} is to ${field}, ${why}`];
   if (def === undefined) {
     if (!MOMENTS.has(field)) return refused('which is no field of it: name one.');
-    return field === 'createdAt' && name !== 'user' ? refused('which its id tells: leave that out.') : [];
+    return field === 'createdAt' && name !== 'user' ? refused('which the id reveals: leave that out.') : [];
   }
   if (field === owner || field === parent) return refused('which every event names: leave that out.');
   if (field === label)
@@ -74,7 +74,7 @@ const wrongField = (kind: Kind, right: string, field: string): readonly string[]
   if (def.search !== undefined)
     return refused('by whose words everybody can search: leave search() out of it.');
   if (def.unique && name !== 'user')
-    return refused('and whoever writes one is told that it is taken: leave unique() out of it.');
+    return refused('and a writer learns which values are taken: leave unique() out of it.');
   return [];
 };
 
@@ -112,7 +112,7 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
         : []),
       ...(list.key !== undefined
         ? [
-            `${place}, which are told apart by ${list.key}, so that whoever adds one is told that it is there: number them.`,
+            `${place}, whose items are identified by ${list.key}, so that a writer learns which items exist: number them.`,
           ]
         : []),
       ...(strange !== undefined
@@ -145,6 +145,6 @@ const wrongEvent = (
   const hidden = Object.keys(sets).find((field) => guardOfField(kind, field) !== undefined);
   if (hidden === undefined || (guards.size === 1 && list === undefined)) return [];
   return [
-    `the event ${name} sets ${hidden}, which only those of ${guardOfField(kind, hidden)} may read, and does something else of which others are told: let another event do that.`,
+    `the event ${name} sets ${hidden}, which only those of ${guardOfField(kind, hidden)} may read, and does something else that others see: let another event do that.`,
   ];
 };

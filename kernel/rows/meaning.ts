@@ -2,7 +2,7 @@ import type { Defs, EventInfo, Kind } from '../registry/registry.ts';
 
 /**
  * Describes how events become rows, beyond their data and the tables: initial values, and the effect of each
- * event. Keyed by name, so that a changed part can be told from a new one.
+ * event. Keyed by name, so that a changed part differs from a new one.
  */
 export const meaningOf = ({ name, fields, lists, events }: Kind): Readonly<Record<string, string>> => ({
   ...initialOf(name, fields),

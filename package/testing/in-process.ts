@@ -58,13 +58,13 @@ const startOnce = async <Started>(
   };
   const config = loadConfig(settings);
   signUpRoleOf(domain, config.signUp);
-  const told = new AbortController();
+  const stopping = new AbortController();
   const resources = opening.use(new AsyncDisposableStack());
   const started = await start({
     config,
     domain,
     resources,
-    signal: told.signal,
+    signal: stopping.signal,
     log: createLog({ level: config.logLevel }),
   });
   const kept = opening.move();
@@ -72,7 +72,7 @@ const startOnce = async <Started>(
     settings,
     started,
     async [Symbol.asyncDispose]() {
-      told.abort();
+      stopping.abort();
       await kept.disposeAsync();
     },
   };

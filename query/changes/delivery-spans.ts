@@ -39,7 +39,9 @@ export const createDeliverySpans = (tracing: Tracing): DeliverySpans | undefined
       openSpans.delete(id);
       if (readers === 0) continue;
       const attributes = { 'annals.event.id': id, 'annals.event.type': type, 'annals.feed.readers': readers };
-      tracing.start('tell followers', { parent: trace, startedAtMs: receivedAtMs, attributes }).end(lastAtMs);
+      tracing
+        .start('notify subscribers', { parent: trace, startedAtMs: receivedAtMs, attributes })
+        .end(lastAtMs);
     }
   };
   const finishLater = (): void => {

@@ -122,7 +122,7 @@ export class Lane {
   }
 
   /**
-   * Moves the readers to another lane. That one cannot tell them their position in this lane, so it is done
+   * Moves the readers to another lane. That one does not know their position in this lane, so it is done
    * here.
    */
   moveTo(other: Lane): void {
@@ -144,7 +144,7 @@ export class Lane {
       .filter((caller) => caller !== undefined);
   }
 
-  /** Tells idle readers that they have everything up to this position. */
+  /** Notifies idle readers that they have everything up to this position. */
   async moveOn(position: Position): Promise<void> {
     this.delivered = position;
     let notified = 0;

@@ -15,7 +15,7 @@ export type Lanes = {
   join(reader: Reader): Disposable;
   /** Delivers newly received changes to the lanes they concern. */
   receive(changes: readonly IndexedChange[]): void;
-  /** Tells idle readers their position. */
+  /** Sends idle readers their position. */
   moveOn(): Promise<void>;
   /** Ends all calls to readers. */
   close(): void;

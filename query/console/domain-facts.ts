@@ -22,7 +22,7 @@ import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
 
 /**
  * The declaration for the console: the aggregates with their fields, lists and commands. It has nothing that
- * `/openapi.json` withholds; the links of items tell what a caller may do.
+ * `/openapi.json` withholds; the links of items show what a caller may do.
  */
 export type DomainFacts = {
   readonly name: string;

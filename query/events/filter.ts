@@ -97,7 +97,7 @@ const streamFor = (catalogue: Catalogue, filter: EventFilter): StreamName | unde
   return (filter.subject as StreamName | undefined) ?? (alone && streamName(alone[0].kind ?? '', alone[1]));
 };
 
-/** Topics that cover all matches, and as few other changes as an index can tell. */
+/** Topics that cover all matches, and as few other changes as an index can distinguish. */
 export const topicsFor = (domain: Domain, filter: EventFilter): readonly Topic[] => {
   const catalogue = catalogueOf(domain);
   if (filter.subject !== undefined) return [topicOfSubject(domain, filter.subject)];

@@ -222,10 +222,12 @@ const valuesOfRow = async (
   if (change?.kind !== 'put') return new Map();
   const person = table.person === null ? undefined : (change.row[table.person as 'id'] as UserId | null);
   const isDeparted = typeof person === 'number' && (await departedAmong([person])).has(person);
-  const told = <Row extends object>({ personal }: Pick<ProjectedTable, 'personal'>, row: Row): Row =>
+  const shownRow = <Row extends object>({ personal }: Pick<ProjectedTable, 'personal'>, row: Row): Row =>
     isDeparted ? { ...row, ...Object.fromEntries(personal.map((column) => [column, null])) } : row;
   const ofItems = [...items].flatMap(([of, all]) =>
-    [...all.values()].flatMap((item) => itemValues(of, { ...item, row: told(of, item.row) } as ItemChange)),
+    [...all.values()].flatMap((item) =>
+      itemValues(of, { ...item, row: shownRow(of, item.row) } as ItemChange),
+    ),
   );
-  return new Map([...valuesIn(shown, told(table, change.row)), ...ofItems]);
+  return new Map([...valuesIn(shown, shownRow(table, change.row)), ...ofItems]);
 };

@@ -202,16 +202,16 @@ const createLinks = (domain: Domain) => {
   const causeOf = createCauseOf(domain);
   return ({ path, caller }: Of, { change, isReadable, data }: Described): HistoryEntry['_links'] => {
     const { version, type, at, origin, resource } = change;
-    const told = types.get(type);
+    const known = types.get(type);
     const cause = origin?.causation ? causeOf(type, data) : undefined;
-    const isThere = told === undefined ? !type.endsWith('.deleted') : told.event.effect !== 'ends';
+    const isThere = known === undefined ? !type.endsWith('.deleted') : known.event.effect !== 'ends';
     const mayRead =
-      told === undefined ||
+      known === undefined ||
       (origin !== null &&
         mayByFacts(
           caller,
-          operationOf(told.of.kind, 'read'),
-          told.factsAfter(resource, { data, at, origin }),
+          operationOf(known.of.kind, 'read'),
+          known.factsAfter(resource, { data, at, origin }),
         ));
     return {
       ...(isReadable && isThere && mayRead && { self: { href: `${path}?at=v${version}` } }),

@@ -254,8 +254,8 @@ const linkOf = ({ kind, name }: CommandInfo, self: string): Readonly<Record<stri
   }
 };
 
-type Told = { readonly links: Record<string, Link>; readonly caller: Caller };
-type ReadField = (row: Row, item: Record<string, unknown>, told: Told) => void;
+type Context = { readonly links: Record<string, Link>; readonly caller: Caller };
+type ReadField = (row: Row, item: Record<string, unknown>, context: Context) => void;
 
 export const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadField => {
   const erased = def.personal?.erased;

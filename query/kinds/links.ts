@@ -189,11 +189,11 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
       ? []
       : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
   // A missing link must not reveal the current value of a guarded field.
-  const told = sets.filter(([name]) => guardOfField(kind, name) === undefined);
+  const readable = sets.filter(([name]) => guardOfField(kind, name) === undefined);
   const changes =
-    command.form.length > 0 || told.length < sets.length
+    command.form.length > 0 || readable.length < sets.length
       ? []
-      : told.map(([name, value]) => [columnOf(name), value] as const);
+      : readable.map(([name, value]) => [columnOf(name), value] as const);
   const method = command.kind === 'end' ? 'DELETE' : command.kind === 'edit' ? 'PATCH' : 'POST';
   const rel = command.kind === 'edit' ? 'edit' : kebab(command.name);
   return (caller) => {

@@ -45,7 +45,7 @@ const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
   return aliases;
 };
 
-/** The column that tells whether a list has room for another item. */
+/** The column that shows whether a list has room for another item. */
 export const roomOf = ({ name }: ListInfo): string => `${name}.room`;
 
 const roomsIn = (kind: Kind): readonly string[] =>

@@ -34,7 +34,7 @@ export const beginningOf = ({ order: { descending }, from }: Walk) => {
 };
 
 /**
- * The clauses of a statement that reads the rows of a walk, nearest first, and one more that tells whether
+ * The clauses of a statement that reads the rows of a walk, nearest first, and one more that shows whether
  * others follow.
  */
 export const clausesOf = (walk: Walk, parameters: Parameters) => {

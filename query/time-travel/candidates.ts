@@ -4,7 +4,7 @@ import { Parameters, runPrepared } from '../statement.ts';
 import type { Past } from './past.ts';
 
 /**
- * An aggregate that a list may have contained, by its creation time. Its stream tells its state at the time
+ * An aggregate that a list may have contained, by its creation time. Its stream has its state at the time
  * asked for.
  */
 export type Candidate = { readonly id: number; readonly created_at: Date; readonly is_removed: boolean };

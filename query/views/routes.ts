@@ -78,10 +78,10 @@ export const viewStreamRoutes = ({
         const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity, position, stamp);
         const membership = views.follow({
           ...{ source, caller, equal, joined, after },
-          render(told, position) {
-            const { type } = told;
-            const of = type === 'reset' ? {} : { key: keyOfRow(source.view, told.row) };
-            const row = type === 'changed' ? { row: represent(told.row, caller) } : {};
+          render(message, position) {
+            const { type } = message;
+            const of = type === 'reset' ? {} : { key: keyOfRow(source.view, message.row) };
+            const row = type === 'changed' ? { row: represent(message.row, caller) } : {};
             return eventMessage({ id: cursorAt(position), data: JSON.stringify({ type, ...of, ...row }) });
           },
           send: (message) => stream.send(message),

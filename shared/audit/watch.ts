@@ -65,7 +65,7 @@ export const moveOn = async (
   const { rowCount } = await pool.query(
     `with moved as (
        update audit.watch set count = $3, position = $4, differences = differences + $5 where round = $1 and count = $2 returning differences
-     ), told as (
+     ), reported as (
        insert into audit.watch_difference (round, kind, position, stream, version, fields)
        select $1, p.kind, p.position, p.stream, p.version, p.fields
        from json_to_recordset($6) as p (kind text, position bigint, stream text, version integer, fields text[]), moved

@@ -113,7 +113,7 @@ type Copy = { readonly url: string; readonly dispatcher: Agent };
 const lookupAll: Lookup = (hostname) => dns.lookup(hostname, { all: true });
 
 /**
- * Each address of each name is a replica of its own, so that one that stops can be told from the others
+ * Each address of each name is a replica of its own, so that one that stops can be distinguished from the others
  * behind its name.
  */
 const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<readonly Copy[]>) => {

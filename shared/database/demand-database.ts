@@ -7,7 +7,7 @@ import { processOf } from './session.ts';
 type Addresses = { readonly databaseUrl: string; readonly directUrl?: string | undefined };
 
 /** Whether the process receives notifications of the database, or has to poll. */
-export type Hearing = 'notifications' | 'polling';
+export type Notifications = 'notifications' | 'polling';
 
 const ANSWER_WITHIN_MS = 10_000;
 /** Other clients of a pooler may take a session that this one has just returned. */
@@ -17,7 +17,7 @@ const ROUNDS = 5;
  * Checks that DATABASE_URL is usable, and that DATABASE_DIRECT_URL, if set, leads to the same database and
  * delivers notifications.
  */
-export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Promise<Hearing> => {
+export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Promise<Notifications> => {
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   await using database = await connect(databaseUrl);
   if (directUrl === undefined) return (await isPooled(database)) ? 'polling' : 'notifications';
@@ -32,7 +32,7 @@ export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Pro
 };
 
 const DIRECT_IS_LENT =
-  'DATABASE_DIRECT_URL leads through a pooler that lends connections for a transaction, on which no notification is heard: ' +
+  'DATABASE_DIRECT_URL leads through a pooler that lends connections for a transaction, on which no notification arrives: ' +
   'set it to the server itself or to a pooler in session mode, or leave it out.';
 const DIRECT_IS_ANOTHER =
   'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one, or leave it out.';

@@ -28,8 +28,8 @@ export const openDatabase = async (
       log: (message, level = 'info') => log[level](message),
       signal,
     });
-  const hearing = await demandDatabase({ databaseUrl, directUrl });
-  if (hearing === 'polling')
+  const notifications = await demandDatabase({ databaseUrl, directUrl });
+  if (notifications === 'polling')
     log.info(
       'A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are polled four times a second.',
     );

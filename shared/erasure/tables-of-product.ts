@@ -69,7 +69,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
   'process_manager.timer_mark': nothing('ids of aggregates whose timers are looked at'),
   'process_manager.spent_timer': nothing('ids of events whose timers have run out'),
   'process_manager.fan_out': nothing('positions in the log'),
-  'webhook_ledger.endpoint': nothing('what webhooks are told, without their addresses'),
+  'webhook_ledger.endpoint': nothing('settings of webhooks, without their addresses'),
   'webhook_ledger.message': nothing('changes without their personal fields'),
   'webhook_ledger.delivery': personal(
     'deliveries, with the words of failures',
@@ -79,7 +79,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
        where owner_id = $1 and (state = 'due' or last_error is not null)`,
     ],
     [
-      'failures of what was told of them',
+      'failures of deliveries about the person',
       `select count(*) from webhook_ledger.message join webhook_ledger.delivery using (event_id)
        where person_id = $1 and last_error is not null`,
     ],
@@ -91,7 +91,7 @@ export const TABLES: Readonly<Record<string, Held>> = {
       'select count(*) from webhook_ledger.attempt join webhook_ledger.endpoint using (webhook_id) where owner_id = $1',
     ],
     [
-      'answers to what was told of them',
+      'responses to deliveries about the person',
       `select count(*) from webhook_ledger.message
          join webhook_ledger.delivery on delivery.event_id = message.event_id
          join webhook_ledger.attempt on attempt.webhook_id = delivery.webhook_id and attempt.event_id = delivery.event_id

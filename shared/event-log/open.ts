@@ -81,8 +81,8 @@ export const logOutages = (
   eventLog: EventLog,
   { log }: { readonly log: Pick<Log, 'warn' | 'info'> },
 ): EventLog => {
-  const appending = createTeller(log, 'takes appends');
-  const reading = createTeller(log, 'can be read');
+  const appending = logFailures(log, 'takes appends');
+  const reading = logFailures(log, 'can be read');
   return {
     ...eventLog,
     append: (...given) => appending(eventLog.append(...given)),
@@ -91,25 +91,25 @@ export const logOutages = (
   };
 };
 
-const createTeller = (
+const logFailures = (
   log: Pick<Log, 'warn' | 'info'>,
   does: string,
 ): (<Answer>(asked: Promise<Answer>) => Promise<Answer>) => {
-  let told: string | undefined;
+  let loggedCause: string | undefined;
   return async (asked) => {
     try {
       const answer = await asked;
-      if (told !== undefined) log.info(`The event log ${does} again.`);
-      told = undefined;
+      if (loggedCause !== undefined) log.info(`The event log ${does} again.`);
+      loggedCause = undefined;
       return answer;
     } catch (error) {
       const cause = causeOf(error);
-      if (cause !== undefined && cause !== told)
+      if (cause !== undefined && cause !== loggedCause)
         log.warn(
           { err: error },
           `The event log does not answer, or not in time. Until it ${does} again, only new causes are logged.`,
         );
-      told = cause ?? told;
+      loggedCause = cause ?? loggedCause;
       throw error;
     }
   };

@@ -102,9 +102,9 @@ const createGauges = (observed: Observed): void => {
     aggregator: 'max',
     help: 'Positions between the checkpoint of a follower and the end of the event log; on EventStoreDB, bytes of its log.',
     async collect() {
-      const tell = async (each: Observed) =>
+      const setGauge = async (each: Observed) =>
         this.set({ follower: each.name }, await orUnknown(async () => (await lagOf(each)).positions));
-      await Promise.all(all.map(tell));
+      await Promise.all(all.map(setGauge));
     },
   });
   new Gauge({
@@ -113,11 +113,11 @@ const createGauges = (observed: Observed): void => {
     aggregator: 'max',
     help: 'How long the oldest event that a follower has not yet taken in has been in the event log.',
     async collect() {
-      const tell = async (each: Observed) => {
+      const setGauge = async (each: Observed) => {
         const seconds = await orUnknown(() => lagSecondsOf(each));
         if (seconds !== null) this.set({ follower: each.name }, seconds);
       };
-      await Promise.all(all.map(tell));
+      await Promise.all(all.map(setGauge));
     },
   });
 };

@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 20;
 
 /**
  * Once begun, redirects the requests that may move, and finds the moment to close the listener. Requests that
- * have reached the port but not the process are lost when the port closes, and their sender cannot tell
+ * have reached the port but not the process are lost when the port closes, and their sender does not know
  * whether they were carried out.
  */
 export const createDrainRedirect = (handler: RequestListener): DrainRedirect => {

@@ -9,7 +9,7 @@ type Options = {
 };
 
 const MAKE_ROOM_EVERY_MS = 1_000;
-const TELL_EVERY_MS = 10_000;
+const LOG_EVERY_MS = 10_000;
 
 /**
  * Limits the number of connections, and closes surplus ones immediately. Idle connections make room for new
@@ -20,7 +20,7 @@ export const limitConnections = (server: Server, { connectionsMax, log, metrics 
   const count = metrics ? observe(metrics, server) : () => {};
   let refused = 0;
   const makeRoom = atMostEvery(MAKE_ROOM_EVERY_MS, () => server.closeIdleConnections());
-  const tell = atMostEvery(TELL_EVERY_MS, () => {
+  const logRefused = atMostEvery(LOG_EVERY_MS, () => {
     log.warn({ connectionsMax, refused }, 'Connections were refused: CONNECTIONS_MAX is reached.');
     refused = 0;
   });
@@ -28,7 +28,7 @@ export const limitConnections = (server: Server, { connectionsMax, log, metrics 
     refused += 1;
     count();
     makeRoom();
-    tell();
+    logRefused();
   });
 };
 

@@ -99,12 +99,12 @@ const takeUnits = (
   // Some listeners do not limit.
   if (account === undefined) return undefined;
   const taken = account.limit.take(account.key, units);
-  if (taken instanceof Promise) return taken.then((later) => tell(response, account, later, units));
-  tell(response, account, taken, units);
+  if (taken instanceof Promise) return taken.then((later) => reportTaken(response, account, later, units));
+  reportTaken(response, account, taken, units);
   return undefined;
 };
 
-const tell = (
+const reportTaken = (
   response: Response,
   { limit: { policy }, policyField, requests }: Account,
   taken: Taken,

@@ -55,7 +55,7 @@ export type Served = {
   readonly beside?: HttpServer;
 };
 
-/** Serves clients on PORT and metrics on METRICS_PORT until the process is told to stop. */
+/** Serves clients on PORT and metrics on METRICS_PORT until the process receives a stop signal. */
 export const serveClients = async (
   { config, log, resources, worker }: Pick<ProcessContext, 'config' | 'log' | 'resources' | 'worker'>,
   {
@@ -95,7 +95,7 @@ export const serveClients = async (
   resources.use(
     worker === undefined
       ? await startMetricsServer(metrics, config.metrics)
-      : worker.tell({ metrics, health }),
+      : worker.report({ metrics, health }),
   );
   const server = resources.use(
     await startHttpServer({
@@ -134,7 +134,7 @@ export const serveClients = async (
 const HEADER = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
 /**
- * Tells browsers to use https only from now on (RFC 6797), if that is the public address of this
+ * Instructs browsers to use only https from now on (RFC 6797), if that is the public address of this
  * installation. Over plain http, as behind a proxy that ends TLS, they ignore it. Not in development, where a
  * host such as localhost has other ports as well.
  */

@@ -40,7 +40,7 @@ export type HttpServerOptions = {
   readonly lingerMs?: () => number;
   /** Called during the drain, once only requests in flight are left, streams among them. */
   readonly whenIdleAreClosed?: () => void;
-  /** The idle timeout of a connection; a peer that is told so closes it somewhat earlier. */
+  /** The idle timeout of a connection; a peer that gets it in a header closes it somewhat earlier. */
   readonly keepAliveMs?: number;
   readonly log: Log;
   /** The classes of requests and responses; Node’s own by default. */

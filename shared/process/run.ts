@@ -14,9 +14,9 @@ export type ProcessContext = {
   readonly log: Log;
   /** The domain that this process serves. */
   readonly domain: Domain;
-  /** Disposed in reverse order when the process is told to stop. */
+  /** Disposed in reverse order when the process receives a stop signal. */
   readonly resources: AsyncDisposableStack;
-  /** Aborts when the process is told to stop, even during its start. */
+  /** Aborts when the process receives a stop signal, even during its start. */
   readonly signal: AbortSignal;
   /** If it is one of several processes of an installation. */
   readonly worker?: WorkerLink | undefined;
@@ -60,11 +60,14 @@ const live = async (
   given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'worker'>,
 ): Promise<number> => {
   const { config, log, worker } = given;
-  const told = new AbortController();
-  const { stopping, onHangUp } = watchForStop(log, config.drainMs, { told, isWorker: worker !== undefined });
+  const stopSignal = new AbortController();
+  const { stopping, onHangUp } = watchForStop(log, config.drainMs, {
+    stopSignal,
+    isWorker: worker !== undefined,
+  });
   await using resources = new AsyncDisposableStack();
   try {
-    await start({ ...given, resources, signal: told.signal, onHangUp });
+    await start({ ...given, resources, signal: stopSignal.signal, onHangUp });
   } catch (error) {
     if (error instanceof StartRefused) throw error;
     const failure = fileFailure(error) ?? setupFailure(error);
@@ -76,11 +79,11 @@ const live = async (
   return await stopping;
 };
 
-type Watching = { readonly told: AbortController; readonly isWorker: boolean };
+type Watching = { readonly stopSignal: AbortController; readonly isWorker: boolean };
 type Watched = { readonly stopping: Promise<number> } & Required<Pick<ProcessContext, 'onHangUp'>>;
 
 /** Resolves to the exit code once there is a reason to stop. From then on the process has `drainMs` left. */
-const watchForStop = (log: Log, drainMs: number, { told, isWorker }: Watching): Watched => {
+const watchForStop = (log: Log, drainMs: number, { stopSignal, isWorker }: Watching): Watched => {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stoppingSince: number | undefined;
   const stop = (exitCode: number) => {
@@ -89,7 +92,7 @@ const watchForStop = (log: Log, drainMs: number, { told, isWorker }: Watching): 
       log.error({ drainMs }, 'Stopping took too long and was cut off.');
       process.exit(FAILED);
     }, drainMs).unref();
-    told.abort();
+    stopSignal.abort();
     resolve(exitCode);
   };
   let onHangUp: (() => void) | undefined;

@@ -12,7 +12,7 @@ export class StartRefused extends Error {
   }
 }
 
-/** The process was told to stop while it started, and has stopped in order. */
+/** The process received a stop signal while it started, and has stopped in order. */
 export class StartInterrupted extends StartRefused {
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, { ...options, exitCode: 0 });

@@ -33,7 +33,9 @@ const demandRoute = async (
 ): Promise<void> => {
   const place = `the route ${name}`;
   const values = given.map(() => null);
-  const { fields } = await orRefuse(place, () => pool.query(`select * from (${text}) told limit 0`, values));
+  const { fields } = await orRefuse(place, () =>
+    pool.query(`select * from (${text}) checked limit 0`, values),
+  );
   const missing = Object.keys(gives).find((each) => fields.every((field) => field.name !== each));
   if (missing !== undefined)
     throw new StartRefused(

@@ -34,7 +34,7 @@ export type Snapshot = Fold & {
 };
 
 /**
- * Stores states of long streams. A snapshot is only a start: the log tells whether it has that event, and
+ * Stores states of long streams. A snapshot is only a start: the log shows whether it has that event, and
  * which came after. It is sealed with the master key and the keys of all persons in it, so that nobody can
  * forge one, and none opens after one of them was erased.
  */

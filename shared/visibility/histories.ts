@@ -19,7 +19,7 @@ import {
 export type Span = { readonly after: Position; readonly upTo: Position };
 
 /**
- * The clear event is missing if the event is damaged. A damaged event counts only as far as its type tells
+ * The clear event is missing if the event is damaged. A damaged event counts only as far as its type shows
  * its effect on the aggregate.
  */
 export type Seen = { readonly event: RecordedEvent; readonly clear: ClearEvent | undefined };
@@ -274,7 +274,7 @@ type Reading = {
   readonly eventLog: Pick<EventLog, 'read'>;
 };
 
-/** The type alone tells most changes, so that those need no decoding. */
+/** For most changes the type is enough, so those need no decoding. */
 const seeFor = (catalogue: Catalogue, { folds }: Watch, event: RecordedEvent): Seen => ({
   event,
   clear: folds.get(event.type)?.takesData ? decodeClear(catalogue, event) : undefined,

@@ -62,8 +62,8 @@ export const partsIn = (
   data: JsonObject,
 ): readonly GuardedContent[] => {
   const { types, kinds } = visibilityOf(domain);
-  const told = types.get(type);
-  if (told !== undefined) return told.parts.filter((part) => part.isIn(data));
+  const known = types.get(type);
+  if (known !== undefined) return known.parts.filter((part) => part.isIn(data));
   // In an unknown type, any key that is named like a guarded field counts as that field.
   const guards = kinds.get(catalogueOf(domain).kindOf(stream) ?? '')?.guards ?? [];
   return guards.map((guard) => ({ ...guard, isIn: () => true }));

@@ -11,12 +11,12 @@ import { mayByFacts, policyOf, scopesOfEvents } from '#shared/policy.ts';
 import type { Withheld } from '#shared/rest/webhook.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 
-type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
+type Requested = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
 
 /** The requested events of a webhook that are withheld from it, and why, in the order of the request. */
 export const withheldOf = (
   domain: Domain,
-  { eventTypes, scopes }: Told,
+  { eventTypes, scopes }: Requested,
   standing: RoleAndAttributes,
 ): readonly Withheld[] => {
   const visibleCases = counterOfVisible(domain, standing);
@@ -44,7 +44,7 @@ const reasonOf = (domain: Domain, { role }: RoleAndAttributes): string => {
 };
 
 /** The scopes without which none of the events could be sent to anybody; empty if some could. */
-export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Told): readonly string[] =>
+export const scopesLackedByAll = (domain: Domain, { eventTypes, scopes }: Requested): readonly string[] =>
   eventTypes.some((each) => counterOfVisible(domain, ADMIN)(each, scopes) > 0)
     ? []
     : [...new Set(withheldOf(domain, { eventTypes, scopes }, ADMIN).flatMap(({ scope }) => scope ?? []))];

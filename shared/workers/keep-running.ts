@@ -3,7 +3,7 @@ import type { Log } from '../process/log.ts';
 import { StartRefused } from '../process/start-refused.ts';
 import type { Ended, Ready, Running } from './running.ts';
 
-/** A worker that is restarted whenever it ends, until it is told to stop. */
+/** A worker that is restarted whenever it ends, until it receives a stop signal. */
 export type Kept = {
   readonly name: string;
   /** Undefined while there is none. */

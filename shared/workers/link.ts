@@ -17,7 +17,7 @@ export type WorkerLink = {
   readonly isReplaced: boolean;
   readonly primary: Channel<OfPrimary>;
   /** Answers the primary process’s requests for metrics and health, until this one stops. */
-  tell(parts: { readonly metrics: Registry; readonly health: Health }): AsyncDisposable;
+  report(parts: { readonly metrics: Registry; readonly health: Health }): AsyncDisposable;
 };
 
 /** Environment variables by which the primary process configures a worker. */
@@ -25,7 +25,7 @@ export const WORKER_NAME = 'ANNALS_WORKER';
 export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
 
 /**
- * Undefined in a process that is no worker. It is told to stop by `SIGTERM`, like any process; its end closes
+ * Undefined in a process that is no worker. It is parts to stop by `SIGTERM`, like any process; its end closes
  * the channel, and the other way round.
  */
 export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): WorkerLink | undefined => {
@@ -33,10 +33,10 @@ export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): Wo
   const { worker } = cluster;
   if (worker === undefined || name === undefined) return undefined;
   let isReplaced = false;
-  let told: Parameters<WorkerLink['tell']>[0] | undefined;
+  let parts: Parameters<WorkerLink['report']>[0] | undefined;
   const demandParts = () => {
-    if (told === undefined) throw new Error('the worker is starting');
-    return told;
+    if (parts === undefined) throw new Error('the worker is starting');
+    return parts;
   };
   const primary = openChannel<OfWorker, OfPrimary>(worker, {
     metrics: () => takeSnapshot(demandParts().metrics),
@@ -55,13 +55,13 @@ export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): Wo
       return isReplaced;
     },
     primary,
-    tell(parts) {
-      told = parts;
-      if (name !== FOLLOWERS) parts.health.add('followers of the log', () => demandFollowers(primary));
+    report(given) {
+      parts = given;
+      if (name !== FOLLOWERS) given.health.add('followers of the log', () => demandFollowers(primary));
       return {
         async [Symbol.asyncDispose]() {
           // The primary process may have ended before.
-          await primary.ask('farewell', await takeSnapshot(parts.metrics)).catch(() => {});
+          await primary.ask('farewell', await takeSnapshot(given.metrics)).catch(() => {});
         },
       };
     },

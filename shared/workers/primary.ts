@@ -88,8 +88,8 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
   const serving = Array.from({ length: config.workers }, (_, index) => keep(String(index + 1)));
   return {
     async start(): Promise<string | undefined> {
-      const told = await Promise.all([followers, ...serving].map((each) => each.start()));
-      return told.find(({ url }) => url !== undefined)?.url;
+      const ready = await Promise.all([followers, ...serving].map((each) => each.start()));
+      return ready.find(({ url }) => url !== undefined)?.url;
     },
     replaceAll: inTurn(async () => {
       for (const each of [followers, ...serving]) {

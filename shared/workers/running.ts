@@ -45,8 +45,8 @@ export const runWorker = ({ name, isFirst, environment, answers }: Starting): Ru
   worker.on('error', () => {});
   const channel = openChannel<OfPrimary, OfWorker>(worker, {
     ...answers,
-    ready(told) {
-      isReady(told);
+    ready(address) {
+      isReady(address);
       return undefined;
     },
   });

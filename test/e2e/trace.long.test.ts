@@ -81,7 +81,7 @@ const isOverKafka = inject('kafkaBroker') !== undefined;
 /** Each process interpolates the machine's clock on its own. */
 const CLOCKS_DIFFER_MS = 5;
 /** The final consequences of a change. */
-const ENDS = ['tell followers', 'plan webhooks', 'POST webhook'];
+const ENDS = ['notify subscribers', 'plan webhooks', 'POST webhook'];
 const PUBLISHED = { 'annals.event.type': 'article.published' };
 
 test('a change is one trace, from the request to the webhook', async () => {
@@ -132,9 +132,9 @@ test('a change is one trace, from the request to the webhook', async () => {
     });
   // Subscribers that do not get the change from Kafka in time get it from the log.
   const sources = [command.spanId, published.spanId];
-  const told = only(spans, 'tell followers');
-  expect(told).toMatchObject({ service: serviceOf('query'), parentSpanId: expect.toBeOneOf(sources) });
-  expect(told.attributes['annals.feed.readers']).toBe(1);
+  const notified = only(spans, 'notify subscribers');
+  expect(notified).toMatchObject({ service: serviceOf('query'), parentSpanId: expect.toBeOneOf(sources) });
+  expect(notified.attributes['annals.feed.readers']).toBe(1);
   const planned = only(spans, 'plan webhooks');
   expect(planned).toMatchObject({
     service: serviceOf('webhook-dispatcher'),

@@ -39,18 +39,18 @@ export const untilHeardByKafka = (
   const look = async (): Promise<readonly ReceivedSpan[]> => {
     const { traceId, traceparent } = newTrace();
     await change(traceparent);
-    return untilTold(receiver, traceId, ['publish', ...HEARING]);
+    return untilTold(receiver, traceId, ['publish', ...NOTIFYING]);
   };
   const isByKafka = (spans: readonly ReceivedSpan[]): boolean => {
     const published = new Set(spans.filter(({ name }) => name === 'publish').map(({ spanId }) => spanId));
     return spans.every(
-      ({ name, parentSpanId = '' }) => !HEARING.includes(name) || published.has(parentSpanId),
+      ({ name, parentSpanId = '' }) => !NOTIFYING.includes(name) || published.has(parentSpanId),
     );
   };
   return until(look, isByKafka, BY_KAFKA_WITHIN_MS);
 };
 
-const HEARING = ['tell followers', 'plan webhooks'];
+const NOTIFYING = ['notify subscribers', 'plan webhooks'];
 
 /** The one with this name and these attributes. */
 export const only = (

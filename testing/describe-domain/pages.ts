@@ -147,7 +147,7 @@ const readByGraphql =
     const page = (data?.page ?? (data?.one as Row | null | undefined)?.page) as Shown | undefined;
     if (page === undefined) throw new Error(`${text} was refused: ${JSON.stringify(errors)}`);
     const { hasNextPage, hasPreviousPage, startCursor, endCursor } = page.pageInfo;
-    // The requested direction tells whether there is more; the opposite one always leads back.
+    // The requested direction shows whether there is more; the opposite one always leads back.
     const isBack = direction === 'back';
     return {
       keys: page.nodes.map(keyOf),

@@ -62,7 +62,7 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
 };
 
 /**
- * Leaves out the fields of federation, the cursor of the read model, which its rows do not tell, webhooks
+ * Leaves out the fields of federation, the cursor of the read model, which its rows do not contain, webhooks
  * with their deliveries, which resolvers always read, and history, which is not in the rows.
  */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>

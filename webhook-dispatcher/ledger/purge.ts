@@ -74,7 +74,7 @@ export const forgetErased = async (
   within: 'a short time' | 'all time' = 'a short time',
 ): Promise<boolean> => {
   const { rowCount } = await pool.query(
-    `with told as materialized (
+    `with affected as materialized (
        select attempt.webhook_id, attempt.event_id, number
        from public.person_key join webhook_ledger.message on message.person_id = person_key.subject
          join webhook_ledger.delivery on delivery.event_id = message.event_id
@@ -82,11 +82,11 @@ export const forgetErased = async (
        where destroyed_at > $1::timestamptz and (response_body is not null or response_headers <> '{}' or attempt.error is not null)
        limit ${ROWS_MAX}
      ), reasons as (
-       update webhook_ledger.delivery as delivery set last_error = null from told
-       where delivery.webhook_id = told.webhook_id and delivery.event_id = told.event_id and last_error is not null
+       update webhook_ledger.delivery as delivery set last_error = null from affected
+       where delivery.webhook_id = affected.webhook_id and delivery.event_id = affected.event_id and last_error is not null
      )
-     update webhook_ledger.attempt as attempt set response_body = null, response_headers = '{}', error = null from told
-     where attempt.webhook_id = told.webhook_id and attempt.event_id = told.event_id and attempt.number = told.number`,
+     update webhook_ledger.attempt as attempt set response_body = null, response_headers = '{}', error = null from affected
+     where attempt.webhook_id = affected.webhook_id and attempt.event_id = affected.event_id and attempt.number = affected.number`,
     [within === 'all time' ? '-infinity' : new Date(Date.now() - UNDER_WAY_MINUTES * 60_000)],
   );
   return rowCount === ROWS_MAX;

@@ -84,7 +84,7 @@ const RECORD = `
   ), failure as (
     select distinct on (webhook_id) webhook_id, at, event_id, status from result join held using (webhook_id, epoch)
     where is_failure order by webhook_id, at desc
-  ), told as (
+  ), updated as (
     update webhook_ledger.endpoint as endpoint
     set failing_since = case when not is_well then coalesce(failing_since, first_at) end,
       failures_in_row = case when not is_well then failures_in_row + failures else 0 end,
@@ -100,7 +100,7 @@ const RECORD = `
   select held.webhook_id as "webhookId", held.epoch,
     coalesce(failures_in_row >= $${THRESHOLD + 1} and failing_since < now() - $${THRESHOLD + 2} * interval '1 hour', false) as "isFailingForLong",
     set_config('synchronous_commit', 'off', true)
-  from held left join told using (webhook_id)`;
+  from held left join updated using (webhook_id)`;
 
 /**
  * Records all results in one transaction, each only if its run still has its webhook. Does not wait for the

@@ -65,7 +65,7 @@ const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<R
   }
 };
 
-/** The server's text may repeat the address; the codes tell an operator enough. */
+/** The server's text may repeat the address; the codes are enough for an operator. */
 const withoutPeople = (cause: unknown): Error => {
   const { code, command, responseCode } = cause as {
     code?: unknown;

@@ -44,7 +44,7 @@ export const shareTokens = ({
   revoke,
   lockTimeoutMs,
 }: Dependencies): SharedTokens => {
-  const { loaded, current, adopt, tell, onChange } = watchTokens({ page, name, store, revoke });
+  const { loaded, current, adopt, send, onChange } = watchTokens({ page, name, store, revoke });
   const alone = async <Value>(task: () => Promise<Value>): Promise<Value> => {
     const signal = AbortSignal.timeout(lockTimeoutMs);
     let isHeld = false;
@@ -63,7 +63,7 @@ export const shareTokens = ({
   const replace = async (session: string, tokens: Tokens | undefined): Promise<boolean> => {
     const isStill = await store.replace(session, tokens);
     adopt(isStill ? tokens : await store.read());
-    if (isStill) tell('changed');
+    if (isStill) send('changed');
     return isStill;
   };
 
@@ -101,7 +101,7 @@ export const shareTokens = ({
         await store.write(tokens);
         adopt(tokens);
       });
-      tell('changed');
+      send('changed');
     },
     renew(used) {
       renewing ??= alone(() => renewAlone(used)).finally(() => {
@@ -113,7 +113,7 @@ export const shareTokens = ({
       const ended = (await store.read()) ?? current();
       if (ended !== undefined) await store.replace(ended.session, undefined);
       adopt(await store.read());
-      tell('signed-out');
+      send('signed-out');
       return ended;
     },
     onChange,
@@ -155,7 +155,7 @@ const notify = (listener: (isSignedIn: boolean) => void, isSignedIn: boolean): v
   }
 };
 
-type Told = 'changed' | 'signed-out';
+type Message = 'changed' | 'signed-out';
 
 /** A tab's view of the tokens. Tabs notify each other of changes, and one that slept reads the store. */
 const watchTokens = ({
@@ -174,15 +174,15 @@ const watchTokens = ({
     if (isOther) for (const listener of listeners) notify(listener, tokens !== undefined);
   };
   const look = async () => adopt(await store.read());
-  const hear = async (told: unknown): Promise<void> => {
-    const ended = told === ('signed-out' satisfies Told) && !store.isShared ? known : undefined;
+  const receive = async (message: unknown): Promise<void> => {
+    const ended = message === ('signed-out' satisfies Message) && !store.isShared ? known : undefined;
     const isEnded = ended !== undefined && (await store.replace(ended.session, undefined));
     await look();
     if (isEnded) await revoke(ended);
   };
   // If this read fails, the next request reads again, or reports the error. Tokens that cannot be revoked
   // expire.
-  channel.onmessage = ({ data }: { readonly data: unknown }) => void hear(data).catch(() => {});
+  channel.onmessage = ({ data }: { readonly data: unknown }) => void receive(data).catch(() => {});
   page.addEventListener('pageshow', () => void look().catch(() => {}));
   const load = async () => {
     await look();
@@ -192,7 +192,7 @@ const watchTokens = ({
     loaded: load(),
     current: () => known,
     adopt,
-    tell: (told: Told) => channel.postMessage(told),
+    send: (message: Message) => channel.postMessage(message),
     onChange(listener: (isSignedIn: boolean) => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -52,7 +52,7 @@ const visibilityChanges = (type: string, was: EventContract, is: EventContract):
     ? [
         breaks(
           what,
-          'It is internal now, so that nobody hears of it any more.',
+          'It is internal now, so subscribers and webhooks no longer get it.',
           'Leave it without `internal`.',
         ),
       ]

@@ -50,4 +50,4 @@ export const valueChanges = (what: string, before: Values = {}, after: Values = 
   );
 
 const OTHERS =
-  'Its values change, also of what was recorded before: rebuild the read model, and tell those who use them.';
+  'Its values change, also those of earlier events: rebuild the read model, and inform its users.';

@@ -33,7 +33,7 @@ export const useStream = (asked: string | undefined, onChange: (event?: Event) =
     let last: Event | undefined;
     let isLive = false;
     let silence: ReturnType<typeof setTimeout> | undefined;
-    const tell = (event?: Event) => {
+    const notify = (event?: Event) => {
       last = event ?? last;
       timer ??= setTimeout(() => {
         timer = undefined;
@@ -50,9 +50,9 @@ export const useStream = (asked: string | undefined, onChange: (event?: Event) =
       clearTimeout(silence);
       silence = undefined;
       setCutOff(false);
-      if (!wasLive) tell();
+      if (!wasLive) notify();
     };
-    void follow(api, { path, signal: leaving.signal, onEvent: tell, onState, startsLive: true });
+    void follow(api, { path, signal: leaving.signal, onEvent: notify, onState, startsLive: true });
     return () => {
       leaving.abort();
       clearTimeout(timer);

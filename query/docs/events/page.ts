@@ -50,9 +50,9 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
     const kind = isPublic(definition) ? (definition.type.split('.')[0] ?? '') : INSIDE.id;
     kinds.set(kind, [...(kinds.get(kind) ?? []), definition]);
   }
-  const { [INSIDE.id]: inside = [], ...told } = Object.fromEntries(kinds);
+  const { [INSIDE.id]: inside = [], ...publicKinds } = Object.fromEntries(kinds);
   return [
-    ...Object.entries(told).map(([id, each]) => ({ id, title: `${id}.*`, types: each })),
+    ...Object.entries(publicKinds).map(([id, each]) => ({ id, title: `${id}.*`, types: each })),
     { ...INSIDE, types: inside },
   ];
 };
@@ -119,11 +119,11 @@ const versionsOf = ({ version, upcasters }: EventDefinition): Html => {
 const personalOf = ({ personal }: EventDefinition): Html => {
   if (personal === null) return html`nothing`;
   const { fields, concealed = [], subject } = personal;
-  const told = fields.filter((field) => !concealed.includes(field));
+  const readable = fields.filter((field) => !concealed.includes(field));
   const list = (names: readonly string[]): Html =>
     html`${names.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}`;
-  return html`${told.length > 0 && html`${list(told)}: sealed under the key of <code>${subject}</code>, null once that person was erased`}${
-    told.length > 0 && concealed.length > 0 && '; '
+  return html`${readable.length > 0 && html`${list(readable)}: sealed under the key of <code>${subject}</code>, null once that person was erased`}${
+    readable.length > 0 && concealed.length > 0 && '; '
   }${concealed.length > 0 && html`${list(concealed)}: sealed as well, and shown to nobody`}`;
 };
 

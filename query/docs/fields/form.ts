@@ -59,14 +59,14 @@ const scalarOf = (schema: JsonObject): Html => {
     [type].flat().join(' or '),
     span && (type === 'string' ? `${span} characters` : span),
     typeof format === 'string' && format,
-    typeof pattern === 'string' && format === undefined && isTelling(pattern) && code(pattern),
+    typeof pattern === 'string' && format === undefined && isReadable(pattern) && code(pattern),
   ];
   return html`${inWords(parts.filter(Boolean) as readonly (Html | string)[], ', ')}${
     schema.default !== undefined && html`, by default ${code(JSON.stringify(schema.default))}`
   }`;
 };
 
-const isTelling = (pattern: string): boolean =>
+const isReadable = (pattern: string): boolean =>
   pattern.length <= PATTERN_CHARACTERS_MAX && !pattern.includes(NUL);
 
 const spanOf = (least: Json | undefined, most: Json | undefined): string => {

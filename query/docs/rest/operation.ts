@@ -36,7 +36,7 @@ export const operationEntry = (
 <summary><h3 data-anchor="${operationId(operation)}"><span class="method ${operation.method}">${operation.method.toUpperCase()}</span> <code>${pathText(operation.path)}</code> <span class="summary">${operation.summary}</span></h3></summary>
 <p class="demand" id="${operationId(operation)}">${renderLine(operation.description)} <a href="#${operationId(operation)}" aria-label="Link to “${operation.summary}”">Link</a></p>
 <p class="try"><button type="button" aria-label="Try it: ${operation.summary}">Try it</button> <span role="status"></span></p>
-<div class="told">
+<div class="described">
 <h4>Request</h4>
 ${callTabs(operation, { domain, description }, origin)}${parametersOf(operation, description)}${bodyOf(operation, description)}<h4>Answers</h4>
 <table class="fields answers">

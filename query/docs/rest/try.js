@@ -120,7 +120,7 @@ const draw = (description, place) =>
 const tryOut = async (operation, say) => {
   const place = document.createElement('div');
   place.className = 'trying';
-  operation.querySelector('.told').before(place);
+  operation.querySelector('.described').before(place);
   say('It is being made ready…');
   try {
     await draw(partOf(await prepare(), operation.dataset.operation), place);

@@ -60,7 +60,7 @@ const readContent = async (example: EventDefinition, policy: Policy): Promise<Co
     body: html`<h1>Verifying webhooks</h1>
 <p>Anybody can post to your address. A request that Annals has made is signed with the secret that the registration has answered, by
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a>, for which there are libraries in many languages.
-<a href="${hrefFrom(PATH, guidePath('webhooks'))}">Webhooks</a> tells the rest.</p>
+<a href="${hrefFrom(PATH, guidePath('webhooks'))}">Webhooks</a> explains the rest.</p>
 <h2 id="steps">What to check</h2>
 <ol>
 <li>Take the body as the bytes that came: parsed and written again, they would be others.</li>

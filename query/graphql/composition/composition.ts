@@ -88,10 +88,10 @@ const compose = (
   { domain, schema, limits, suggests, log, executorOf }: CompositionOptions,
   members: readonly Member[],
 ): Current => {
-  const told = members.flatMap((member) =>
+  const known = members.flatMap((member) =>
     member.sdl === undefined ? [] : [{ ...member, schema: schemaOfSdl(member.sdl) }],
   );
-  const services = told.map((each) => wrapService({ ...each, log }));
+  const services = known.map((each) => wrapService({ ...each, log }));
   const merged = mergeSchemas(schema, services);
   const documents = createDocuments({ domain, schema: merged, limits, suggests });
   return { documents, execute: executorOf(merged), foreign: foreignSubscriptionsOf(services) };

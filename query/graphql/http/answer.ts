@@ -65,14 +65,14 @@ export const answerOf = (request: Request, outcome: Outcome): Answer => {
   if (preferred === EVENT_STREAM_TYPE && status === undefined)
     return [`${resultMessage(text)}${COMPLETE}`, initOf(200, EVENT_STREAM_TYPE, NO_STORE)];
   const type = preferred === EVENT_STREAM_TYPE ? LEGACY : preferred;
-  const isToldByStatus = type === CURRENT || tokenOf(request) !== undefined;
+  const hasErrorStatus = type === CURRENT || tokenOf(request) !== undefined;
   const isKept = (request.method === 'GET' || request.method === 'HEAD') && data !== undefined && !errors;
   const kept = () => `${callerOf(request).kind === 'anonymous' ? 'public' : 'private'}, no-cache`;
   return [
     text,
     {
       ...initOf(
-        status ?? (data === undefined && isToldByStatus ? 400 : 200),
+        status ?? (data === undefined && hasErrorStatus ? 400 : 200),
         type,
         isKept ? kept() : NO_STORE,
       ),

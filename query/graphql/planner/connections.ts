@@ -18,7 +18,7 @@ export type Connection = {
 
 /**
  * A connection (GraphQL Cursor Connections Specification). It reads one row more than the page has, nearest
- * first, to tell whether others follow. On the side that the client came from, there was a row when the
+ * first, to know whether others follow. On the side that the client came from, there was a row when the
  * cursor was made.
  */
 export const connectionJson = (connection: Connection): Sql => {

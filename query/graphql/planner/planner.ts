@@ -112,7 +112,7 @@ const createSharedReads = (run: Run): Answer => {
 };
 
 /**
- * The answers by id. Empty while anything is parked, because only the resolvers can tell whether it matters.
+ * The answers by id. Empty while anything is parked, because only the resolvers know whether it matters.
  */
 const readAll = async (
   run: Run,

@@ -154,7 +154,7 @@ const SHOWN_CHARACTERS_MAX = 40;
 const typeTopics = (catalogue: Catalogue, given: readonly unknown[]): readonly Topic[] => {
   const types = [...new Set(given.map(String))];
   const unknown = types.filter((type) => typesOf(catalogue, type).length === 0);
-  if (types.length === 0) throw invalid('Name a type, or leave them out to hear of all.');
+  if (types.length === 0) throw invalid('Name a type, or leave `types` out to get all.');
   if (unknown.length > 0)
     throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
   return topicsOfTypes(catalogue, types);

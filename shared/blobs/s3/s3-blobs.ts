@@ -128,8 +128,8 @@ const throwUnavailable = (cause: unknown): never => {
 };
 
 /**
- * A response to HEAD has no body that could tell whether the object or the bucket is absent; the readiness
- * check tells.
+ * A response to HEAD has no body that could show whether the object or the bucket is absent; the readiness
+ * check finds out.
  */
 const ifAbsent = (error: unknown): undefined => {
   if (

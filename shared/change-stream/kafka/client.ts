@@ -26,7 +26,7 @@ export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> =
     enforceRequestTimeout: true,
     retry: { initialRetryTime: 200, maxRetryTime: 1_000, factor: 0.2, multiplier: 2, retries: 2 },
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => tell(log, entry),
+    logCreator: () => (entry) => logEntry(log, entry),
   };
   // Its type has one shape for each mechanism.
   return new Kafka(sasl ? { ...config, sasl: sasl as NonNullable<KafkaConfig['sasl']> } : config);
@@ -45,7 +45,7 @@ const readTls = async ({ tls }: KafkaPlace): Promise<NonNullable<KafkaConfig['ss
 };
 
 /** Most of its errors are attempts that it retries; its users log the failures that matter. */
-const tell = (log: Log, { namespace, log: { message, error } }: LogEntry): void => {
+const logEntry = (log: Log, { namespace, log: { message, error } }: LogEntry): void => {
   log.debug({ kafka: namespace, error }, message);
 };
 

@@ -28,7 +28,7 @@ export const toMessage = (
 
 export type EncodedMessage = Message & { readonly value: Buffer };
 
-export type Heard = { readonly change: Change; readonly previous: Position; readonly bytes: number };
+export type Received = { readonly change: Change; readonly previous: Position; readonly bytes: number };
 
 export type Reading = { readonly identity: LogIdentity; readonly catalogue: Catalogue };
 
@@ -36,14 +36,14 @@ export type Reading = { readonly identity: LogIdentity; readonly catalogue: Cata
 export const fromMessage = (
   { identity, catalogue }: Reading,
   { headers = {}, value }: Pick<Message, 'headers' | 'value'>,
-): Heard => {
+): Received => {
   const position = parseCursor(identity, headerOf(headers, 'cursor'));
   const previous = parseCursor(identity, headerOf(headers, 'previous'));
   const text = String(value);
   // The cursors show that `toMessage` wrote it; only we may write to the topic. The first release published
   // no origin.
-  const told = JSON.parse(text) as Omit<Change, 'origin'> & Partial<Change>;
-  const change: Change = { ...told, origin: told.origin ?? null };
+  const parsed = JSON.parse(text) as Omit<Change, 'origin'> & Partial<Change>;
+  const change: Change = { ...parsed, origin: parsed.origin ?? null };
   if (change.position !== position)
     throw new RangeError(`the message of position ${position} holds the change of ${change.position}`);
   return { change: ofThisRelease(catalogue, change), previous, bytes: text.length };

@@ -1,6 +1,6 @@
 import type { Position } from '#shared/brands.ts';
 import type { Change } from '../change-stream.ts';
-import type { Heard } from './message.ts';
+import type { Received } from './message.ts';
 
 const COUNT_MAX = 10_000;
 const BYTES_MAX = 8 * 1_048_576;
@@ -19,7 +19,7 @@ export class RecentChanges {
   #after: Position | undefined;
 
   /** Adds a received change, in any order and any number of times; an old one changes nothing. */
-  add({ change, previous, bytes }: Heard, atMs = performance.now()): void {
+  add({ change, previous, bytes }: Received, atMs = performance.now()): void {
     const end = this.end;
     if (end !== undefined && change.position <= end) return;
     if (end === undefined || previous > end) {

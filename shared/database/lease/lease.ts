@@ -19,7 +19,7 @@ const RETRY_MS = 500;
 const RELEASE_MAX_MS = 1_000;
 
 /**
- * SQL that tells whether a lease is held. A lease that expires later than its length allows was renewed
+ * SQL that returns whether a lease is held. A lease that expires later than its length allows was renewed
  * before the server’s clock was set back; a living owner renews it within a quarter of that length.
  */
 export const isHeld = (lease: string, ttlMs: number | string = TTL_MS): string =>

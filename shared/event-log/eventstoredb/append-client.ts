@@ -37,7 +37,7 @@ type Current = {
 /**
  * The one client that appends. All its appends go over one call of its connection: requests go in, responses
  * come out, in any order. A call that answers nothing for a whole timeout may be dead: a client with a call
- * of its own replaces it, and the waiting appends are told to retry.
+ * of its own replaces it, and the waiting appends fail, so that their callers retry.
  */
 export class AppendClient implements AsyncDisposable {
   readonly #url: string;

@@ -19,10 +19,10 @@ export const takeAll = async <Resolved>(
 ): Promise<void> => {
   const { promise: over, resolve, reject } = Promise.withResolvers<'ended' | 'left'>();
   let isOver = false;
-  let heard = false;
+  let hasReceived = false;
   const onSilence = () => {
-    if (!heard) reject(new PassingFailure(`EventStoreDB said nothing for ${silenceMaxMs} ms`));
-    heard = false;
+    if (!hasReceived) reject(new PassingFailure(`EventStoreDB said nothing for ${silenceMaxMs} ms`));
+    hasReceived = false;
     silence.refresh();
   };
   const silence = setTimeout(onSilence, silenceMaxMs);
@@ -30,7 +30,7 @@ export const takeAll = async <Resolved>(
   signal.addEventListener('abort', onAbort);
   read.on('data', (resolved) => {
     if (isOver) return;
-    heard = true;
+    hasReceived = true;
     try {
       if (!onEvent(resolved)) resolve('left');
       else return;

@@ -22,7 +22,7 @@ export const isOfSystem = ({ streamId, type }: StoredEvent): boolean =>
 export const positionOf = ({ id, position }: StoredEvent): Position => {
   if (!position)
     throw new Error(
-      `EventStoreDB did not tell the position of event ${id}: versions before 22.6 are not supported`,
+      `EventStoreDB did not return the position of event ${id}: versions before 22.6 are not supported`,
     );
   return positionAt(position);
 };

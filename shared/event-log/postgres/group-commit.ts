@@ -54,7 +54,7 @@ export class GroupCommit implements AsyncDisposable {
   readonly #isPassing: (error: unknown) => boolean;
   readonly #retryBudgetMs: number;
 
-  /** `isPassing` tells which failures a retry may not meet; those are retried for `retryBudgetMs`. */
+  /** `isPassing` decides which failures a retry may not meet; those are retried for `retryBudgetMs`. */
   constructor({
     store,
     isPassing,

@@ -182,7 +182,7 @@ const scopesOf = (scopes: readonly string[]): ReadonlySet<string> => {
 const SCOPE_SETS_MAX = 1_000;
 const scopeSets = new LRUCache<string, ReadonlySet<string>>({ max: SCOPE_SETS_MAX });
 
-/** Tells a confused client which check failed, without helping a forger. */
+/** Informs a confused client which check failed, without helping a forger. */
 const reasonOf = (error: unknown): string => {
   const { code, claim } = error as { code?: unknown; claim?: unknown };
   if (code === 'ERR_JWT_EXPIRED') return 'The token has expired.';

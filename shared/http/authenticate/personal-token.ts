@@ -20,7 +20,7 @@ export const newPersonalToken = (): string => {
 };
 
 /**
- * Whether a text has the form of one. The checksum tells tokens from other texts without asking the database;
+ * Whether a text has the form of one. The checksum distinguishes tokens from other texts without asking the database;
  * it proves nothing.
  */
 export const isPersonalToken = (text: string): boolean => {

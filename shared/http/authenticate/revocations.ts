@@ -114,7 +114,7 @@ export const followRevocations = async ({
   const entries = new Map<string, Entry>();
   const changed = new Map<number, UserChange & { readonly forgetAtMs: number }>();
   const listeners = new Set<RevocationListener>();
-  const tell: RevocationListener = (userId) => {
+  const notify: RevocationListener = (userId) => {
     for (const listener of listeners) listener(userId);
   };
   let newest = 0;
@@ -132,7 +132,7 @@ export const followRevocations = async ({
     for (const [key, { forgetAtMs }] of entries) if (forgetAtMs < askedAtMs) entries.delete(key);
     for (const [userId, { forgetAtMs }] of changed) if (forgetAtMs < askedAtMs) changed.delete(userId);
     readAtMs = askedAtMs;
-    if (hasNews) tell(undefined);
+    if (hasNews) notify(undefined);
   };
   await refresh();
   const stopping = new AbortController();
@@ -147,7 +147,7 @@ export const followRevocations = async ({
       const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - Date.now();
       if (livesMs <= 0 || (changed.get(userId)?.version ?? 0) >= version) return;
       changed.set(userId, { version, at, forgetAtMs: performance.now() + livesMs });
-      tell(userId);
+      notify(userId);
     },
     onRevoked(listener) {
       listeners.add(listener);
