@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the start of all roles, and the banner that shows its result.
 import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#shared/blobs/open.ts';

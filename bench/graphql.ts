@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one bench: GraphQL queries, with their contenders.
 import { join } from 'node:path';
 import { openPool } from '../shared/database/pool.ts';
 import { createTokenMint } from '../test/token-mint.ts';

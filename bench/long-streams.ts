@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one bench: it fills a log, and measures decisions on long streams.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { createExecutor } from '../command/execute.ts';

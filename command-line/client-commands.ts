@@ -1,13 +1,10 @@
-import { ZodError } from 'zod';
-import type { Domain } from '#kernel/registry/registry.ts';
-import { AUTH_METHODS, type ClientSettings, clientId, clientSettingsOf } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { StoredClient } from '../auth/clients/client.ts';
 import { findNewScopes, grantScopes } from '../auth/clients/new-scopes.ts';
 import { representationOf } from '../auth/clients/representation.ts';
 import { withClients } from './client-store.ts';
-import type { Command, Given } from './command.ts';
+import type { Command } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
 const PAGE = 100;
@@ -127,106 +124,3 @@ export const clientGrantScopes: Command = {
     });
   },
 };
-
-export const clientCreate: Command = {
-  name: 'client create',
-  summary: 'Registers an OAuth client and prints its secret once.',
-  positionals: ['<name>'],
-  options: {
-    id: { type: 'string', placeholder: '<id>', description: 'A readable id, instead of one made up.' },
-    'redirect-uri': {
-      type: 'string',
-      multiple: true,
-      placeholder: '<uri>',
-      description: 'Lets users sign in and come back here; may be given several times.',
-    },
-    device: { type: 'boolean', description: 'Lets users sign in on another device, by a code.' },
-    service: { type: 'boolean', description: 'Lets it act for itself, as a user of its own.' },
-    role: { type: 'string', placeholder: '<role>', description: 'The role of that user: {roles} ({least}).' },
-    scope: {
-      type: 'string',
-      placeholder: '<scopes>',
-      description: 'The scopes that it may ask for, separated by spaces.',
-    },
-    'default-scope': {
-      type: 'string',
-      placeholder: '<scopes>',
-      description: 'Those it gets when it names none; else all of them.',
-    },
-    auth: {
-      type: 'string',
-      placeholder: '<method>',
-      description: `How it proves who it is: ${AUTH_METHODS.join(', ')}.`,
-    },
-    'first-party': { type: 'boolean', description: 'Is our own: its users are not asked for consent.' },
-    'require-dpop': { type: 'boolean', description: 'Gets only tokens that are bound to a key.' },
-  },
-  examples: [
-    `client create 'Importer' --id importer --service --role {role} --scope 'read:{path} write:{path}'`,
-    `client create 'Web' --redirect-uri https://app.example/callback --scope 'openid read:{path}'`,
-  ],
-  async run(given, terminal) {
-    const { id, settings } = readRequest(terminal.domain, given);
-    const made = await withClients(terminal, (clients, by) =>
-      clients.register({ clientId: id, settings }, by),
-    );
-    await terminal.write(JSON.stringify(representationOf({ ...made, usedAt: undefined }), undefined, 2));
-    if (made.secret !== undefined) terminal.complain('Keep the secret: it is not shown again.');
-  },
-};
-
-const readRequest = (
-  domain: Domain,
-  given: Given,
-): { readonly id: string | undefined; readonly settings: ClientSettings } => {
-  const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
-  const words = (option: string): string[] | undefined => one(option)?.split(' ').filter(Boolean);
-  const redirectUris = given.values.get('redirect-uri') ?? [];
-  const isService = given.flags.has('service');
-  const isForPersons = redirectUris.length > 0 || given.flags.has('device');
-  if (!isService && !isForPersons)
-    throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
-  try {
-    const settings = clientSettingsOf(domain).ClientSettings.parse({
-      name: given.positionals[0],
-      grantTypes: [
-        ...(redirectUris.length > 0 ? ['authorization_code'] : []),
-        ...(given.flags.has('device') ? ['urn:ietf:params:oauth:grant-type:device_code'] : []),
-        ...(isForPersons ? ['refresh_token'] : []),
-        ...(isService ? ['client_credentials'] : []),
-      ],
-      redirectUris,
-      scopes: words('scope'),
-      defaultScopes: words('default-scope'),
-      tokenEndpointAuthMethod: one('auth') ?? (isService ? 'client_secret_basic' : 'none'),
-      firstParty: given.flags.has('first-party'),
-      requireDpop: given.flags.has('require-dpop'),
-      serviceAccountRole: one('role'),
-    });
-    return { id: one('id') === undefined ? undefined : clientId.parse(one('id')), settings };
-  } catch (error) {
-    if (error instanceof ZodError)
-      throw new UsageError(
-        error.issues
-          .filter(({ path: [field] }) => field !== 'defaultScopes' || one('default-scope') !== undefined)
-          .map(({ path, message }) => `${optionFor(path[0])}: ${message.replace(/\.$/, '')}`)
-          .join('; '),
-      );
-    throw error;
-  }
-};
-
-/** The options for the settings of a client. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  name: '<name>',
-  redirectUris: '--redirect-uri',
-  scopes: '--scope',
-  defaultScopes: '--default-scope',
-  tokenEndpointAuthMethod: '--auth',
-  firstParty: '--first-party',
-  requireDpop: '--require-dpop',
-  serviceAccountRole: '--role',
-};
-
-const optionFor = (field: PropertyKey | undefined): string =>
-  field === undefined ? '--id' : (OPTIONS[String(field)] ?? String(field));

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one composition: the parts of the query role, and how they are connected.
 import { type RequestHandler, Router } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one follower: how changes become deliveries of webhooks.
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';

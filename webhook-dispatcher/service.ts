@@ -11,6 +11,7 @@ import type { Log } from '#shared/process/log.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { openComposer, openSender } from './deliver/send.ts';
 import { traceAttempts } from './deliver/trace-attempts.ts';
+import { createDisabler } from './disable-webhook.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { createEnqueuer, type Enqueuer, startSweeping } from './enqueue.ts';
 import { NOT_RUN } from './hand-over.ts';
@@ -27,7 +28,7 @@ import { openDeliveryQueue } from './queue/open.ts';
 import { startReplayer } from './replay.ts';
 import { createBodyReader } from './rest/body.ts';
 import { deliveryRoutes } from './rest/routes.ts';
-import { createDisabler, createRunner, type Runner } from './runner.ts';
+import { createRunner, type Runner } from './runner.ts';
 
 export type DispatcherDependencies = Pick<
   Foundation,

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how the signed heads of all sources are merged and verified.
 import { stat } from 'node:fs/promises';
 import { readPublication } from '#shared/audit/publication.ts';
 import { readAllHeads, readStatement, type SignedHead } from '#shared/audit/signed-head.ts';

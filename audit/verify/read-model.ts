@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one check: how the live read model is compared with a rebuilt one while it
+// changes.
 import type { Report } from '#shared/audit/verification-report.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';

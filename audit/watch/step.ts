@@ -1,8 +1,6 @@
-import { type Block, headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
-import { extendByAll, HASH_BYTES } from '#shared/audit/chain.ts';
-import { timeOf } from '#shared/audit/position-at.ts';
-import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
-import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
+import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
+import { readHeadsAfter } from '#shared/audit/signed-head.ts';
+import { readAuditKeys } from '#shared/audit/signing-keys.ts';
 import {
   beginRound,
   type Difference,
@@ -14,16 +12,15 @@ import {
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { type EventLog, FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
-import { hashOf } from '#shared/events/canonical.ts';
+import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
 import { isOfThisRelease } from '#shared/projection/definition.ts';
 import { untilAborted } from '#shared/projection/fill.ts';
 import { computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { compareBlock } from '../chain/compare-block.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';
+import { checkStretch } from './check-stretch.ts';
 
 export type WatchDependencies = Projection & {
   readonly pool: Pool;
@@ -189,72 +186,4 @@ const readLive = async (pool: Pool): Promise<number | null> => {
     LIVE_SCHEMA,
   ]);
   return rows[0]?.schema ?? null;
-};
-
-/** Consecutive blocks, with all events and heads in their range. */
-type Stretch = {
-  /** The count before the first of them. */
-  readonly count: number;
-  readonly head: Buffer;
-  readonly blocks: readonly Block[];
-  readonly events: readonly RecordedEvent[];
-  readonly heads: readonly StoredHead[];
-  readonly keys: readonly AuditKey[];
-};
-
-/** Compares log, blocks and signed heads. */
-const checkStretch = ({ count, head, blocks, events, heads, keys }: Stretch): readonly Difference[] => {
-  const differences: Difference[] = [];
-  let [before, at, next] = [head, count, 0];
-  for (const block of blocks) {
-    const from = next;
-    while (next < events.length && (events[next]?.position ?? 0) <= block.lastPosition) next += 1;
-    const seen = events
-      .slice(from, next)
-      .map((event) => ({ ...event, hash: hashOf(event), at: timeOf(event) }));
-    differences.push(...compareBlock(block, seen).map(({ finding }) => differenceOf(finding)));
-    const isNext = block.count - block.events === at;
-    if (!isNext || !extendByAll(before, block.hashes).equals(block.head))
-      differences.push(placed('block_changed', block.lastPosition));
-    const covered = heads.filter(
-      (each) => each.count > block.count - block.events && each.count <= block.count,
-    );
-    for (const signed of covered)
-      if (!isRight(signed, { block, before, keys }))
-        differences.push(placed('head_changed', block.lastPosition));
-    [before, at] = [block.head, block.count];
-  }
-  return differences;
-};
-
-type Found = ReturnType<typeof compareBlock>[number]['finding'];
-
-const differenceOf = (finding: Found): Difference => ({
-  kind: finding.kind,
-  position: finding.position,
-  stream: 'stream' in finding ? finding.stream : null,
-  version: 'version' in finding ? finding.version : null,
-  fields: [],
-});
-
-const placed = (kind: string, position: Position): Difference => ({
-  kind,
-  position,
-  stream: null,
-  version: null,
-  fields: [],
-});
-
-type Place = { readonly block: Block; readonly before: Buffer; readonly keys: readonly AuditKey[] };
-
-const isRight = ({ count, statement, signature }: StoredHead, { block, before, keys }: Place): boolean => {
-  const says = readStatement(statement);
-  const inBlock = block.hashes.subarray(0, (count - block.count + block.events) * HASH_BYTES);
-  const key = keys.find(({ id }) => id === says.key);
-  return (
-    says.count === count &&
-    says.head === extendByAll(before, inBlock).toString('hex') &&
-    key !== undefined &&
-    isSignedBy(key.publicKey, statement, signature)
-  );
 };

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one set of pages: those that the authorization server shows by itself.
 import type { Client, KoaContextWithOIDC } from 'oidc-provider';
 import { html } from '#shared/html.ts';
 import { renderInto } from '../pages/answer-page.ts';

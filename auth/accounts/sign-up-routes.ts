@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one form: the sign-up, alone and during a sign-in.
 import { randomBytes } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';

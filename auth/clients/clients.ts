@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the changes of clients, with their locks.
 import { LRUCache } from 'lru-cache';
 import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the passkeys of a person, with their statements.
 import { randomBytes } from 'node:crypto';
 import type { PublicKeyCredentialCreationOptionsJSON, WebAuthnCredential } from '@simplewebauthn/server';
 import type { UserId } from '#shared/brands.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one configuration: that of the authorization server.
 import type { X509Certificate } from 'node:crypto';
 import {
   type Client,

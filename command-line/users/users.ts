@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one group of commands: those about accounts, with what they print.
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { plural } from '#shared/format.ts';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one group of commands: those that find and show deliveries.
 import { plural } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Attempt, Delivery, FoundDelivery } from '#shared/rest/deliveries.ts';

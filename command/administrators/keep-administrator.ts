@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one protocol: how the last administrator stays one, with its stream.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

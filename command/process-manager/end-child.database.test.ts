@@ -14,7 +14,7 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { endChild } from './carry-out.ts';
+import { endChild } from './end-child.ts';
 
 /** A task ends with its board or with its helper, in different states. */
 const base = domain({ name: 'tasks', roles: ['member'] });

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: a handler for each command of webhooks.
 import { isDeepStrictEqual } from 'node:util';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how a command becomes events, in the order of the steps.
 import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { capital, targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, Row } from '../registry/registry.ts';

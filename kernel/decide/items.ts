@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: items of lists, how they are folded and how events about them are
+// drafted.
 import { exists, isFull, notFound, Rejection } from '#shared/rejection.ts';
 import { wire } from '../registry/names.ts';
 import type { EventInfo, Kind, ListInfo, Row } from '../registry/registry.ts';

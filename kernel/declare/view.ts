@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one language: everything that the declaration of a view can contain, with
+// its types.
 import type { AnyDeclaration } from './aggregate.ts';
 import type { Match } from './conditions.ts';
 import type { Field, FieldDef, Fields, Instant, Ref, TargetOf, ValueOf } from './fields.ts';

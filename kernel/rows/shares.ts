@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one compilation: from the declaration of a view to its tables of shares.
 import type { Table } from '#shared/read-model/change.ts';
 import { column, wire } from '../registry/names.ts';
 import type { EventInfo, Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo } from '../registry/registry.ts';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// Over 200 lines, because it is one command: `npm create annals`, which may import nothing of the package.
 import crypto from 'node:crypto';
 import { once } from 'node:events';
 import { access, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';

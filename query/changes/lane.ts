@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: the readers of a cohort at one position, and what is written to
+// them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Facts } from '#kernel/conditions/facts.ts';
 import type { Position, UserId } from '#shared/brands.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one walk: events by the index, and by the log where the index lags.
 import { readBetween } from '#shared/audit/chain-at.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';

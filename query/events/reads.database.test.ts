@@ -8,7 +8,8 @@ import { context } from '../../test/codec-fixture.ts';
 import { test } from '../../test/engines/backend.ts';
 import { as, draftArticle } from '../../test/engines/command-side.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
-import { eventReads, firstAfter, walkStream } from './reads.ts';
+import { firstAfter } from './first-after.ts';
+import { eventReads, walkStream } from './reads.ts';
 import { createTimes } from './times.ts';
 
 const EDITS = 1_300;

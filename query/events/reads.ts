@@ -1,4 +1,4 @@
-import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import {
   type ChangeReader,
@@ -6,20 +6,21 @@ import {
   createChangeReader,
 } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
-import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
 import type { Reads } from '../read-routes.ts';
 import { type Charge, createMeter } from '../time-travel/meter.ts';
 import { positionOfCursor } from './cursor-position.ts';
 import { containsText, indexed, matcherOf } from './filter.ts';
+import { firstAfter } from './first-after.ts';
 import { walkIndexed } from './indexed.ts';
-import { type ChangesPage, earlier, type Order, readPage, type Walk } from './page.ts';
+import { earlier, type Order, readPage, type Walk } from './page.ts';
+import { type Bounds, hrefOf, linksBack, linksOn } from './page-links.ts';
 import type { RepresentEvent } from './representation.ts';
 import type { Times } from './times.ts';
 
@@ -157,53 +158,6 @@ const SEARCHED_MAX = 2_000;
  */
 const NEAR = 1_000;
 
-type Bounds = { readonly after?: string; readonly before?: string; readonly since?: string | undefined };
-type Links = Omit<ListAnswer['links'], 'self'>;
-type LinkOptions = {
-  readonly hrefAt: (place?: Bounds) => string;
-  readonly isOver: boolean;
-  readonly isFirst: boolean;
-};
-
-const linksOn = (
-  { hrefAt, isOver, isFirst, onwards }: LinkOptions & { readonly onwards: string },
-  { isLast }: ChangesPage,
-): Links => ({
-  ...(!isFirst && { first: hrefAt() }),
-  ...(isOver ? {} : { [isLast ? 'poll' : 'next']: hrefAt({ after: onwards }) }),
-});
-
-type BackOptions = LinkOptions & {
-  readonly order: Order;
-  readonly cursor: (position: Position) => string;
-  readonly since: string | undefined;
-  readonly start: Position;
-  readonly upTo: Position;
-};
-
-/** `next` has older events. `prev` has newer ones; if there are none yet, it is `poll`. */
-const linksBack = (
-  { hrefAt, order, isOver, isFirst, cursor, since, start, upTo }: BackOptions,
-  { reached, isLast }: ChangesPage,
-): Links => {
-  const newest = order === 'desc' ? upTo : reached;
-  const isNewest = order === 'desc' ? isFirst : isLast;
-  const hasOlder = order === 'desc' ? !isLast : start > START;
-  const older = ((order === 'desc' ? reached : start) + 1) as Position;
-  return {
-    ...(!isFirst && { first: hrefAt() }),
-    ...(isNewest && isOver ? {} : { [isNewest ? 'poll' : 'prev']: hrefAt({ after: cursor(newest) }) }),
-    ...(hasOlder && { next: hrefAt({ before: cursor(older), since }) }),
-  };
-};
-
-const hrefOf = (
-  parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
-): string => {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  return `/events?${new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string]))}`;
-};
-
 type Walking = { readonly reader: Pick<ChangeReader, 'ofStream'>; readonly eventLog: Pick<EventLog, 'read'> };
 
 /** The changes of one aggregate from its own stream, up to a position that the read model has reached. */
@@ -223,36 +177,3 @@ export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, up
     }
     yield { changes: [], upTo };
   };
-
-const LOOKED_AT_EVENTS = 100;
-
-/**
- * The version of the first event of a stream after a position, or the version that the next event will have.
- * Binary search.
- */
-export const firstAfter = async (
-  eventLog: Pick<EventLog, 'read'>,
-  stream: StreamName,
-  position: Position,
-): Promise<Version> => {
-  const pageFrom = async (version: number): Promise<readonly RecordedEvent[]> => {
-    for await (const page of eventLog.read(
-      stream,
-      version as Version,
-      (version + LOOKED_AT_EVENTS - 1) as Version,
-    ))
-      return page;
-    return [];
-  };
-  let [low, high, step] = [0, Number.POSITIVE_INFINITY, 1];
-  while (high - low > 1) {
-    const version = high === Number.POSITIVE_INFINITY ? low + step : Math.floor((low + high) / 2);
-    const page = await pageFrom(version);
-    const [first, last] = [page.find((event) => event.position > position), page.at(-1)];
-    if (first && first !== page[0]) return first.version;
-    if (first || !last) high = version;
-    else low = last.version;
-    step = Math.max(step * 2, page.length);
-  }
-  return high as Version;
-};

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one endpoint: pages and streams of events, with what both share.
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one derivation: the GraphQL types and queries of every aggregate.
 import { textOf } from '#kernel/declare/texts.ts';
 import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

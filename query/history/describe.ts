@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: the differences of a page of events, for which former values are
+// looked up.
 import { column, wire } from '#kernel/registry/names.ts';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: the columns that a read selects, and the resource that is read
+// from them.
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
 import { snake } from '#kernel/registry/names.ts';

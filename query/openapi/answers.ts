@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the responses of operations, with their headers.
 import type * as z from 'zod';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';

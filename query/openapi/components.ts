@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the shared schemas and parameters of the document.
 import type { Domain } from '#kernel/registry/registry.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';

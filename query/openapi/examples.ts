@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: an example of each named schema, which a test validates.
 import { capital } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from '#kernel/rest/examples.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: which read replica serves a read, and what happens when it lags
+// or fails.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';

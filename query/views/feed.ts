@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one feed: the subscribers of views, and the messages that each gets.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one thing: how the types of a declaration are read, one function for each
+// form of type.
 import type {
   Node,
   NodeArray,

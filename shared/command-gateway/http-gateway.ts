@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one gateway: commands to replicas of other roles, with addresses and
+// failures.
 import { promises as dns, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

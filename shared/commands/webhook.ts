@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the forms of the commands of webhooks.
 import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { CURSOR_PATTERN } from '#shared/cursor.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one guard: how a log that has lost events is noticed.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId } from '#shared/brands.ts';
 import type { Log } from '#shared/process/log.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how events are sealed and opened; each half must match the other.
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the reads of deliveries, attempts and replays.
 import type { EventId, Position, WebhookId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { Rejection } from '#shared/rejection.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the reads of deliveries over REST.
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';

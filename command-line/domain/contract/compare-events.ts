@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one comparison: an event type before and after a change.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
 import { breaksReaders, compareSchemas, type SchemaChange } from './compare-schemas.ts';

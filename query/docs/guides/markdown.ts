@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto';
 import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { type Html, html } from '#shared/html.ts';
 import { codeBlock, commandBlock, outputBlock, SHELL } from '../code/block.ts';
-import { isTab, tabs } from '../code/tabs.ts';
 import type { Content } from '../page.ts';
 import { trustedMarkup } from '../trusted-markup.ts';
+import { EXAMPLE_ORIGIN, tabGroupsAmong, tabsOf } from './example-tabs.ts';
 
 type Surroundings = {
   /** The address of a link on the site; undefined if the target is not there. */
@@ -13,9 +12,6 @@ type Surroundings = {
   /** The address of this installation, for the examples. */
   readonly origin?: string;
 };
-
-/** The address of an installation in the texts. */
-const EXAMPLE_ORIGIN = 'http://localhost:4000';
 
 /** With its size, so that nothing moves when it loads. */
 export type Picture = { readonly address: string; readonly width: number; readonly height: number };
@@ -128,48 +124,6 @@ const outputsAmong = (tokens: readonly Token[]): ReadonlySet<object> => {
   }
   return outputs;
 };
-
-/** Groups adjacent blocks whose language is followed by the name of a tab, by each block. */
-const tabGroupsAmong = (tokens: readonly Token[]): ReadonlyMap<object, readonly Tokens.Code[]> => {
-  const groups = new Map<object, Tokens.Code[]>();
-  let group: Tokens.Code[] | undefined;
-  for (const token of tokens) {
-    if (token.type === 'space') continue;
-    if (!isTabbed(token)) group = undefined;
-    else if (group === undefined) {
-      group = [token];
-      groups.set(token, group);
-    } else {
-      group.push(token);
-      groups.set(token, []);
-    }
-  }
-  return groups;
-};
-
-const tabIn = ({ lang = '' }: Tokens.Code): string | undefined => lang.split(' ')[1];
-const isTabbed = (token: Token): token is Tokens.Code =>
-  token.type === 'code' && isTab(tabIn(token as Tokens.Code));
-
-const tabsOf = (group: readonly Tokens.Code[], origin: string): string => {
-  const panels = group.flatMap((code) => {
-    const name = tabIn(code);
-    const here = code.text.replaceAll(EXAMPLE_ORIGIN, origin);
-    return isTab(name)
-      ? [
-          {
-            name,
-            content: name === 'curl' ? commandBlock(here) : codeBlock(here, name === 'client' ? 'ts' : name),
-          },
-        ]
-      : [];
-  });
-  return tabs(
-    `example-${hash('sha256', panels.map(({ content }) => content).join()).slice(0, ID_CHARACTERS)}`,
-    panels,
-  ).toString();
-};
-const ID_CHARACTERS = 12;
 
 /** A column without a title needs no header cell. */
 const headerCell = (content: Html, text: string): Html =>

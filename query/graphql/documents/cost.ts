@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one computation: the cost of an operation.
 import {
   type ArgumentNode,
   type DocumentNode,

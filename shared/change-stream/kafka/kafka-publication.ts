@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Admin,
-  type ITopicConfig,
-  type Kafka,
-  Partitioners,
-  type Producer,
-  type TopicMessages,
-} from 'kafkajs';
+import { type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -14,6 +7,7 @@ import type { Publication } from '../publication.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
 import type { KafkaPlace } from './kafka-url.ts';
 import { type EncodedMessage, toMessage } from './message.ts';
+import { prepareTopics, UnusableTopic } from './prepare-topics.ts';
 import { within } from './within.ts';
 
 export type KafkaPublicationOptions = {
@@ -174,50 +168,3 @@ const CERTIFICATE = /certificate|altnames/i;
 
 /** KafkaJS stores a cause in one of two fields. */
 const causeOf = (error: Error & { originalError?: unknown }): unknown => error.cause ?? error.originalError;
-
-/** An existing topic cannot keep one order. */
-class UnusableTopic extends Error {
-  constructor(topic: string, partitions: number) {
-    super(
-      `The topic ${topic} of CHANGE_STREAM_URL has ${partitions} partitions and must have one: name another, or remove it`,
-    );
-    this.name = 'UnusableTopic';
-  }
-}
-
-/**
- * The largest event, with the other fields of a change. Consumers need no setting: Kafka delivers a single
- * message of any size.
- */
-const MESSAGE_BYTES_MAX = 2 * 1_048_576;
-
-/** Creates missing topics; existing ones stay as they are. */
-const prepareTopics = async (admin: Admin, place: KafkaPlace): Promise<void> => {
-  const { topic, copy } = place;
-  const known = new Set(await admin.listTopics());
-  const missing = [
-    topicOf(place, topic, 1),
-    ...(copy ? [topicOf(place, copy.topic, copy.partitions)] : []),
-  ].filter((each) => !known.has(each.topic));
-  if (missing.length > 0) await admin.createTopics({ topics: missing, waitForLeaders: true });
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  const partitions = topics[0]?.partitions.length ?? 0;
-  if (partitions !== 1) throw new UnusableTopic(topic, partitions);
-};
-
-const topicOf = (
-  { retentionMs, replicas = BROKERS_OWN }: KafkaPlace,
-  topic: string,
-  numPartitions: number,
-): ITopicConfig => ({
-  topic,
-  numPartitions,
-  replicationFactor: replicas,
-  configEntries: [
-    { name: 'cleanup.policy', value: 'delete' },
-    { name: 'retention.ms', value: String(retentionMs) },
-    { name: 'max.message.bytes', value: String(MESSAGE_BYTES_MAX) },
-  ],
-});
-
-const BROKERS_OWN = -1;

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one class: the process that owns a data folder and its server.
 import type { ChildProcess } from 'node:child_process';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one class: an append with its timeouts, retries and failures.
 import { randomUUID } from 'node:crypto';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';

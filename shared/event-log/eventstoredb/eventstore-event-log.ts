@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one adapter: the event log on EventStoreDB.
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
 import type { LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';

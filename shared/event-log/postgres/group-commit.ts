@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one class: how concurrent appends share a transaction.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName } from '#shared/brands.ts';
 import type { CheckedEvent } from '../check-append.ts';

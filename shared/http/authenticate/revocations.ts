@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';

@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import type { Membership } from '#kernel/decide/memberships.ts';
+import type { AggregateState } from '#kernel/decide/state.ts';
+import { wire } from '#kernel/registry/names.ts';
+import type { Domain, Row } from '#kernel/registry/registry.ts';
+import type { EventId, StreamName, Version } from '#shared/brands.ts';
+import { StaleVersion } from '#shared/event-log/errors.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
+import type { Codec } from '#shared/events/codec.ts';
+import { decodeClear } from '#shared/events/decode-clear.ts';
+import type { MetadataContext } from '#shared/events/metadata.ts';
+import { streamName } from '#shared/events/streams.ts';
+
+type Dependencies = {
+  readonly domain: Domain;
+  readonly eventLog: Pick<EventLog, 'read' | 'append'>;
+  readonly codec: Pick<Codec, 'encode'>;
+  readonly memberships: readonly Membership[];
+};
+
+type Ending = { readonly stream: StreamName; readonly eventId: EventId; readonly metadata: MetadataContext };
+
+const ATTEMPTS_MAX = 12;
+
+/**
+ * Ends an aggregate whose parent has ended. An article that was published meanwhile stays. Types, ids and
+ * carried fields are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
+ */
+export const endChild = async (
+  dependencies: Dependencies,
+  { stream, eventId, metadata }: Ending,
+): Promise<void> => {
+  const { eventLog, codec } = dependencies;
+  const memberships = dependencies.memberships.filter(({ kind }) => stream.startsWith(`${kind}-`));
+  if (memberships.length === 0) throw new Error(`${stream} has no parent that can be deleted`);
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const { version, bound, ids } = await readChild(eventLog, stream, memberships);
+    if (version === undefined || bound.length === 0) return;
+    if (ids === undefined)
+      throw new Error(`No event of ${stream} has all of its ids, so that its end cannot be recorded.`);
+    const ending = memberships.length === 1 ? bound[0] : await firstEnded(eventLog, bound, ids);
+    if (ending === undefined) return;
+    try {
+      const data = { ...ids, ...(await carriedBy(dependencies, ending, stream)) };
+      const event = await codec.encode(
+        { type: ending.end, data } as unknown as AnnalsEvent,
+        metadata,
+        eventId,
+        stream,
+      );
+      await eventLog.append(stream, version, [event]);
+      return;
+    } catch (error) {
+      if (!(error instanceof StaleVersion)) throw error;
+    }
+  }
+  throw new Error(`Others change ${stream} all the time.`);
+};
+
+type Ids = Readonly<Record<string, number>>;
+type Child = {
+  readonly version: Version | undefined;
+  /** The memberships that apply now. */
+  readonly bound: readonly Membership[];
+  readonly ids: Ids | undefined;
+};
+
+const readChild = async (
+  eventLog: Pick<EventLog, 'read'>,
+  stream: StreamName,
+  memberships: readonly Membership[],
+): Promise<Child> => {
+  const idsOf = z.object(
+    Object.fromEntries((memberships[0]?.ids ?? []).map((name) => [name, z.int().positive()])),
+  );
+  const statuses = new Map<Membership, string>();
+  let last: RecordedEvent | undefined;
+  let ids: Ids | undefined;
+  for await (const page of eventLog.read(stream)) {
+    for (const event of page) {
+      last = event;
+      for (const membership of memberships)
+        if (membership.changes.has(event.type)) statuses.set(membership, event.type);
+      ids ??= idsOf.safeParse(event.data).data;
+    }
+  }
+  return {
+    version: last?.version,
+    bound: memberships.filter((each) => each.joins.has(statuses.get(each) ?? '')),
+    ids,
+  };
+};
+
+/** Of several parents, the first that has ended in a way that ends the child. */
+const firstEnded = async (
+  eventLog: Pick<EventLog, 'read'>,
+  bound: readonly Membership[],
+  ids: Ids,
+): Promise<Membership | undefined> => {
+  for (const membership of bound) {
+    const parent = streamName(membership.parentKind, ids[membership.parentKey] as number);
+    for await (const page of eventLog.read(parent))
+      if (page.some(({ type }) => type === membership.parentEnd)) return membership;
+  }
+  return undefined;
+};
+
+/** The carried fields of the end, folded from the readable events. */
+const carriedBy = async (
+  { domain, eventLog }: Dependencies,
+  { kind: name, carries }: Membership,
+  stream: StreamName,
+): Promise<Row> => {
+  const kind = domain.kinds[name];
+  if (kind === undefined || carries.length === 0) return {};
+  const { evolve } = deciderOf(domain, kind);
+  const catalogue = catalogueOf(domain);
+  // The creation may be the unreadable event.
+  let state: AggregateState = { status: 'present', fields: {}, lostUploads: '' };
+  for await (const page of eventLog.read(stream))
+    for (const { type, data, at, origin } of page.flatMap((event) => decodeClear(catalogue, event) ?? []))
+      state = evolve(state, { type, data, metadata: { at, actor: origin.actor } });
+  const { fields } = state as { readonly fields?: Row };
+  return Object.fromEntries(
+    carries.map((field) => [wire(field, kind.fields[field]), fields?.[field] ?? null]),
+  );
+};

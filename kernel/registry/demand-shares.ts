@@ -1,0 +1,144 @@
+import { StartRefused } from '#shared/process/start-refused.ts';
+import type { FieldDef } from '../declare/fields.ts';
+import { readerOf } from '../rows/shares.ts';
+import { targetOf } from './names.ts';
+import type { Domain, EventInfo, Kind, ShareEffect, ShareInfo, ViewInfo } from './registry.ts';
+
+export const PERSONAL =
+  'is personal, and a view keeps nothing personal, because it would outlast the person: count by the reference to the person instead.';
+
+export const demandShare = ({ kinds }: Domain, view: ViewInfo, share: ShareInfo): void => {
+  const kind = kinds[share.kind];
+  if (kind === undefined)
+    throw new StartRefused(
+      `${view.name}: it is made from ${share.kind}, which is not in the domain: add it to the domain.`,
+    );
+  const place = `${view.name}: from ${kind.name}`;
+  for (const part of Object.keys(view.key)) demandBy(place, view, { part, kind, field: share.by[part] });
+  const effects = Object.entries(share.on);
+  if (!effects.some(([, effect]) => effect.kind === 'gives'))
+    throw new StartRefused(
+      `${place}, no event gives a share, so that nothing is ever counted: let one say \`gives\`.`,
+    );
+  for (const [name, effect] of effects) {
+    const event = kind.events[name];
+    if (event === undefined)
+      throw new StartRefused(
+        `${place}, ${name} is no event of ${kind.name}: name one of ${Object.keys(kind.events).join(', ')}.`,
+      );
+    demandEffect(`${place}, the event ${name}`, { view, kind, share }, event, effect);
+  }
+};
+
+const demandBy = (
+  place: string,
+  { key }: ViewInfo,
+  { part, kind, field }: { readonly part: string; readonly kind: Kind; readonly field: string | undefined },
+): void => {
+  const def = field === undefined ? undefined : kind.fields[field];
+  const target = key[part];
+  const isItself = field === 'id' && target?.kind === 'ref' && targetOf(target) === kind.name;
+  const isLike =
+    def !== undefined &&
+    (target?.kind === 'ref'
+      ? def.kind === 'ref' && targetOf(def) === targetOf(target)
+      : isSameKind(def, target));
+  if (!isItself && !isLike)
+    throw new StartRefused(
+      `${place}, ${part} is by ${field || 'nothing'}, which is no field of that kind: name one${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
+    );
+  if (def?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
+  if (kind.derived.some(({ name }) => name === field))
+    throw new StartRefused(
+      `${place}, ${part} is by ${field}, which follows from items and is in no event: name a field of its own.`,
+    );
+  if (field !== undefined && isProjected(kind, field))
+    throw new StartRefused(`${place}, ${part} is by ${field}, ${PROJECTED}`);
+};
+
+/** Shares are computed from events, which do not contain projected values. */
+const isProjected = ({ events }: Kind, field: string): boolean =>
+  Object.values(events).some(({ projects }) => field in projects);
+
+const PROJECTED = 'which a projection makes, so that no event says it: name a field that events say.';
+
+/** A state is stored like a choice. */
+const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
+  one.column === other?.column && (one.kind === 'ref') === (other.kind === 'ref') && one.kind !== 'set';
+
+type Place = { readonly view: ViewInfo; readonly kind: Kind; readonly share: ShareInfo };
+
+const demandEffect = (
+  place: string,
+  { view, kind, share }: Place,
+  event: EventInfo,
+  effect: ShareEffect,
+): void => {
+  if (event.effect === 'ends')
+    throw new StartRefused(`${place} ends the ${kind.name}, and so its share by itself: leave it out.`);
+  if (effect.kind === 'changes' && Object.keys(effect.sets).length + Object.keys(effect.adds).length === 0)
+    throw new StartRefused(
+      `${place} does nothing to a share: leave it out, or say what it \`gives\`, \`changes\` or \`adds\`.`,
+    );
+  if (effect.kind === 'gives')
+    for (const [part, field] of Object.entries(share.by))
+      if (!isSure(kind, event, field))
+        throw new StartRefused(
+          `${place} gives a share, and does not hold ${field}, by which ${part} is: let it hold that by \`carries: ['${field}']\`.`,
+        );
+  for (const [value, source] of [...Object.entries(effect.sets), ...Object.entries(effect.adds)]) {
+    const { from } = source;
+    const known = view.values[value];
+    if (known === undefined)
+      throw new StartRefused(
+        `${place} says ${value}, which is no value of the view: name one of ${Object.keys(view.values).join(', ')}.`,
+      );
+    if (value in effect.sets && value in effect.adds)
+      throw new StartRefused(`${place} both changes ${value} and adds to it: say one of them.`);
+    if (known.kind === 'count' && !Number.isSafeInteger(from))
+      throw new StartRefused(
+        `${place} says of ${value}, which counts, no whole number: say one, or make it a sum().`,
+      );
+    if (
+      typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
+    )
+      throw new StartRefused(
+        `${place} gives ${value} ${String(from)}: say a whole number${known.kind === 'latest' ? ', or take a moment for it' : ''}.`,
+      );
+    if (typeof from === 'object')
+      demandField(
+        `${place} takes ${value} from ${from.field}`,
+        { kind, event, effect },
+        { name: from.field, known: known.def, isNumber: known.kind === 'sum' },
+      );
+  }
+};
+
+const demandField = (
+  place: string,
+  { kind, event, effect }: { readonly kind: Kind; readonly event: EventInfo; readonly effect: ShareEffect },
+  { name, known, isNumber }: { readonly name: string; readonly known: FieldDef; readonly isNumber: boolean },
+): void => {
+  const def = kind.fields[name];
+  if (def?.personal !== undefined) throw new StartRefused(`${place}, which ${PERSONAL}`);
+  if (def === undefined || (isNumber ? def.kind !== 'integer' : !isSameKind(def, known)))
+    throw new StartRefused(
+      `${place}, which is no ${isNumber ? 'number' : 'such field'} of ${kind.name}: name another.`,
+    );
+  if (isProjected(kind, name)) throw new StartRefused(`${place}, ${PROJECTED}`);
+  const isHeld =
+    effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
+  if (!isHeld)
+    throw new StartRefused(
+      `${place}, which it does not always hold: let it hold that by \`carries: ['${name}']\`.`,
+    );
+};
+
+/** An event that changes several fields contains only those that changed. */
+const isSure = (kind: Kind, event: EventInfo, field: string): boolean =>
+  readerOf(kind, event, field) !== undefined &&
+  (event.effect !== 'changes' ||
+    event.content.length === 1 ||
+    !event.content.includes(field) ||
+    event.carries.includes(field) ||
+    kind.identity.includes(field));

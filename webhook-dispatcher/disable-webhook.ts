@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { WebhookId } from '#shared/brands.ts';
+import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import type { DisabledReason } from '#shared/events/webhook.ts';
+import type { Log } from '#shared/process/log.ts';
+import { Rejection } from '#shared/rejection.ts';
+
+type Dependencies = { readonly gateway: CommandGateway; readonly log: Log };
+
+/**
+ * Sends the command that disables a webhook, as the dispatcher; if it fails, the next failure of the webhook
+ * repeats it.
+ */
+export const createDisabler =
+  ({ gateway, log }: Dependencies) =>
+  async (webhookId: WebhookId, reason: DisabledReason): Promise<void> => {
+    try {
+      await gateway.send(
+        { type: 'DisableWebhook', webhookId, reason },
+        { caller: CALLER, requestId: randomUUID() },
+      );
+      log.info({ webhookId, reason }, 'A webhook was disabled.');
+    } catch (err) {
+      // It was deleted meanwhile, or its owner has disabled it.
+      if (err instanceof Rejection) return;
+      log.warn({ err, webhookId, reason }, 'A webhook could not be disabled; this is retried.');
+    }
+  };
+
+const CALLER = { kind: 'system', name: 'webhook-dispatcher' } as const;
