@@ -14,7 +14,7 @@ export const makeFolder = async (path: string, mode?: number): Promise<void> => 
     throw Object.assign(new Error(`ENOENT: cannot make the folder '${path}'`), { code: 'ENOENT', path });
 };
 
-/** False means that the parent is missing. */
+/** Returns false if the parent is missing. */
 const isMade = async (path: string, mode?: number): Promise<boolean> => {
   try {
     await mkdir(path, { mode });

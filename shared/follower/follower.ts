@@ -58,7 +58,7 @@ export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   readonly isLasting?: boolean;
 };
 
-/** An owner that is paused in the middle must not keep its successor waiting for the checkpoint’s row. */
+/** A leader that is paused in a transaction must not keep its successor waiting for the checkpoint’s row. */
 const PAUSE_MAX_MS = 3_000;
 export const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
 const LIMIT_PAUSE = `set_config('idle_in_transaction_session_timeout', '${PAUSE_MAX_MS}', true)`;
@@ -203,7 +203,7 @@ const follow = async <Page>(
     const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
     if (writing || isLasting) {
       const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
-      // First, so that a superseded owner notices before it writes anything, and a newer one waits for its
+      // First, so that a superseded leader notices before it writes anything, and a newer one waits for its
       // end.
       const first = [settings, movingCheckpoint(name, step), ...(writing?.ahead ?? [])];
       await inTransactionAfter(pool, first, async (connection, [, moved, ...answers]) => {

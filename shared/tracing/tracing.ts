@@ -23,7 +23,7 @@ type SpanOptions = {
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** Those that are undefined are left out. */
+/** Undefined attributes are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** It is reported once it has ended, and then never changes. A span that never ends is never reported. */
@@ -33,7 +33,7 @@ export type Span = {
   /** For names and attributes that are known only later. */
   rename(name: string): void;
   set(attributes: Attributes): void;
-  /** The kind of the error, as one of few words: neither a message nor a value. */
+  /** The kind of the error, one of a few words; never its message or a value. */
   fail(errorType: string): void;
   /** By `nowMs`; defaults to now. */
   end(endedAtMs?: number): void;

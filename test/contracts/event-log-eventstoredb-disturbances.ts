@@ -68,7 +68,7 @@ const repeating = (
   name,
   during: async (signal) => {
     for (let n = 0; !signal.aborted; n += 1) {
-      // Faults that hit nobody would pile up while everyone waits.
+      // Faults that meet no request would pile up while all writers wait.
       faults.clear();
       disturb(n);
       await delay(EVERY_MS);

@@ -61,7 +61,7 @@ export type Written = { readonly id: number; readonly title: string; readonly cu
 
 export type Writer = {
   readonly acknowledged: readonly Written[];
-  /** Waits for so many more. */
+  /** Waits for this number of further articles. */
   more(count: number): Promise<void>;
   /** Resolves once no request is in flight. */
   end(): Promise<void>;
