@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { createNameResolver } from './resolve-name.ts';
 
-const [A, AAAA, NAME_ERROR] = [1, 28, 3];
+const [A, AAAA, SERVER_FAILURE, NAME_ERROR] = [1, 28, 2, 3];
 const HEADER_BYTES = 12;
 
 type Records = Readonly<Record<string, { readonly [type: number]: readonly number[] }>>;
 
-/** A name server with a few records. */
-const openNameServer = async (records: Records) => {
+/** A name server with a few records. It answers other names with the given code. */
+const openNameServer = async (records: Records, other = NAME_ERROR) => {
   const asked: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {
@@ -24,7 +24,7 @@ const openNameServer = async (records: Records) => {
     const data = records[name]?.[type];
     const head = Buffer.alloc(HEADER_BYTES);
     query.copy(head, 0, 0, 2);
-    head.writeUInt16BE(0x8180 | (records[name] ? 0 : NAME_ERROR), 2);
+    head.writeUInt16BE(0x8180 | (records[name] ? 0 : other), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(data ? 1 : 0, 6);
     // A pointer to the name in the question, the type, the class, a minute, and the address.
@@ -69,4 +69,10 @@ test('the system resolves names that name servers do not know', async () => {
   expect((await resolve('localhost')).map(({ address }) => address)).toContain('127.0.0.1');
   await expect(resolve('nowhere.invalid')).rejects.toThrow(/nowhere\.invalid/);
   expect(names.asked).toContain('nowhere.invalid');
+});
+
+test('a name server that fails is the reason, and the system is not asked', async () => {
+  using names = await openNameServer({}, SERVER_FAILURE);
+  const resolve = createNameResolver({ servers: [names.server] });
+  await expect(resolve('some.example')).rejects.toMatchObject({ code: 'ESERVFAIL' });
 });
