@@ -1,5 +1,4 @@
 // Over 200 lines, because all cases share the command side that is set up here.
-
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EventId, StreamName, WebhookId } from '#shared/brands.ts';

@@ -1,5 +1,4 @@
 // Over 200 lines, because all cases share the command side that is set up here.
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';

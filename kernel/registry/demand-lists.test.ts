@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one table: each refused list with its message.
-
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import {
