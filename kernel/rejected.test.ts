@@ -106,6 +106,7 @@ type Wrong = Readonly<Record<'promise' | 'right' | 'wrong' | 'at' | 'code' | 'sa
 /** Three lines each: the error with its place, the text that is replaced, and its replacement. */
 const mistakesIn = (text: string): readonly Wrong[] => {
   const lines = text.trim().split('\n');
+  expect(lines.length % 3).toBe(0);
   return Array.from({ length: lines.length / 3 }, (_, index) => {
     const [head = '', right = '', wrong = ''] = lines.slice(3 * index);
     const [, promise = '', at = '', code = '', says = ''] =
