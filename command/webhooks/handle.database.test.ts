@@ -305,6 +305,16 @@ describe('a JSON patch', () => {
       refused('invalid_command', '/headers'),
     );
   });
+
+  test('cannot send the hidden value of a header to another origin', async () => {
+    const owner = await registerUser(side);
+    const webhookId = await register(owner);
+    const move = { op: 'replace', path: '/url', value: 'https://other.example/hooks' };
+    await expect(patch(webhookId, owner, [move])).rejects.toMatchObject(
+      refused('invalid_command', '/headers/Authorization'),
+    );
+    await patch(webhookId, owner, [move, { op: 'replace', path: '/headers', value: { 'X-Team': 'blue' } }]);
+  });
 });
 
 test('a deleted user’s webhooks are deleted, and then the key to their data', async () => {
