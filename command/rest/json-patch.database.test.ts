@@ -253,3 +253,12 @@ test('a role may be changed only with the right, and sent unchanged by anyone', 
     await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }], { by: world.admin }),
   ).toMatchObject({ status: 200 });
 });
+
+test('a deleted comment cannot be patched', async () => {
+  const path = `/comments/${await make(world, `${await article({ publish: true })}/comments`, { text: 'One' })}`;
+  await world.send('DELETE', path);
+  expect(await patch(path, [test_('/text', 'One')])).toMatchObject({
+    status: 404,
+    body: { code: 'comment_deleted' },
+  });
+});
