@@ -363,6 +363,21 @@ test.each([
   }
 });
 
+test('the watch finds a share too few and one too many', async () => {
+  const [counted, uncounted] = [await draft(await open(5)), await draft(null)];
+  await send('SubmitRequest', { requestId: counted });
+  await untilProjected(side);
+  const watch = (id: unknown) => checkRow({ ...side, signal }, `request-${id}` as StreamName);
+  expect([await watch(counted), await watch(uncounted)]).toEqual([[], []]);
+  await side.pool.query(
+    `insert into read_model.spending_of_request select more.* from read_model.spending_of_request one,
+       json_populate_record(one, json_build_object('id', $2::bigint)) more where one.id = $1`,
+    [counted, uncounted],
+  );
+  await side.pool.query('delete from read_model.spending_of_request where id = $1', [counted]);
+  for (const id of [counted, uncounted]) expect(await watch(id)).toHaveLength(1);
+});
+
 test('a list sorted by a column, or filtered by a part of its key, is read along an index', async () => {
   const { rows } = await side.pool.query(
     `select indexdef from pg_indexes where schemaname = 'read_model' and tablename in ('spending', 'asking')`,
