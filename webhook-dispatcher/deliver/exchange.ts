@@ -30,6 +30,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
   #readBytes = 0;
+  #hasBegun = false;
   #repeats = 0;
   readonly #dispatch: (exchange: Exchange) => void;
 
@@ -58,6 +59,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(new Error('nobody waits for it any more'));
   }
 
+  onResponseStarted(): void {
+    this.#hasBegun = true;
+  }
+
   onResponseStart(_controller: Controller, status: number, headers: Headers): void {
     if (status >= FINAL) this.#started = { status, headers: textOf(headers) };
   }
@@ -76,11 +81,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    const isRepeatable = !this.#isOver && this.#started === undefined && this.#repeats < REPEATS_MAX;
-    if (!isRepeatable || !isClosedWhileIdle(error)) this.#end(error);
+    if (this.#isOver || this.#hasBegun || this.#repeats === REPEATS_MAX || !wasIdle(error)) this.#end(error);
     else {
       this.#repeats += 1;
-      this.start();
+      // Later, so that other connections that the receiver has closed are not taken.
+      setImmediate(() => this.#isOver || this.start());
     }
   }
 
@@ -101,10 +106,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The receiver closed a connection that had answered before, while this request was on its way. It would get
- * the next attempt anyway, so it gets it at once, on another connection.
+ * True if the receiver closed a connection that had answered before. It would get the next attempt anyway, so
+ * it gets the request at once, on another connection. Connections that are reset do not tell whether they had.
  */
-const isClosedWhileIdle = (error: Error): boolean =>
+const wasIdle = (error: Error): boolean =>
   error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
 
 /** Lower statuses are interim responses. */

@@ -27,6 +27,7 @@ const to = (url: string, request: Partial<PostRequest> = {}): PostRequest => ({
   ...request,
 });
 
+const ROUNDS_MAX = 50;
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
 
 test('a request is sent unchanged, and its response returned', async () => {
@@ -68,18 +69,37 @@ test('connections are reused', async () => {
   expect(receiver.connections()).toBeLessThanOrEqual(6);
 });
 
-test('a request that meets a closing connection is sent again, on another one', async () => {
+/** Answers the first request on each connection, and the others as given. */
+const openClosing = (then: (socket: Socket) => unknown) => {
   const used = new Set<Socket>();
-  await using receiver = await openRawServer((socket) => {
-    if (used.has(socket)) socket.end();
-    else socket.write(OK);
+  return openRawServer((socket) => {
+    if (used.has(socket)) return then(socket);
     used.add(socket);
+    return socket.write(OK);
   });
+};
+
+test('a request that meets a closing connection is sent again, on another one', async () => {
+  await using receiver = await openClosing((socket) => socket.end());
   await using poster = open();
   for (let round = 0; round < 5; round += 1)
     for (const answer of await Promise.all([1, 2].map(() => poster.post(to(receiver.url), forever))))
       expect(answer).toMatchObject({ status: 200, error: null });
   expect(receiver.requests.length).toBeGreaterThan(10);
+});
+
+test.each([
+  ['a part of an answer', (socket: Socket) => socket.end('HTTP/1.1 2')],
+  ['only an interim answer', (socket: Socket) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n')],
+])('a request that gets %s is not sent again', async (_, then) => {
+  await using receiver = await openClosing(then);
+  await using poster = open();
+  let posted = 0;
+  let status: number | null = 200;
+  for (; posted < ROUNDS_MAX && status !== null; posted += 1)
+    status = (await poster.post(to(receiver.url), forever)).status;
+  expect(status).toBeNull();
+  expect(receiver.requests).toHaveLength(posted);
 });
 
 test('a receiver that closes every connection gets one request', async () => {

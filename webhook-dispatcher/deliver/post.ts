@@ -42,7 +42,7 @@ const HEADER_BYTES_MAX = 16_384;
 const CONNECTIONS_MAX = 1_000;
 /**
  * Shorter than the keep-alive time of common servers, so that few requests meet a connection that is being
- * closed. Those are sent once more.
+ * closed. Those are sent again.
  */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 30_000;
