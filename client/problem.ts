@@ -5,7 +5,7 @@ export class Problem<Code extends string = string> extends Error {
   readonly status: number;
   /** The invalid fields and parameters. */
   readonly errors: readonly ProblemError[];
-  /** More rest for programs, beside the code. */
+  /** More facts for programs, beside the code. */
   readonly details: Readonly<Record<string, unknown>>;
   /** Identifies the request in the server's logs. */
   readonly requestId: string | undefined;

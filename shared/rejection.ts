@@ -29,7 +29,7 @@ export const REJECTIONS = {
   verification_under_way: 'A verification is already running: wait for its result.',
   client_not_found: 'There is no such client.',
   client_built_in: 'The client is part of Annals: it cannot be changed or deleted.',
-  client_without_secret: 'The client has no secret: it authenticates in another way.',
+  client_without_secret: 'This client has no secret.',
   client_id_taken: 'Another client has this id.',
   token_not_found: 'There is no such personal access token.',
   too_many_tokens: 'The user has the maximum number of personal access tokens: revoke one first.',

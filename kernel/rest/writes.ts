@@ -115,7 +115,7 @@ const endOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
     ...commanded(domain, kind, command),
     method: 'DELETE',
     path: itemPath(kind),
-    answer: { status: 204, description: happened(kind, command), kind: 'nothing' },
+    answer: ended(kind),
   },
 ];
 
@@ -126,14 +126,14 @@ const actionOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
     method: 'POST',
     path: `${itemPath(kind)}/${kebab(command.name)}`,
     ...(command.form.length > 0 && { body: { [json]: actionSchema(kind, command) } }),
-    answer:
-      command.kind === 'end'
-        ? { status: 204, description: happened(kind, command), kind: 'nothing' }
-        : written(happened(kind, command), readOf(kind)),
+    answer: command.kind === 'end' ? ended(kind) : written(happened(kind, command), readOf(kind)),
   },
 ];
 
 const readOf = (kind: Kind): string => `get${capital(kind.name)}`;
+
+const ended = (kind: Kind) =>
+  ({ status: 204, description: `The ${spaced(kind.name)} no longer exists.`, kind: 'nothing' }) as const;
 
 /** Names of events are participles. */
 const happened = (kind: Kind, { events: [first, ...others] }: CommandInfo): string =>

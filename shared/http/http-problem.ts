@@ -23,7 +23,7 @@ export const HTTP_PROBLEMS = {
   request_timeout: [408, 'The request took too long to arrive.'],
   body_too_large: [413, 'The body is too large.'],
   unsupported_media_type: [415, 'This path does not accept the media type of the body.'],
-  range_not_satisfiable: [416, 'The requested range is empty.'],
+  range_not_satisfiable: [416, 'The file has no bytes in the requested range.'],
   precondition_required: [428, 'The request must name the version that it changes, in If-Match.'],
   headers_too_large: [431, 'The request line and headers are too large.'],
   rate_limited: [429, 'Too many requests; wait for the time in Retry-After.'],

@@ -200,7 +200,7 @@ const Statistics = z.strictObject({
       pattern: undefined,
       minimum: 1,
       maximum: STATISTICS_HOURS_MAX,
-      description: 'Only the last hours, this many.',
+      description: 'Length of the period in hours, up to now.',
     })
     .default(String(STATISTICS_HOURS))
     .transform(Number)

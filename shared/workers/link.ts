@@ -25,8 +25,8 @@ export const WORKER_NAME = 'ANNALS_WORKER';
 export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
 
 /**
- * Undefined in a process that is no worker. It is parts to stop by `SIGTERM`, like any process; its end closes
- * the channel, and the other way round.
+ * Undefined in a process that is no worker. `SIGTERM` stops a worker like any process; its end closes the
+ * channel, and the other way round.
  */
 export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): WorkerLink | undefined => {
   const name = environment[WORKER_NAME];
