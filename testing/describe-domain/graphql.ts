@@ -16,9 +16,12 @@ const OMITTED = /^(cursor|startCursor|endCursor|after|before|search)$|Address$/;
 /** A query that its role can never read is refused as a whole, and so is one that is too costly. */
 const REFUSED = new Set(['unauthenticated', 'forbidden', 'insufficient_scope', 'too_costly']);
 
+/** The planner has no plan for this field, and leaves a query with it to the resolvers. */
 const RESOLVED = 'eventTypes';
-/** The planner has no plan for this field, and leaves the whole query to the resolvers. */
-const byResolvers = (query: string): string => query.replace('{', `{ ${RESOLVED} { type } `);
+const WAYS = {
+  planner: (query: string): string => query,
+  resolvers: (query: string): string => query.replace('{', `{ ${RESOLVED} { type } `),
+};
 
 /**
  * Compares the responses to random queries, for every reader, by the planner and by the resolvers, with those
@@ -33,7 +36,7 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
   const graphql = graphqlClientOf(installation);
   let rows = await readRows(domain, DATABASE_URL);
   const seenRows = openSeenRows(stage);
-  let answered = 0;
+  const answered = { planner: 0, resolvers: 0 };
   for (const actor of actors)
     for (let count = 0; count < QUERIES; count += 1) {
       const { text, variables, isOdd } = randomQuery(random, schema, knownOf(stage, rows));
@@ -43,7 +46,8 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
         const { data, errors } = await executeReference({ domain, schema, rows, asking }, text, variables);
         return { data: JSON.stringify(data), isWhole: errors === undefined, first: errors?.[0]?.message };
       };
-      for (const sent of [text, byResolvers(text)]) {
+      for (const way of ['planner', 'resolvers'] as const) {
+        const sent = WAYS[way](text);
         const actual = await graphql<Row | null>(sent, { token: actor.token, variables });
         if (actual.data == null && actual.errors?.every(({ extensions }) => REFUSED.has(extensions.code)))
           continue;
@@ -61,13 +65,13 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
           whole,
           `${sent} ${JSON.stringify(variables)} by ${actor.key} (${first}): ${JSON.stringify(actual.errors)}`,
         );
-        answered += 1;
+        answered[way] += 1;
       }
     }
   checks.equal(
-    answered > actors.length * (QUERIES / 2),
+    Math.min(answered.planner, answered.resolvers) > actors.length * (QUERIES / 4),
     true,
-    `enough random queries were answered: ${answered}`,
+    `enough random queries were answered both ways: ${JSON.stringify(answered)}`,
   );
 };
 
