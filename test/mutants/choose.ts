@@ -31,22 +31,61 @@ export const mutantsOfArea = (root: string, area: string, seed: string): Mutant[
     .map(({ mutant }) => mutant);
 };
 
+/** Those of the ids in these areas, each of which must exist. */
+export const mutantsOfIds = (
+  root: string,
+  areas: readonly string[],
+  ids: ReadonlySet<string>,
+): readonly Mutant[] => {
+  const found = areas.flatMap((area) => mutantsOfArea(root, area, '')).filter(({ id }) => ids.has(id));
+  const unknown = ids.difference(new Set(found.map(({ id }) => id)));
+  if (unknown.size > 0)
+    throw new Error(
+      `No mutant in ${areas.join(', ')} has the id ${[...unknown].join(' or ')}. An id changes with its line.`,
+    );
+  return found;
+};
+
 /** Without those that the compiler finds. */
 export const compiling = async (root: string, mutants: readonly Mutant[]): Promise<Mutant[]> => {
   writeFileSync(join(root, TSCONFIG), JSON.stringify(WITHOUT_TESTS));
+  const refusals = (planted: readonly Mutant[]): Promise<Set<Mutant>> => refusedIn(root, planted);
+  const accepted = await acceptedBy(refusals, mutants);
+  return mutants.filter((mutant) => accepted.has(mutant));
+};
+
+type Refusals = (planted: readonly Mutant[]) => Promise<ReadonlySet<Mutant>>;
+
+/** Many are planted at once; those that are blamed for the errors of others get tries of their own. */
+export const acceptedBy = async (
+  refusals: Refusals,
+  mutants: readonly Mutant[],
+): Promise<ReadonlySet<Mutant>> => {
   const accepted = new Set<Mutant>();
+  const blamed = new Set<Mutant>();
   let rest = new Set(mutants);
   while (rest.size > 0) {
     const planted = new Set(apartFrom([...rest]));
     rest = rest.difference(planted);
     for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-      const refused = await refusedIn(root, [...planted]);
-      for (const mutant of refused) planted.delete(mutant);
+      const refused = await refusals([...planted]);
+      for (const mutant of refused) {
+        planted.delete(mutant);
+        blamed.add(mutant);
+      }
       if (refused.size === 0) break;
     }
     for (const mutant of planted) accepted.add(mutant);
   }
-  return mutants.filter((mutant) => accepted.has(mutant));
+  for (let round = 1; round <= ALONE_MAX && blamed.size > 0; round += 1) {
+    const planted = [...Map.groupBy(blamed, ({ file }) => file).values()].flatMap(([first]) => first ?? []);
+    const refused = await refusals(planted);
+    for (const mutant of planted) {
+      blamed.delete(mutant);
+      if (!refused.has(mutant)) accepted.add(mutant);
+    }
+  }
+  return accepted;
 };
 
 const TSCONFIG = 'tsconfig.mutants.json';
@@ -58,6 +97,8 @@ const WITHOUT_TESTS = {
 };
 /** An error may belong to the mutant before the one that was blamed. */
 const ROUNDS_MAX = 2;
+/** So many of a file are tried alone; what is left counts as refused. */
+const ALONE_MAX = 4;
 
 /** As many as can be planted at once: no two on the same lines. */
 const apartFrom = (mutants: readonly Mutant[]): Mutant[] => {

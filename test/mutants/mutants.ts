@@ -36,6 +36,7 @@ export const mutantsOf = (file: string, source: string): Mutant[] => {
       : changesOf(node, place, source).map(({ to, at = node, isStatement = false }) => {
           const from = source.slice(at.start, at.end);
           const before = source.slice(0, at.start);
+          const whole = wholeOf(node, place);
           const lineText = source.slice(before.lastIndexOf('\n') + 1).split('\n', 1)[0] ?? '';
           return {
             id: nameOf([file, lineText.trim(), from, to]),
@@ -44,7 +45,7 @@ export const mutantsOf = (file: string, source: string): Mutant[] => {
             from,
             to,
             at: { start: at.start, end: at.end },
-            whole: { start: node.start, end: node.end, isStatement },
+            whole: { start: whole.start, end: whole.end, isStatement },
           };
         }),
   );
@@ -52,6 +53,10 @@ export const mutantsOf = (file: string, source: string): Mutant[] => {
 
 export const mutated = (source: string, { at, to }: Mutant): string =>
   source.slice(0, at.start) + to + source.slice(at.end);
+
+/** A template with a tag is executed with it. */
+const wholeOf = (node: Node, { parent, key }: Place): Node =>
+  parent?.type === 'TaggedTemplateExpression' && key === 'quasi' ? parent : node;
 
 const IGNORED = new Set(['typeAnnotation', 'typeArguments', 'typeParameters', 'returnType', 'implements']);
 const isIgnored = (node: Node): boolean =>

@@ -6,6 +6,7 @@ import type { Mutant } from './mutants.ts';
 import type { Distances } from './order.ts';
 import { instrument, type Reach, readReach } from './reach.ts';
 import { Runner } from './runner.ts';
+import { runUnchanged } from './unchanged.ts';
 
 type Observed = {
   readonly reachOf: (mutant: Mutant) => Reach;
@@ -13,10 +14,9 @@ type Observed = {
   readonly distances: Distances;
 };
 
-const RUN_MAX_MS = 3_600_000;
 const NOWHERE: Reach = { files: new Set(), isLoaded: false };
 
-/** Runs the tests once to see which execute each mutant. Files that fail without any mutant find none. */
+/** Runs the tests once to see which execute each mutant. */
 export const observe = async (
   mutants: readonly Mutant[],
   distances: Distances,
@@ -33,17 +33,11 @@ export const observe = async (
   await using runner = new Runner(root, { ...options, bail: 0, env });
   const importing = new Set(mutants.flatMap(({ file }) => [...distances(file).keys()]));
   const files = [...importing].filter((file) => file.endsWith('.test.ts'));
-  const outcome = await runner.run({ files }, RUN_MAX_MS);
-  const { durationsMs, failures } = outcome ?? { durationsMs: {}, failures: {} };
-  const failed = Object.keys(failures).filter((file) => file in durationsMs);
-  const again = failed.length === 0 ? undefined : await runner.run({ files: failed }, RUN_MAX_MS);
-  const failing = new Set(Object.keys(again?.failures ?? {}));
-  const used = Object.entries(durationsMs).filter(([file]) => !failing.has(file));
-  for (const file of failing) console.log(`Not used, it fails without a mutant: ${file}`);
+  const durationsMs = await runUnchanged(runner, files);
   const reach = readReach(root, readFileSync(noted, 'utf8'), mutants, Object.keys(durationsMs));
   return {
     reachOf: (mutant) => reach.get(mutant) ?? NOWHERE,
-    durationsMs: Object.fromEntries(used),
+    durationsMs,
     distances,
   };
 };

@@ -35,7 +35,11 @@ const FIRST_STAGE_FILES_MAX = 3;
 const DATABASE = 10;
 
 /** Those of the folder, and those that import its file; those that need no database first. */
-export const nearPlan = ({ file }: Mutant, distances: Distances): Plan => {
+export const nearPlan = (
+  { file }: Mutant,
+  distances: Distances,
+  isUsed: (test: string) => boolean = () => true,
+): Plan => {
   const rank = (each: string, distance: number): number =>
     distance +
     (each.startsWith(`${file.slice(0, -'ts'.length)}`) ? -2 : 0) +
@@ -46,7 +50,7 @@ export const nearPlan = ({ file }: Mutant, distances: Distances): Plan => {
     .map(([each, distance]) => ({ each, rank: rank(each, distance) }))
     .toSorted((one, other) => one.rank - other.rank)
     .map(({ each }) => each);
-  const taken = near.slice(0, NEAR_MAX);
+  const taken = near.slice(0, NEAR_MAX).filter(isUsed);
   return staged(taken.slice(0, FIRST_STAGE_FILES_MAX), taken.slice(FIRST_STAGE_FILES_MAX));
 };
 

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { BaseSequencer, createVitest, type TestModule, type TestSpecification } from 'vitest/node';
+import { isByTimeLimit } from './time-limit.ts';
 
 /**
  * A process with a vitest that stays, so that PostgreSQL runs and unchanged modules need not be transformed
@@ -14,6 +15,8 @@ export type Outcome = {
   readonly durationsMs: Readonly<Record<string, number>>;
   /** A failed test for each file that failed. */
   readonly failures: Readonly<Record<string, string>>;
+  /** Those files that failed because a time limit was over. */
+  readonly late: readonly string[];
 };
 
 const [root = '', maxWorkers = '1', bail = '1', projects = ''] = process.argv.slice(2);
@@ -23,6 +26,8 @@ class AsNamed extends BaseSequencer {
     return files;
   }
 }
+
+const UNHANDLED = 'unhandled errors';
 
 const ended: TestModule[] = [];
 const vitest = await createVitest('test', {
@@ -36,6 +41,12 @@ const vitest = await createVitest('test', {
   cache: false,
   ...(bail === '1' && { sequence: { sequencer: AsNamed } }),
 });
+/** A loaded machine must not find a mutant. */
+const PATIENCE = 3;
+for (const project of vitest.projects) {
+  const { test, hook } = project.getProvidedContext().limitsMs;
+  project.provide('limitsMs', { test: PATIENCE * test, hook: PATIENCE * hook });
+}
 await vitest.globTestSpecifications();
 
 const run = async ({ files, changed = [] }: Order): Promise<Outcome> => {
@@ -45,24 +56,29 @@ const run = async ({ files, changed = [] }: Order): Promise<Outcome> => {
   const { unhandledErrors } = await vitest.runTestSpecifications(chosen);
   const durationsMs: Record<string, number> = {};
   const failures: Record<string, string> = {};
+  const late: string[] = [];
   for (const module of ended) {
     const file = relative(root, module.moduleId);
     const { duration, collectDuration } = module.diagnostic();
     durationsMs[file] = Math.round(duration + collectDuration);
     const [failed] = module.children.allTests('failed');
     const [error] = failed?.result().errors ?? module.errors();
-    if (module.state() === 'failed')
-      failures[file] = failed?.fullName ?? `before its tests: ${error?.message}`;
+    if (module.state() !== 'failed') continue;
+    failures[file] = failed?.fullName ?? `before its tests: ${error?.message}`;
+    if (isByTimeLimit(error?.message)) late.push(file);
   }
-  if (unhandledErrors.length > 0) failures['unhandled errors'] = String(unhandledErrors[0]);
-  return { durationsMs, failures };
+  if (unhandledErrors.length > 0) {
+    failures[UNHANDLED] = String(unhandledErrors[0]);
+    if (isByTimeLimit(failures[UNHANDLED])) late.push(UNHANDLED);
+  }
+  return { durationsMs, failures, late };
 };
 
 process.on('message', (order: Order) => {
   run(order).then(
     (outcome) => process.send?.(outcome),
     (error: unknown) =>
-      process.send?.({ durationsMs: {}, failures: { vitest: String(error) } } satisfies Outcome),
+      process.send?.({ durationsMs: {}, failures: { vitest: String(error) }, late: [] } satisfies Outcome),
   );
 });
 process.on('disconnect', () => void vitest.close().finally(() => process.exit()));
