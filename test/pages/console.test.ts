@@ -186,16 +186,16 @@ describeInChromium('the console in Chromium', () => {
       await press('Retry');
       await heading(`Retry ${stream}`);
       await page.getByText('failed', { exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Back to what is parked' }).click();
-      await press('Release');
+      await page.getByRole('link', { name: 'Parked items' }).click();
+      await press('Skip');
       await page.getByRole('dialog').getByText('stays in the log').waitFor();
-      await look('release');
-      await press('Release it');
-      await heading(`Release ${stream} from version 2`);
+      await look('skip');
+      await press('Skip it');
+      await heading(`Skip version 2 of ${stream}`);
       await page.getByText('done', { exact: true }).waitFor();
       await look('order');
       await go('Orders');
-      await page.getByRole('link', { name: `Release ${stream} from version 2` }).waitFor();
+      await page.getByRole('link', { name: `Skip version 2 of ${stream}` }).waitFor();
       await look('orders');
     });
 

@@ -36,11 +36,11 @@ const Facts = ({ order }: { readonly order: OperatorCommand }) => {
     <dl class="facts">
       ${order.stream && html`<div><dt>Item</dt><dd><${Item} order=${order} /></dd></div>`}
       <div><dt>Asked for</dt><dd><${Time} at=${requestedAt} /> by <${Actor} actor=${by} /></dd></div>
-      <div><dt>Taken up</dt><dd><${Time} at=${startedAt} /></dd></div>
+      <div><dt>Started</dt><dd><${Time} at=${startedAt} /></dd></div>
       <div><dt>Finished</dt><dd><${Time} at=${finishedAt} /></dd></div>
     </dl>
     ${report && html`<${ReportOf} report=${report} />`}
-    ${state === 'failed' && order.stream && html`<p><a href="/console/parked">Back to what is parked</a></p>`}`;
+    ${state === 'failed' && order.stream && html`<p><a href="/console/parked">Parked items</a></p>`}`;
 };
 
 type Report = NonNullable<OperatorCommand['report']>;

@@ -12,7 +12,7 @@ export const titleOf = ({ kind, stream, version }: OperatorCommand): string => {
     case 'retry':
       return `Retry ${stream}`;
     case 'release':
-      return `Release ${stream} from version ${version}`;
+      return `Skip version ${version} of ${stream}`;
     case 'verify':
       return 'Verify everything';
   }
@@ -34,7 +34,7 @@ export const Orders = () => {
       pages=${pages}
       caption="Orders, the latest first"
       keyOf=${({ id }: OperatorCommand) => id}
-      empty=${html`<p>Nobody has asked for anything yet. A retry, a release or a verification stands here once it was ordered, with what came of it.</p>`}
+      empty=${html`<p>No operator commands yet. Retries, skipped events and verifications are listed here, with their results.</p>`}
       columns=${[
         {
           label: 'Order',

@@ -105,7 +105,7 @@ const Actions = ({ item: { stream, version, type, _links } }: { readonly item: P
     ${retry && html`<${Act} act=${() => order(retry.href)}>Retry<//>`}
     ${
       release &&
-      html`<${Confirm} label="Release" kind="danger" title=${`Leave version ${version} of ${stream} out for good?`} doing="Release it" act=${() => order(release.href, { version })}>
+      html`<${Confirm} label="Skip" kind="danger" title=${`Skip version ${version} of ${stream} permanently?`} doing="Skip it" act=${() => order(release.href, { version })}>
         <p>The event <code>${type}</code> stays in the log, but its changes are never shown: not now, and not after a rebuild.</p>
         <p>The item can be read again, as if this had not happened. This cannot be undone here.</p>
       <//>`
