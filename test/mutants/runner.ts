@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 200;
 const CLOSE_MAX_MS = 1_000;
 const STDERR_MAX = 2_000;
 
-/** What its process did instead of answering. */
+/** The end of the process, which came instead of an answer. */
 export type NoOutcome = { readonly without: 'time limit' | 'crash'; readonly why: string };
 
 type Options = {
