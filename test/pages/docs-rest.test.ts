@@ -62,7 +62,7 @@ describeInChromium('the reference of REST in Chromium', () => {
         expect(await operation.getByRole('button', { name: 'Try it' }).getAttribute('aria-pressed')).toBe(
           'true',
         );
-        expect(await operation.locator('.told').isVisible()).toBe(false);
+        expect(await operation.locator('.described').isVisible()).toBe(false);
         expect(await operation.locator('.opblock').count()).toBe(1);
         await operation.getByRole('button', { name: 'Authorize' }).waitFor();
         await operation.getByRole('button', { name: 'Execute' }).waitFor();
@@ -80,7 +80,7 @@ describeInChromium('the reference of REST in Chromium', () => {
         );
         expect(violations).toEqual([]);
         await operation.getByRole('button', { name: 'Try it' }).press('Enter');
-        await operation.locator('.told').waitFor();
+        await operation.locator('.described').waitFor();
         expect(await operation.getByRole('button', { name: 'Execute' }).isVisible()).toBe(false);
       }),
   );
@@ -117,7 +117,7 @@ describeInChromium('the reference of REST in Chromium', () => {
     const operation = operationIn(page, 'editArticle');
     await operation.getByRole('button', { name: 'Try it' }).click();
     await operation.getByRole('status').getByText('It could not be loaded. Press again.').waitFor();
-    expect(await operation.locator('.told').isVisible()).toBe(true);
+    expect(await operation.locator('.described').isVisible()).toBe(true);
     await page.unroute('**/swagger-ui.js');
     await operation.getByRole('button', { name: 'Try it' }).click();
     await operation.getByRole('button', { name: 'Execute' }).waitFor();
