@@ -46,12 +46,13 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
         const { data, errors } = await executeReference({ domain, schema, rows, asking }, text, variables);
         return { data: JSON.stringify(data), isWhole: errors === undefined, first: errors?.[0]?.message };
       };
+      let wanted: Awaited<ReturnType<typeof expected>> | undefined;
       for (const way of ['planner', 'resolvers'] as const) {
         const sent = WAYS[way](text);
         const actual = await graphql<Row | null>(sent, { token: actor.token, variables });
         if (actual.data == null && actual.errors?.every(({ extensions }) => REFUSED.has(extensions.code)))
           continue;
-        let wanted = await expected();
+        wanted ??= await expected();
         const { [RESOLVED]: _, ...data } = actual.data ?? {};
         const seen = { data: JSON.stringify(actual.data && data), isWhole: actual.errors === undefined };
         // Reactions may have changed rows meanwhile.
