@@ -99,7 +99,7 @@ const CUT = [
 
 test.each([
   ['a head was replaced', REPLACE_HEAD, 'different heads'],
-  ['the key was replaced', REPLACE_KEY, 'different things of the key'],
+  ['the key was replaced', REPLACE_KEY, 'contradict each other about the key'],
   ['the ends of log, chain and heads were cut off together', CUT, 'its end was cut off'],
 ])(
   'if %s in the database, nothing more is published, and the reason is reported',
