@@ -1,54 +1,24 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
+  test as base,
   GOOD_WRITES,
   type GoodWrite,
-  type Items,
-  makeItems,
   pathOf,
+  WRITE_OF_EACH_KIND,
 } from '../../test/engines/write-operations.ts';
-import { createWriteWorld, type WriteAnswer, type WriteWorld } from '../../test/engines/write-world.ts';
 
 const BODY_BYTES_MAX = 20_000;
+const test = base.override('writeOptions', { bodyBytesMax: BODY_BYTES_MAX });
 
-let world: WriteWorld;
-let items: Items;
-beforeAll(async () => {
-  world = await createWriteWorld({ bodyBytesMax: BODY_BYTES_MAX });
-  items = await makeItems(world);
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-});
-
-const WITH_BODY = GOOD_WRITES.filter(({ body }) => body !== undefined);
-
-/** Sends it as a permitted caller, and checks that nothing happens. */
-const refuse = async (
-  { operation, type }: GoodWrite,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Promise<WriteAnswer> => {
-  const before = await world.side.eventLog.head();
-  const answer = await world.send(operation.method, pathOf(operation, items), {
-    body,
-    headers: { 'Content-Type': type, ...headers },
-    by: world.admin,
-  });
-  expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  expect(answer.body).toMatchObject({
-    status: answer.status,
-    requestId: answer.headers.get('x-request-id'),
-    title: expect.any(String),
-  });
-  expect(await world.side.eventLog.head()).toBe(before);
-  return answer;
-};
+const hasBody = ({ body }: GoodWrite): boolean => body !== undefined;
+const WITH_BODY = GOOD_WRITES.filter(hasBody);
 
 const text = (write: GoodWrite): string => JSON.stringify(write.body);
 const withFirst = (write: GoodWrite, member: string): string => `{${member},${text(write).slice(1)}`;
 const gzip = (content: string) => gzipSync(content);
 const BOMB = gzip('0'.repeat(50_000_000));
+const BROTLI_BOMB = brotliCompressSync('0'.repeat(1_000_000));
 
 type Refusal = {
   readonly status: number;
@@ -91,7 +61,7 @@ const CASES: Case[] = [
   ['of many values', () => `[${'0,'.repeat(9_999)}0]`, tooLarge],
   ['that is large', (write) => withFirst(write, `"x":"${'x'.repeat(BODY_BYTES_MAX)}"`), tooLarge],
   ['that is a bomb', () => BOMB, encoded('gzip', tooLarge)],
-  ['that is a bomb by Brotli', () => brotliCompressSync('0'.repeat(1_000_000)), encoded('br', tooLarge)],
+  ['that is a bomb by Brotli', () => BROTLI_BOMB, encoded('br', tooLarge)],
   ['that is no gzip', (write) => text(write), encoded('gzip', { status: 400, code: 'malformed_request' })],
   [
     'that is half a gzip',
@@ -121,11 +91,11 @@ const CASES: Case[] = [
   ),
 ];
 
-describe.each(WITH_BODY)('$name refuses a body', (write) => {
-  test.each<Case>(CASES)('%s', async (_, body, { status, code, headers }) => {
-    const answer = await refuse(write, body(write), headers);
+describe.for(WRITE_OF_EACH_KIND.filter(hasBody))('$name refuses a body', (write) => {
+  test.for(CASES)('%s', async ([_, body, { status, code, headers = {} }], { refuse }) => {
+    const answer = await refuse(write, { body: body(write), headers });
     expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
-    if (status === 415 && headers?.['Content-Encoding'] === undefined)
+    if (status === 415 && headers['Content-Encoding'] === undefined)
       expect(answer.headers.get(write.operation.method === 'PATCH' ? 'accept-patch' : 'accept')).toContain(
         'application/json',
       );
@@ -133,25 +103,48 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
       expect(answer.body.errors).toContainEqual({ pointer: expect.any(String), detail: expect.any(String) });
   });
 
-  const fields = Object.keys(write.body ?? {});
-  test.each(fields)('with a wrong type or shape for %s', async (field) => {
-    const isFlag = write.body?.[field] === true || write.body?.[field] === false;
-    const isObject =
-      typeof write.body?.[field] === 'object' &&
-      !Array.isArray(write.body[field]) &&
-      write.body[field] !== null;
+  test('without a media type', async ({ refuse }) => {
+    const answer = await refuse(write, { body: Buffer.from(text(write)), headers: { 'Content-Type': '' } });
+    expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+  });
+
+  test('that is missing', async ({ refuse }) => {
+    const answer = await refuse(write, { body: undefined });
+    expect(answer).toMatchObject({
+      body: { code: expect.stringMatching(/^(malformed_body|unsupported_media_type)$/) },
+    });
+  });
+});
+
+test.for(WITH_BODY)('$name refuses an unknown field, and too many values', async (write, { refuse }) => {
+  expect(await refuse(write, { body: { ...write.body, isAdmin: true } })).toMatchObject({
+    status: 422,
+    body: { code: 'invalid_request', errors: [{ pointer: '/isAdmin' }] },
+  });
+  expect(await refuse(write, { body: Array(10_000).fill(0) })).toMatchObject({ body: tooLarge });
+});
+
+/** A replacement has the fields of the creation. */
+const FIELDS = WITH_BODY.filter(({ operation }) => operation.method !== 'PUT').flatMap((write) =>
+  Object.entries(write.body ?? {}).map(([field, good]) => ({ write, field, good })),
+);
+/** An edit of another media type has the same schema. */
+const FIELDS_ONCE = new Map(
+  FIELDS.map((each) => [`${each.write.operation.method} ${each.field}`, each]),
+).values();
+
+test.for([...FIELDS_ONCE])(
+  '$write.name refuses a wrong type or shape for $field',
+  async ({ write, field, good }, { refuse }) => {
+    const isObject = typeof good === 'object' && !Array.isArray(good) && good !== null;
     const wrong = [
-      7.5,
+      ...[7.5, [[]], { $ne: null }, '\u0000', '\ud800'],
       ...(isObject ? [] : [{}]),
-      [[]],
-      { $ne: null },
-      'x'.repeat(15_000),
-      '\u0000',
-      '\ud800',
-      ...(isFlag ? ['true'] : [true]),
+      ...(field === 'body' ? [] : ['x'.repeat(15_000)]),
+      typeof good === 'boolean' ? 'true' : true,
     ];
-    for (const value of field === 'body' ? wrong.filter((each) => !String(each).startsWith('xxx')) : wrong) {
-      const answer = await refuse(write, { ...write.body, [field]: value });
+    for (const value of wrong) {
+      const answer = await refuse(write, { body: { ...write.body, [field]: value } });
       expect({ value, status: answer.status, code: answer.body.code }).toEqual({
         value,
         status: 422,
@@ -162,42 +155,21 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
         detail: expect.any(String),
       });
     }
-  });
+  },
+);
 
-  test('without a media type', async () => {
-    const answer = await refuse(write, Buffer.from(text(write)), { 'Content-Type': '' });
-    expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
-  });
-
-  test('that is empty', async () => {
-    const answer = await refuse(write, undefined, { 'Content-Type': write.type });
-    expect(answer).toMatchObject({
-      body: { code: expect.stringMatching(/^(malformed_body|unsupported_media_type)$/) },
-    });
-  });
-});
-
-test('unknown fields are named, up to a limit', async () => {
+test('unknown fields are named, up to a limit', async ({ refuse }) => {
   const [write] = WITH_BODY as [GoodWrite];
-  const answer = await refuse(write, { ...write.body, 'a/b~c': 1 });
+  const answer = await refuse(write, { body: { ...write.body, 'a/b~c': 1 } });
   expect(answer.body.errors).toEqual([{ pointer: '/a~1b~0c', detail: 'There is no such field.' }]);
-  const flood = await refuse(
-    write,
-    Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field${at}`, 1])),
-  );
-  expect(flood.body.errors).toHaveLength(50);
+  const flood = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field${at}`, 1]));
+  expect((await refuse(write, { body: flood })).body.errors).toHaveLength(50);
 });
 
-test('afterwards the same requests succeed', async () => {
+test('afterwards the same requests succeed', async ({ api, items }) => {
   for (const { operation, body, type } of WITH_BODY) {
-    const { status } = await world.send(operation.method, pathOf(operation, items), {
-      body,
-      headers: { 'Content-Type': type },
-      by: world.admin,
-    });
-    expect({ operation: operation.summary, status }).toEqual({
-      operation: operation.summary,
-      status: operation.answer.status,
-    });
+    const sent = { body, headers: { 'Content-Type': type }, by: api.admin };
+    const { status } = await api.send(operation.method, pathOf(operation, items), sent);
+    expect([operation.summary, status]).toEqual([operation.summary, operation.answer.status]);
   }
 });

@@ -1,7 +1,8 @@
+import { test as base, expect } from 'vitest';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { OPERATIONS, operation as operationOf } from './operations.ts';
-import { ARTICLE, make, type WriteWorld } from './write-world.ts';
+import { ARTICLE, createWriteWorld, make, type WriteAnswer, type WriteWorld } from './write-world.ts';
 
 /** A valid request, so that a test invalidates one thing of it. */
 export type GoodWrite = {
@@ -57,14 +58,27 @@ export const WRITES_EXPECTED = Object.entries(OPERATIONS).filter(
   ([id, { role }]) => role === 'command' && !id.endsWith('Cover'),
 ).length;
 
-export type Items = {
+export const isOnItem = ({ operation }: GoodWrite): boolean => operation.path.includes('{');
+export const isCreation = ({ operation }: GoodWrite): boolean => operation.answer.status === 201;
+
+/** The first write of each kind. The code for all writes, `mountWrite`, distinguishes nothing else. */
+export const WRITE_OF_EACH_KIND: readonly GoodWrite[] = [
+  ...new Map(
+    GOOD_WRITES.toReversed().map((write) => [
+      [write.operation.method, write.type, isOnItem(write), isCreation(write)].join(' '),
+      write,
+    ]),
+  ).values(),
+];
+
+type Items = {
   readonly userId: number;
   readonly articleId: number;
   readonly commentId: number;
   readonly webhookId: number;
 };
 
-export const makeItems = async (world: WriteWorld): Promise<Items> => {
+const makeItems = async (world: WriteWorld): Promise<Items> => {
   const userId = await make(world, '/users', { name: 'Grace' }, world.admin);
   const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
   const commentId = await make(world, `/articles/${articleId}/comments`, { text: 'One' });
@@ -80,3 +94,42 @@ export const pathOf = (
   { path }: RestOperation,
   items: Readonly<Record<keyof Items, string | number>>,
 ): string => path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Items) => String(items[name]));
+
+type Change = {
+  readonly path?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The command role for each file, with an item of each kind, and with a check of refusals. */
+export const test = base
+  .extend('writeOptions', { scope: 'file' }, {} as Parameters<typeof createWriteWorld>[0])
+  .extend('api', { scope: 'file' }, async ({ writeOptions }, { onCleanup }) => {
+    const api = await createWriteWorld(writeOptions);
+    onCleanup(() => api[Symbol.asyncDispose]());
+    return api;
+  })
+  .extend('items', { scope: 'file' }, ({ api }) => makeItems(api))
+  .extend(
+    'refuse',
+    { scope: 'file' },
+    ({ api, items }) =>
+      /** Sends a changed write by the administrator, and checks that it is refused and that nothing is written. */
+      async (write: GoodWrite, change: Change): Promise<WriteAnswer> => {
+        const { operation, type, body } = write;
+        const before = await api.side.eventLog.head();
+        const answer = await api.send(operation.method, change.path ?? pathOf(operation, items), {
+          ...{ body, ...change },
+          headers: { ...(type !== '' && { 'Content-Type': type }), ...change.headers },
+          by: api.admin,
+        });
+        expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+        expect(answer.body).toMatchObject({
+          status: answer.status,
+          requestId: answer.headers.get('x-request-id'),
+          title: expect.any(String),
+        });
+        expect(await api.side.eventLog.head()).toBe(before);
+        return answer;
+      },
+  );
