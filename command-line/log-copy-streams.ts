@@ -32,7 +32,7 @@ import { UsageError } from './usage-error.ts';
  */
 export const copySomeStreams = async (given: Given, url: string, terminal: Terminal): Promise<void> => {
   const { flags } = given;
-  if (flags.has('switch')) throw new UsageError('--switch is for the whole log, without --streams');
+  if (flags.has('switch')) throw new UsageError('--switch copies the whole log: leave out --streams');
   const list = await readFile(optionOf(given, 'streams') ?? '', 'utf8');
   const { domain, signal } = terminal;
   await using installation = await openInstallation(terminal);
@@ -62,14 +62,14 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     demand() {
       if (held?.lost.aborted !== false)
         throw new StartRefused(
-          'The database of the other cell did not answer in time. What was copied stays, and the same command resumes.',
+          'The database of the other cell did not answer in time. The copied events stay, and the same command continues.',
         );
     },
     async followed(position) {
       const pending = await untilCarriedOut(pool, position);
       if (pending.length > 0)
         throw new StartRefused(
-          `Reactions of this cell lag: ${pending.join(', ')}. Webhooks are not copied before them. Repeat the command when they are done.`,
+          `Reactions of this cell lag: ${pending.join(', ')}. Webhooks are not copied before them. Repeat the command when they have caught up.`,
         );
     },
     onProgress: (step, progress) => (step === 'check' ? checking : shown).onProgress(progress),
@@ -78,16 +78,16 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
         shown[Symbol.dispose]();
         await print(`${summary(soFar)} New events are copied as they come.`);
         await print(
-          'Refuse the writes of these streams at the ingress, wait until none is under way, then press Ctrl+C.',
+          'Refuse the writes of these streams at the ingress, wait until none is in progress, then press Ctrl+C.',
         );
       },
     }),
-  }).catch(explainStop('What was copied stays, and the same command resumes.'));
+  }).catch(explainStop('The copied events stay, and the same command continues.'));
   shown[Symbol.dispose]();
-  await print(`${summary(copied)} Read back, they are the same.`);
+  await print(`${summary(copied)} They were read back and compared: they are equal.`);
   if (copied.ahead > 0)
     await print(
-      `${number(copied.ahead)} streams have further events in the other log, which are not in this one.`,
+      `${number(copied.ahead)} streams have further events in the other log that are not in this one.`,
     );
 };
 
@@ -105,13 +105,13 @@ const otherDatabase = (given: Given, url: string): string => {
     return named;
   }
   if (isPostgres(url)) return url;
-  throw new UsageError('--to-database <url> is missing: it has the keys of persons');
+  throw new UsageError('--to-database <url> is missing: name the database with the keys of persons');
 };
 
 const explainKeys = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch)
     throw new StartRefused(
-      `The other cell has another MASTER_KEY: ${error.message}. Cells between which streams are copied have the same one.`,
+      `The other cell has another MASTER_KEY: ${error.message}. Give both cells the same one.`,
       { cause: error },
     );
   throw error;
@@ -124,7 +124,7 @@ export const openTarget = async (url: string, { databaseUrl, source }: Opening):
   const target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl }).catch(nameOption);
   if (target.identity !== source.identity) return target;
   await target[Symbol.asyncDispose]();
-  throw new StartRefused('--to names the log that is to be copied: name another.');
+  throw new StartRefused('--to names the log to copy from: name another.');
 };
 
 /** Errors name the setting that the option will become; this names the option. */

@@ -22,26 +22,26 @@ export const logCopy: Command = {
     to: {
       type: 'string',
       placeholder: '<url>',
-      description: 'The copy, as EVENT_LOG_URL would name it: empty, or a copy that was begun.',
+      description: 'The target, written like EVENT_LOG_URL: an empty log, or an unfinished copy.',
     },
     switch: {
       type: 'boolean',
       description:
-        'With Annals stopped: copies what is left, and gives all places in the database those of the copy.',
+        'With Annals stopped: copies the rest, and changes all positions in the database to those of the copy.',
     },
     streams: {
       type: 'string',
       placeholder: '<file>',
       description:
-        'Copies only these streams, with the keys of their persons, into a log that is in use: one name a line, user-* for all that begin so.',
+        'Copies only these streams, with the keys of their persons, into a log that is in use. The file has one name per line; user-* stands for all with this prefix.',
     },
     'with-owned': {
       type: 'boolean',
-      description: 'With --streams: also what belongs to them by an owner or a parent.',
+      description: 'With --streams: also copies what belongs to them by an owner or a parent.',
     },
     follow: {
       type: 'boolean',
-      description: 'With --streams: goes on with new events until Ctrl+C, and then copies the rest.',
+      description: 'With --streams: continues with new events until Ctrl+C, and then copies the rest.',
     },
     'to-database': {
       type: 'string',
@@ -82,15 +82,15 @@ export const logCopy: Command = {
       signal: terminal.signal,
     } as const;
     const copied = await copyLog({ ...copying, onProgress: shown.onProgress }).catch(
-      explainStop('What was copied stays in the copy, and the same command goes on.'),
+      explainStop('The copied events stay, and the same command continues.'),
     );
     shown[Symbol.dispose]();
     await terminal.write(
-      `${number(copied.appended)} events were copied; both logs have ${number(copied.count)} events up to there, and the same head of their chain, ${copied.head.toString('hex')}.`,
+      `${number(copied.appended)} events were copied. Both logs have ${number(copied.count)} events up to this position, and the same head of their chain, ${copied.head.toString('hex')}.`,
     );
     if (!isSwitching) {
       await terminal.write(
-        'What is appended from now on is not in the copy. To go on with it: stop Annals, and repeat the command with --switch.',
+        'Later events are not in the copy. To switch to it: stop Annals, and repeat the command with --switch.',
       );
       return;
     }
@@ -99,10 +99,10 @@ export const logCopy: Command = {
     await demandSameEnd(source, copied.upTo);
     await switchLog(pool, { from: source.identity, to: target.identity }, movedBetween(source, target));
     await terminal.write(
-      'The database belongs to the copy now. Set EVENT_LOG_URL to what --to names, wherever Annals runs, and start it.',
+      'The database belongs to the copy now. Set EVENT_LOG_URL to the value of --to for all processes of Annals, and start them.',
     );
     await terminal.write(
-      'Cursors that clients have are of the former log, and are refused. A topic in Kafka is of it as well: name another one.',
+      'Cursors of clients belong to the former log, and are refused. So does a topic in Kafka: name another one.',
     );
   },
 };
@@ -111,5 +111,7 @@ const ENGINES = /^(?:postgres(?:ql)?|esdb(?:\+discover)?):/;
 
 const demandSameEnd = async (source: EventLog, upTo: number): Promise<void> => {
   if ((await source.head()) !== upTo)
-    throw new StartRefused('Something was appended meanwhile: stop all of Annals, and begin again.');
+    throw new StartRefused(
+      'Events were appended meanwhile: stop all processes of Annals, and repeat the command.',
+    );
 };

@@ -26,9 +26,7 @@ export const logRenew: Command = {
     const { config, databaseUrl, eventLog } = installation;
     const logUrl = config.eventLogUrl ?? databaseUrl;
     if (!isPostgres(logUrl))
-      throw new StartRefused(
-        'The log is in EventStoreDB: have it copied into an empty one by log copy --switch, which is another log.',
-      );
+      throw new StartRefused('The log is in EventStoreDB: copy it into an empty log with log copy --switch.');
     await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
     await untilStopped(pool);
     await using logPool = openPool({ url: logUrl, ...CONNECTIONS });
@@ -41,9 +39,9 @@ export const logRenew: Command = {
       await (logUrl === databaseUrl ? rename(connection) : inTransaction(pool, rename));
       return renewed;
     });
-    await terminal.write(`The log ${from} is the log ${to} from now on.`);
+    await terminal.write(`The log ${from} is now the log ${to}.`);
     await terminal.write(
-      'Cursors that clients have are of the former one, and are refused. A topic in Kafka is of it as well: name another one.',
+      'Cursors of clients belong to the former log, and are refused. So does a topic in Kafka: name another one.',
     );
   },
 };

@@ -17,7 +17,7 @@ export const logTail: Command = {
   summary: 'Prints the last events of the log; --follow continues with new ones.',
   positionals: [],
   options: {
-    follow: { type: 'boolean', description: 'Goes on with every event that is appended, until Ctrl+C.' },
+    follow: { type: 'boolean', description: 'Continues with each new event, until Ctrl+C.' },
     from: {
       type: 'string',
       placeholder: '<position>',

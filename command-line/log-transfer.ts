@@ -26,17 +26,17 @@ export const logExport: Command = {
     after: {
       type: 'string',
       placeholder: '<position|time|cursor>',
-      description: 'Begins after this place, instead of with the first event.',
+      description: 'Begins after this position, instead of with the first event.',
     },
     until: {
       type: 'string',
       placeholder: '<position|time|cursor>',
-      description: 'Ends there, instead of at the end that the log has now.',
+      description: 'Ends there, instead of at the current end of the log.',
     },
     keys: {
       type: 'boolean',
       description:
-        'Adds the keys of persons, wrapped under MASTER_KEY: without them nobody can read what is personal in the copy.',
+        'Adds the keys of persons, wrapped under MASTER_KEY: without them nobody can read personal data in the export.',
     },
   },
   examples: [
@@ -67,14 +67,14 @@ export const logExport: Command = {
     using shown = showProgress(terminal, 'Exporting', isDense);
     const exporting = { pool, eventLog, masterKey, signal: terminal.signal, onProgress: shown.onProgress };
     const { count, chain, files, key } = await exportLog(exporting, folder, range).catch(
-      explainStop('What is written so far stays, and the same command goes on with it.'),
+      explainStop('The written files stay, and the same command continues.'),
     );
     shown[Symbol.dispose]();
     await terminal.write(
       `${number(count)} events are in ${folder}, in ${number(files.length)} ${files.length === 1 ? 'file' : 'files'}.`,
     );
     await terminal.write(
-      `The chain of all events up to there has the head ${chain.after.head}; the manifest is signed by the key ${key}.`,
+      `The chain of all events up to the last of these has the head ${chain.after.head}; the manifest is signed by the key ${key}.`,
     );
   },
 };
@@ -90,11 +90,11 @@ export const logImport: Command = {
       type: 'string',
       placeholder: '<id>',
       description:
-        'A key that you know from elsewhere, such as /audit/keys: the export must be signed by it, or by one that follows from it.',
+        'A key that you know from another source, such as /audit/keys. The export must be signed by it, or by a successor of it.',
     },
     'without-keys': {
       type: 'boolean',
-      description: 'Takes in persons whose keys are not there as erased, for good.',
+      description: 'Imports persons without a key as erased, permanently.',
     },
   },
   examples: ['log import /backup/2026-11-21 --key=kPrK…', 'log import /audit/november --without-keys'],
@@ -104,7 +104,7 @@ export const logImport: Command = {
     if (known !== undefined) demandSigner(opened, known);
     else
       await terminal.write(
-        `The export was signed by the key ${opened.manifest.key}, which comes with it and which nobody vouches for: compare it with /audit/keys of where it comes from; with --key, nothing that another has signed is taken in.`,
+        `The export was signed by the key ${opened.manifest.key}, which is in the export itself and proves nothing: compare it with /audit/keys of the source. With --key, an export signed by another key is refused.`,
       );
     await using installation = await openInstallation(terminal, { mayMake: true });
     const { config, databaseUrl, eventLog: target } = installation;
@@ -133,7 +133,7 @@ export const logImport: Command = {
         onProgress: (step, progress) => (step === 'check' ? checking : filling).onProgress(progress),
       },
       opened,
-    ).catch(explainStop('What was imported stays, and the same command goes on.'));
+    ).catch(explainStop('The imported events stay, and the same command continues.'));
     filling[Symbol.dispose]();
     await terminal.write(
       `${number(appended)} events were imported. The log has ${number(count)}, and the chain over them the head ${head.toString('hex')}.`,

@@ -139,7 +139,7 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
   expect((await eventsOf(cell.side)).length).toBe(after);
 });
 
-test('goes on with new events until it is ended, also in streams that are new', async () => {
+test('continues with new events until it is ended, also in streams that are new', async () => {
   await using cell = await openCell();
   const ending = new AbortController();
   const file = await listed(`user-${ada}`);
@@ -162,7 +162,7 @@ test('goes on with new events until it is ended, also in streams that are new', 
   await draftArticle(here, other);
   ending.abort();
   const { exit, complaint } = await lines;
-  expect({ exit, complaint }).toMatchObject({ exit: 0, complaint: expect.stringContaining('the same') });
+  expect({ exit, complaint }).toMatchObject({ exit: 0, complaint: expect.stringContaining('they are equal') });
   const streams = new Set((await eventsOf(cell.side)).map(({ stream }) => stream as string));
   expect(streams).toContain(`article-${last}`);
   expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
@@ -308,7 +308,7 @@ test('refuses a cell with another master key, or a person who has another key th
 });
 
 test.each<[string, readonly string[], string]>([
-  ['--switch', ['--streams', 'streams.txt', '--switch'], '--switch is for the whole log'],
+  ['--switch', ['--streams', 'streams.txt', '--switch'], '--switch copies the whole log'],
   ['--with-owned alone', ['--with-owned'], '--with-owned goes with --streams'],
   ['--follow alone', ['--follow'], '--follow goes with --streams'],
 ])('%s is a wrong call', async (_, args, complaint) => {

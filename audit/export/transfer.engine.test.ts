@@ -136,7 +136,7 @@ test('an export is imported only from the expected signer, whose key is shown ot
   await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   await signAnew(path, known, second);
   const { lines } = await callLine(other.settings, ['log', 'import', path]);
-  expect(lines[0]).toContain(`signed by the key ${second.id}, which comes with it`);
+  expect(lines[0]).toContain(`signed by the key ${second.id}, which is in the export itself`);
   expect(lines.findIndex((line) => line.includes('events were imported'))).toBeGreaterThan(0);
   expect(await callLine(copy.settings, ['log', 'import', path, `--key=${first.id}`])).toMatchObject({
     exit: 0,

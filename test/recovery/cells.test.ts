@@ -234,7 +234,7 @@ withNginx(
     ending.abort();
     expect(await copying).toMatchObject({
       exit: 0,
-      complaint: expect.stringContaining('Read back, they are'),
+      complaint: expect.stringContaining('read back and compared'),
     });
     await cells.route({ cells: `${moves.host} two;` });
     await Promise.all([writers.moves.more(8), writers.stays.more(4)]);

@@ -234,7 +234,7 @@ withStandby(
     const last = reader.lastId();
     await Promise.all(beside.map(({ process }) => process.kill('SIGTERM')));
     await installation[Symbol.asyncDispose]();
-    expect(await operateBy(['log', 'renew'], installation.settings)).toContain('from now on');
+    expect(await operateBy(['log', 'renew'], installation.settings)).toContain('is now the log');
     const again = resources.use(
       await startInstallation({ settings: operated.settings, admin: installation.admin }),
     );
