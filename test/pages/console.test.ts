@@ -193,10 +193,10 @@ describeInChromium('the console in Chromium', () => {
       await press('Skip it');
       await heading(`Skip version 2 of ${stream}`);
       await page.getByText('done', { exact: true }).waitFor();
-      await look('order');
-      await go('Orders');
+      await look('operator-command');
+      await go('Operator commands');
       await page.getByRole('link', { name: `Skip version 2 of ${stream}` }).waitFor();
-      await look('orders');
+      await look('operator-commands');
     });
 
     test('everything is verified at the press of a button', async () => {
@@ -291,8 +291,8 @@ describeInChromium('the console in Chromium', () => {
     test('an impossible action is reported with a remedy', async () => {
       await page.goto(`${installation.url}/console/orders/${randomUUID()}`);
       await page.getByRole('alert').getByText('Go back to the list.').waitFor();
-      await page.getByRole('link', { name: 'All orders' }).click();
-      await heading('Orders');
+      await page.getByRole('link', { name: 'All operator commands' }).click();
+      await heading('Operator commands');
       // The browser reports every error status.
       complaints.length = 0;
     });

@@ -2,5 +2,11 @@ import { expect, test } from 'vitest';
 import { lettersOf } from './actions.ts';
 
 test('each name has its own letter, until the letters run out', () => {
-  expect(lettersOf(['Overview', 'Orders', 'Proof', 'Parked', 'O'])).toEqual(['o', 'r', 'p', 'a', undefined]);
+  expect(lettersOf(['Overview', 'Operator commands', 'Proof', 'Parked', 'O'])).toEqual([
+    'o',
+    'p',
+    'r',
+    'a',
+    undefined,
+  ]);
 });

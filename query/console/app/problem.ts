@@ -48,10 +48,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   version_mismatch: 'Somebody has changed it meanwhile. Look at what it is now, and try again.',
   insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',
   unauthenticated: 'Sign in again.',
-  not_parked: 'It is not parked any more: somebody may have been quicker. Look at the orders.',
+  not_parked: 'It is not parked any more: somebody may have been quicker. Look at the operator commands.',
   parked_at_other_version:
     'It has come further and is parked at another event now. Reload the list, and look at that one first.',
-  verification_under_way: 'One is enough: follow the one under way among the orders.',
+  verification_under_way: 'One is enough: open the one in progress among the operator commands.',
   too_many_orders: 'Wait until some of them are finished.',
   unavailable: 'The service cannot do this just now. Try again in a few seconds.',
   too_many_streams: 'Close another page that follows the events. This one tries again by itself.',

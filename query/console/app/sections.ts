@@ -11,7 +11,7 @@ const SECTIONS: readonly Section[] = [
   ['webhooks', 'Webhooks', '/console/webhooks'],
   ['parked', 'Parked', '/console/parked'],
   ['proof', 'Proof', '/console/proof'],
-  ['orders', 'Orders', '/console/orders'],
+  ['operator-commands', 'Operator commands', '/console/orders'],
   ['users', 'Accounts', '/console/users'],
   ['clients', 'Clients', '/console/clients'],
 ];

@@ -19,8 +19,8 @@ import { Events } from './events/events.ts';
 import { html } from './html.ts';
 import { ItemPage } from './item/item.ts';
 import { NotLive } from './live.ts';
-import { OrderPage } from './operations/order.ts';
-import { Orders } from './operations/orders.ts';
+import { OperatorCommandPage } from './operations/operator-command.ts';
+import { OperatorCommands } from './operations/operator-commands.ts';
 import { Parked } from './operations/parked.ts';
 import { Proof } from './operations/proof.ts';
 import { Overlays } from './overlays.ts';
@@ -64,8 +64,8 @@ const VIEWS: Readonly<
   delivery: [DeliveryPage, 'webhooks'],
   parked: [Parked, 'parked'],
   proof: [Proof, 'proof'],
-  orders: [Orders, 'orders'],
-  order: [OrderPage, 'orders'],
+  operatorCommands: [OperatorCommands, 'operator-commands'],
+  operatorCommand: [OperatorCommandPage, 'operator-commands'],
   users: [Users, 'users'],
   user: [UserPage, 'users'],
   clients: [Clients, 'clients'],

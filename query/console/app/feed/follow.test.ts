@@ -48,12 +48,12 @@ const api = (): Pick<Api, 'get' | 'stream'> => ({
     fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, signal }),
 });
 
-const followUntil = async (path: string, isEnough: () => boolean, heard: string[]): Promise<void> => {
+const followUntil = async (path: string, isEnough: () => boolean, received: string[]): Promise<void> => {
   const leaving = new AbortController();
   const following = follow(api(), {
     path,
     signal: leaving.signal,
-    onEvent: ({ cursor }) => heard.push(cursor),
+    onEvent: ({ cursor }) => received.push(cursor),
     onState: () => undefined,
   });
   await vi.waitUntil(isEnough, DEADLINE_MS);
@@ -65,9 +65,9 @@ test('after any interruption, it resumes after the last cursor: nothing is lost 
   timeout: DEADLINE_MS,
 }, async () => {
   streams = ['', `${message(1)}${message(2)}id: a-3\ndata: {"cur`, `id: a-5\n\n${message(6)}`];
-  const heard: string[] = [];
-  await followUntil('/events', () => askedAfter.length === 4, heard);
-  expect(heard).toEqual(['a-1', 'a-2', 'a-6']);
+  const received: string[] = [];
+  await followUntil('/events', () => askedAfter.length === 4, received);
+  expect(received).toEqual(['a-1', 'a-2', 'a-6']);
   expect(askedAfter).toEqual([CURSOR, CURSOR, 'a-2', 'a-6']);
 });
 

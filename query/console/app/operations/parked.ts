@@ -97,15 +97,15 @@ const Timers = () => {
 
 const Actions = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
   const api = useApi();
-  const order = async (href: string, body?: object) =>
+  const send = async (href: string, body?: object) =>
     go(`/console/orders/${(await api.post<OperatorCommand>(href, body)).body.id}`);
   const { retry, release } = _links;
   if (retry === undefined && release === undefined) return html`<span class="soft">–</span>`;
   return html`<div class="tools">
-    ${retry && html`<${Act} act=${() => order(retry.href)}>Retry<//>`}
+    ${retry && html`<${Act} act=${() => send(retry.href)}>Retry<//>`}
     ${
       release &&
-      html`<${Confirm} label="Skip" kind="danger" title=${`Skip version ${version} of ${stream} permanently?`} doing="Skip it" act=${() => order(release.href, { version })}>
+      html`<${Confirm} label="Skip" kind="danger" title=${`Skip version ${version} of ${stream} permanently?`} doing="Skip it" act=${() => send(release.href, { version })}>
         <p>The event <code>${type}</code> stays in the log, but its changes are never shown: not now, and not after a rebuild.</p>
         <p>The item can be read again, as if this had not happened. This cannot be undone here.</p>
       <//>`

@@ -6,18 +6,18 @@ import { Actor } from '../names.ts';
 import { Badge, Heading, Whole } from '../parts.ts';
 import type { Place } from '../router.ts';
 import { Time } from '../time.ts';
-import { Item, OrderState, titleOf } from './orders.ts';
+import { CommandState, Item, titleOf } from './operator-commands.ts';
 
 const EVERY_MS = 1_000;
 
 /** One operator command, refreshed every second until it is finished. */
-export const OrderPage = ({ place: { parameters } }: { readonly place: Place }) => {
+export const OperatorCommandPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const path = `/operations/orders/${parameters.id}`;
   const asked = useFinishing(path);
   return html`
-    <p class="back"><a href="/console/orders">All orders</a></p>
-    <${Heading} title=${asked.body === undefined ? 'Order' : titleOf(asked.body)} />
-    <${Whole} asked=${asked} show=${(order: OperatorCommand) => html`<${Facts} order=${order} />`} />`;
+    <p class="back"><a href="/console/orders">All operator commands</a></p>
+    <${Heading} title=${asked.body === undefined ? 'Operator command' : titleOf(asked.body)} />
+    <${Whole} asked=${asked} show=${(command: OperatorCommand) => html`<${Facts} command=${command} />`} />`;
 };
 
 /** A finished command no longer changes. */
@@ -28,28 +28,28 @@ const useFinishing = (path: string) => {
   return first;
 };
 
-const Facts = ({ order }: { readonly order: OperatorCommand }) => {
-  const { outcome, by, requestedAt, startedAt, finishedAt, report, state } = order;
+const Facts = ({ command }: { readonly command: OperatorCommand }) => {
+  const { outcome, by, requestedAt, startedAt, finishedAt, report, state } = command;
   return html`
-    <p role="status"><${OrderState} order=${order} /> ${outcome ?? ''}</p>
-    <${Progress} order=${order} />
+    <p role="status"><${CommandState} command=${command} /> ${outcome ?? ''}</p>
+    <${Progress} command=${command} />
     <dl class="facts">
-      ${order.stream && html`<div><dt>Item</dt><dd><${Item} order=${order} /></dd></div>`}
-      <div><dt>Asked for</dt><dd><${Time} at=${requestedAt} /> by <${Actor} actor=${by} /></dd></div>
+      ${command.stream && html`<div><dt>Item</dt><dd><${Item} command=${command} /></dd></div>`}
+      <div><dt>Requested</dt><dd><${Time} at=${requestedAt} /> by <${Actor} actor=${by} /></dd></div>
       <div><dt>Started</dt><dd><${Time} at=${startedAt} /></dd></div>
       <div><dt>Finished</dt><dd><${Time} at=${finishedAt} /></dd></div>
     </dl>
     ${report && html`<${ReportOf} report=${report} />`}
-    ${state === 'failed' && order.stream && html`<p><a href="/console/parked">Parked items</a></p>`}`;
+    ${state === 'failed' && command.stream && html`<p><a href="/console/parked">Parked items</a></p>`}`;
 };
 
 type Report = NonNullable<OperatorCommand['report']>;
 
 /** The progress of a verification; indeterminate if the total is unknown. */
-const Progress = ({ order: { state, progress } }: { readonly order: OperatorCommand }) => {
+const Progress = ({ command: { state, progress } }: { readonly command: OperatorCommand }) => {
   if (state !== 'running' && state !== 'waiting') return null;
   if (progress === undefined)
-    return html`<p role="status">${state === 'waiting' ? 'It waits to be taken up.' : 'It is under way.'}</p><progress aria-label="Under way"></progress>`;
+    return html`<p role="status">${state === 'waiting' ? 'It waits to start.' : 'It is under way.'}</p><progress aria-label="Under way"></progress>`;
   const { done, of } = progress;
   if (of === null)
     return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="Under way"></progress>`;

@@ -19,41 +19,40 @@ export const titleOf = ({ kind, stream, version }: OperatorCommand): string => {
 };
 
 /** A completed verification may have found differences. */
-export const OrderState = ({ order: { state, report } }: { readonly order: OperatorCommand }) => {
+export const CommandState = ({ command: { state, report } }: { readonly command: OperatorCommand }) => {
   if (report?.outcome === 'different') return html`<${Badge} tone="bad">differences<//>`;
   const tone = { waiting: 'plain', running: 'warn', done: 'good', failed: 'bad' }[state];
   return html`<${Badge} tone=${tone}>${state}<//>`;
 };
 
-/** The commands of operators. */
-export const Orders = () => {
+export const OperatorCommands = () => {
   const pages = usePages<OperatorCommand>('/operations/orders', EVERY_MS);
   return html`
-    <${Heading} title="Orders" />
+    <${Heading} title="Operator commands" />
     <${Listing}
       pages=${pages}
-      caption="Orders, the latest first"
+      caption="Operator commands, the latest first"
       keyOf=${({ id }: OperatorCommand) => id}
       empty=${html`<p>No operator commands yet. Retries, skipped events and verifications are listed here, with their results.</p>`}
       columns=${[
         {
-          label: 'Order',
-          cell: (order: OperatorCommand) =>
-            html`<a href=${`/console/orders/${order.id}`}>${titleOf(order)}</a>`,
+          label: 'Command',
+          cell: (command: OperatorCommand) =>
+            html`<a href=${`/console/orders/${command.id}`}>${titleOf(command)}</a>`,
         },
-        { label: 'State', cell: (order: OperatorCommand) => html`<${OrderState} order=${order} />` },
+        { label: 'State', cell: (command: OperatorCommand) => html`<${CommandState} command=${command} />` },
         {
           label: 'Outcome',
           cell: ({ outcome }: OperatorCommand) => outcome ?? html`<span class="soft">–</span>`,
         },
         { label: 'By', cell: ({ by }: OperatorCommand) => html`<${Actor} actor=${by} />` },
         {
-          label: 'Asked for',
+          label: 'Requested',
           cell: ({ requestedAt }: OperatorCommand) => html`<${Time} at=${requestedAt} clock />`,
         },
       ]}
     />`;
 };
 
-export const Item = ({ order: { stream } }: { readonly order: OperatorCommand }) =>
+export const Item = ({ command: { stream } }: { readonly command: OperatorCommand }) =>
   stream === undefined ? null : html`<${Subject} subject=${stream} />`;
