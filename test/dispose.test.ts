@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AsyncStackOfNode22, StackOfNode22 } from '../package/dispose.ts';
 
-const told = async (act: () => unknown): Promise<unknown> => {
+const outcomeOf = async (act: () => unknown): Promise<unknown> => {
   try {
     return await act();
   } catch (error) {
@@ -41,7 +41,7 @@ describe.each([
       });
       stack.defer(() => Promise.reject(new Error('of the third')));
     };
-    expect(await told(scope)).toEqual({
+    expect(await outcomeOf(scope)).toEqual({
       name: 'SuppressedError',
       later: 'Error: of the second',
       suppressed: 'Error: of the third',
@@ -62,9 +62,9 @@ describe.each([
 
   test('refuses values that cannot be disposed, and everything once it is disposed', async () => {
     const stack = new Stack();
-    expect(await told(() => stack.use({} as Disposable))).toBe('TypeError');
+    expect(await outcomeOf(() => stack.use({} as Disposable))).toBe('TypeError');
     stack.dispose();
-    expect(await told(() => stack.defer(() => {}))).toBe('ReferenceError');
-    expect(await told(() => stack.move())).toBe('ReferenceError');
+    expect(await outcomeOf(() => stack.defer(() => {}))).toBe('ReferenceError');
+    expect(await outcomeOf(() => stack.move())).toBe('ReferenceError');
   });
 });

@@ -118,17 +118,15 @@ describe.each(LANGUAGES)('$name', (language) => {
         try {
           printed += (await type(folder, text)).stdout;
         } catch (error) {
-          const [told = ''] = NO_REGISTRY.exec(String(error)) ?? [];
-          if (told === '') throw error;
-          console.warn(
-            `The clients in ${name} are not generated: their tools cannot be installed (${told}).`,
-          );
-          skip(told);
+          const [why = ''] = NO_REGISTRY.exec(String(error)) ?? [];
+          if (why === '') throw error;
+          console.warn(`The clients in ${name} are not generated: their tools cannot be installed (${why}).`);
+          skip(why);
         }
       }
       const lines = stripVTControlCharacters(printed).split('\n');
-      const told = lines.filter((line) => line.includes(title));
-      expect(told).toEqual([
+      const found = lines.filter((line) => line.includes(title));
+      expect(found).toEqual([
         expect.stringMatching(`^REST: ${title}, by .+$`),
         expect.stringMatching(`^GraphQL: ${title}, by .+$`),
       ]);

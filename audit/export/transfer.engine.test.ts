@@ -7,7 +7,7 @@ import { type CommandWorld, createCommandWorld } from '../../test/engines/comman
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { aKey, endorsed, signAnew } from '../../test/engines/forged-export.ts';
-import { answersOf, type Story, tellStory } from '../../test/engines/told-system.ts';
+import { answersOf, type Story, writeSample } from '../../test/engines/sample-system.ts';
 import { scaled } from '../../testing/load.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   system = resources.use(await createCommandWorld(async () => log));
   {
     await using world = await openBackend({}, { on: system });
-    story = await tellStory(world);
+    story = await writeSample(world);
   }
   told = await answersOf(story, { on: system });
 }, scaled(60_000));

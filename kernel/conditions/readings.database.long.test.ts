@@ -2,8 +2,8 @@
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { runner } from '../../test/describe/host.ts';
 import { createDatabase } from '../../test/engines/database.ts';
-import { describeTold } from '../../test/told.ts';
 import { support } from '../../test/toy/support.ts';
+import { describeVisibleEvents } from '../../test/visible-events.ts';
 import { describeReadings } from '../../testing/describe-domain/readings.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/assemble.ts';
@@ -268,4 +268,4 @@ const conditions = assemble(base, [team, claim, remark, reply, union, crew, task
 const host = { runner, createDatabase };
 describeReadings(host, conditions);
 describeReadings(host, support);
-describeTold(conditions);
+describeVisibleEvents(conditions);

@@ -35,10 +35,10 @@ const openPast = () => {
 test('while a reader takes nothing, no page is held for it, and it resumes after what it has', async () => {
   const past = openPast();
   const lane = new Lane({ cohort, caller: reader }, at(0));
-  const heard: Position[] = [];
+  const received: Position[] = [];
   const room = Promise.withResolvers<void>();
   const send = (_message: Buffer, position: Position) => {
-    heard.push(position);
+    received.push(position);
     return room.promise;
   };
   lane.add({
@@ -58,16 +58,16 @@ test('while a reader takes nothing, no page is held for it, and it resumes after
 
   const first = catchUp(lane, sources);
   await until(
-    () => heard.length,
+    () => received.length,
     (count) => count > 0,
   );
   expect(past.holders()).toBe(1);
   await until(past.holders, (count) => count === 0);
-  const taken = heard.length;
+  const taken = received.length;
   expect(taken).toBeLessThan(END);
   room.resolve();
   await first;
-  expect([heard.length, lane.delivered]).toEqual([taken, taken]);
+  expect([received.length, lane.delivered]).toEqual([taken, taken]);
   await catchUp(lane, sources);
-  expect(heard).toEqual(Array.from({ length: END }, (_, place) => place + 1));
+  expect(received).toEqual(Array.from({ length: END }, (_, place) => place + 1));
 });

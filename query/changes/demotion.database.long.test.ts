@@ -37,7 +37,7 @@ const demote = () => write(admin, 'PATCH', `/users/${author.id}`, { role: 'reade
 const edit = (title: string) => write(admin, 'PATCH', `/articles/${draft}`, { title });
 const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
 const toldBy = ({ messages }: Followed) => JSON.stringify(messages);
-const untilTold = (stream: Followed, text: string) =>
+const untilReceived = (stream: Followed, text: string) =>
   until(
     () => toldBy(stream),
     (told) => told.includes(text),
@@ -74,7 +74,7 @@ const openOperation = async (query: string): Promise<Followed> => {
 test('no stream opened before a demotion delivers anything that follows it in the log', async () => {
   const streams = await openAll();
   await edit('While they may read it');
-  for (const stream of streams) await untilTold(stream, 'While they may read it');
+  for (const stream of streams) await untilReceived(stream, 'While they may read it');
   await world.stopProjector();
   await demote();
   await edit('Not theirs to read');
@@ -82,7 +82,7 @@ test('no stream opened before a demotion delivers anything that follows it in th
   await world.startProjector();
   const [events, subscription, operation] = streams;
   await Promise.all([events.over(), subscription.over()]);
-  await untilTold(operation, 'complete');
+  await untilReceived(operation, 'complete');
   for (const stream of streams) {
     expect(toldBy(stream)).toContain('While they may read it');
     expect(toldBy(stream)).toContain('invalid_token');
@@ -136,7 +136,7 @@ test.each([
   expect(stream.status).toBe(200);
   await world.startProjector();
   await edit('Theirs to read');
-  await untilTold(stream, 'Theirs to read');
+  await untilReceived(stream, 'Theirs to read');
 });
 
 test('the streams of a deleted user end, and those of others go on', async () => {
@@ -145,6 +145,6 @@ test('the streams of a deleted user end, and those of others go on', async () =>
   await write(admin, 'DELETE', `/users/${author.id}`);
   await theirs.over();
   expect(toldBy(theirs)).toContain('invalid_token');
-  await untilTold(others, 'user.deleted');
+  await untilReceived(others, 'user.deleted');
   expect(others.isOver()).toBe(false);
 });

@@ -23,18 +23,18 @@ test('a cohort that renders slowly, or not at all, delays no other', async () =>
   });
   const fine = createReader(feed, { after: 'now' });
   const ids = [await world.write(2), await world.write(2), await world.write(2)];
-  await fine.hears(3);
-  expect(fine.heard).toEqual(ids.map(String));
-  expect(never.heard).toEqual([]);
+  await fine.untilReceived(3);
+  expect(fine.received).toEqual(ids.map(String));
+  expect(never.received).toEqual([]);
   expect(failing.failure()).toMatchObject({ message: 'no way' });
-  expect(failing.heard).toEqual([]);
+  expect(failing.received).toEqual([]);
 });
 
 test('a change that arrives while the last page of the past is rendered is not lost', async () => {
   await using feed = await world.open();
   const start = feed.upTo;
   const ids = [await world.write(2)];
-  await world.untilHeard(feed);
+  await world.untilRead(feed);
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const of = cohort('gated', async (change) => {
     begun.resolve();
@@ -44,10 +44,10 @@ test('a change that arrives while the last page of the past is rendered is not l
   const reader = createReader(feed, { after: start, of });
   await begun.promise;
   ids.push(await world.write(2));
-  await world.untilHeard(feed);
+  await world.untilRead(feed);
   gate.resolve();
-  await reader.hears(2);
-  expect(reader.heard).toEqual(ids.map(String));
+  await reader.untilReceived(2);
+  expect(reader.received).toEqual(ids.map(String));
 });
 
 test(
@@ -64,13 +64,13 @@ test(
     const ids: number[] = [];
     for (let batch = 0; batch < 21; batch += 1)
       ids.push(...(await Promise.all(Array.from({ length: 100 }, () => world.write(9)))));
-    await world.untilHeard(feed);
+    await world.untilRead(feed);
     gate.resolve();
     for (const reader of readers) {
-      await reader.hears(ids.length);
+      await reader.untilReceived(ids.length);
       expect(reader.failure()).toBeUndefined();
-      expect(new Set(reader.heard)).toEqual(new Set(ids.map(String)));
-      expect(reader.heard).toHaveLength(ids.length);
+      expect(new Set(reader.received)).toEqual(new Set(ids.map(String)));
+      expect(reader.received).toHaveLength(ids.length);
       expect(reader.positions).toEqual(reader.positions.toSorted((one, other) => one - other));
       expect(reader.positions[0]).toBeGreaterThan(start);
     }

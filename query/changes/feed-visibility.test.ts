@@ -86,10 +86,10 @@ test.each([
     });
     const reader = createReader(feed, { after: 'now', of });
     write(edited);
-    await reader.hears(1);
+    await reader.untilReceived(1);
     write({ type, right, resource });
-    await reader.hears(2);
-    await createReader(feed, { after: at(0), of }).hears(2);
+    await reader.untilReceived(2);
+    await createReader(feed, { after: at(0), of }).untilReceived(2);
     expect(rendered).toBe(times);
   },
 );

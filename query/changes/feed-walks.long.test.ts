@@ -52,7 +52,7 @@ type Follower = {
   readonly options: Omit<ReaderOptions, 'after'>;
   readonly userId: number;
   readonly from: Position;
-  readonly heard: string[];
+  readonly received: string[];
   readonly positions: Position[];
   current: TestReader | undefined;
   place: Position;
@@ -67,7 +67,7 @@ const disconnect = (follower: Follower): void => {
   if (current === undefined) return;
   current.leave();
   expect(current.failure()).toBeUndefined();
-  follower.heard.push(...current.heard);
+  follower.received.push(...current.received);
   follower.positions.push(...current.positions);
   follower.place = current.place() ?? follower.place;
   follower.current = undefined;
@@ -97,7 +97,7 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
     const from = written.at(-back)?.position ?? start;
     const userId = 1 + (back % 4);
     const options = { by: user(userId), of: cohort(group), slow, takesSeveral };
-    followers.push({ options, userId, from, heard: [], positions: [], current: undefined, place: from });
+    followers.push({ options, userId, from, received: [], positions: [], current: undefined, place: from });
   };
   for (const each of steps) {
     // Writes run one after the other, while the following steps are taken already.
@@ -118,7 +118,7 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
 };
 
 const expectContiguous = (
-  { options, userId, from, heard, positions }: Follower,
+  { options, userId, from, received, positions }: Follower,
   written: readonly Written[],
 ): void => {
   const expected = written.filter(({ position }) => position > from);
@@ -128,7 +128,7 @@ const expectContiguous = (
     .map(({ position }) => position)
     .filter((position) => !options.takesSeveral || told.has(position));
   expect(positions).toEqual(places);
-  expect(heard).toEqual(expected.map(({ id, authorId }) => `${id}${authorId === userId ? ' own' : ''}`));
+  expect(received).toEqual(expected.map(({ id, authorId }) => `${id}${authorId === userId ? ' own' : ''}`));
 };
 
 test(

@@ -25,10 +25,10 @@ test('new and past changes arrive once and in order', async () => {
   const all = createReader(feed, { after: START });
   const fresh = createReader(feed, { after: 'now' });
   const third = await world.write(3);
-  await all.hears(3);
-  await fresh.hears(1);
-  expect(all.heard).toEqual([`${first} own`, `${second}`, `${third}`]);
-  expect(fresh.heard).toEqual([`${third}`]);
+  await all.untilReceived(3);
+  await fresh.untilReceived(1);
+  expect(all.received).toEqual([`${first} own`, `${second}`, `${third}`]);
+  expect(fresh.received).toEqual([`${third}`]);
   expect(fresh.positions[0]).toBeGreaterThan(start);
 });
 
@@ -43,10 +43,10 @@ test('a cohort shares one rendering, and each caller that the change concerns ge
   const start = feed.upTo;
   const readers = [1, 2, 2, 3].map((id) => createReader(feed, { after: 'now', by: user(id), of }));
   const id = await world.write(2);
-  for (const reader of readers) await reader.hears(1);
-  expect(readers.map(({ heard }) => heard)).toEqual([['0'], ['2'], ['2'], ['0']]);
+  for (const reader of readers) await reader.untilReceived(1);
+  expect(readers.map(({ received }) => received)).toEqual([['0'], ['2'], ['2'], ['0']]);
   // A reader that comes back at once shares what is rendered.
-  await createReader(feed, { after: start, by: user(4), of }).hears(1);
+  await createReader(feed, { after: start, by: user(4), of }).untilReceived(1);
   expect(rendered.toSorted()).toEqual([`${id} for 0`, `${id} for 2`]);
 });
 
@@ -63,7 +63,7 @@ test('only cohorts with a topic of the change render it, and the others move on'
   };
   const reader = createReader(feed, { after: 'now', of });
   const [, wanted] = [await world.write(2), await world.write(2), await world.write(2)];
-  await reader.hears(1);
+  await reader.untilReceived(1);
   const head = await world.head();
   await until(reader.place, (place) => (place ?? 0) >= head);
   expect(rendered).toEqual([wanted]);
@@ -85,9 +85,9 @@ test('a reader that has left is not called again', async () => {
   await using feed = await world.open();
   const [staying, leaving] = [createReader(feed, { after: 'now' }), createReader(feed, { after: 'now' })];
   await world.write(2);
-  await leaving.hears(1);
+  await leaving.untilReceived(1);
   leaving.leave();
   await world.write(2);
-  await staying.hears(2);
-  expect(leaving.heard).toHaveLength(1);
+  await staying.untilReceived(2);
+  expect(leaving.received).toHaveLength(1);
 });

@@ -167,14 +167,14 @@ test('readers of one role who follow a client or correlation each get only their
   // First while catching up, then live.
   for (const by of [author, other])
     await write(by, 'POST', '/articles', { title: `By ${by.id}`, body: '', tags: [], publish: true });
-  const heard = async (stream: typeof mine, by: Asker) => {
+  const demandReceived = async (stream: typeof mine, by: Asker) => {
     const expected = (await page(by, { ...both, since })).events;
     const events = await stream.data<Event>(expected.length);
     expect(events).toEqual(expected);
     expect(new Set(events.map(({ actor }) => actor))).toEqual(new Set([`user:${by.id}`]));
   };
-  await heard(mine, author);
-  await heard(others, other);
+  await demandReceived(mine, author);
+  await demandReceived(others, other);
   expect((await mineCorrelated.data<Event>(2)).map(({ type }) => type)).toEqual([
     'article.drafted',
     'article.published',

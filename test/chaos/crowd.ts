@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export type Member = {
   readonly token: string;
   cursor: string;
-  readonly heard: string[];
+  readonly received: string[];
   socket: Socket | undefined;
 };
 
@@ -31,7 +31,7 @@ export const gatherCrowd = ({ size, tokens, query }: Options): Crowd => {
     (_, place): Member => ({
       token: tokens[place % tokens.length] ?? '',
       cursor: '',
-      heard: [],
+      received: [],
       socket: undefined,
     }),
   );
@@ -93,5 +93,5 @@ const enter = (member: Member, url: string, query: string): Promise<boolean> => 
 const take = (member: Member, message: string): void => {
   const id = /^id: (.*)$/m.exec(message)?.[1];
   if (id !== undefined) member.cursor = id;
-  if (/^data: /m.test(message)) member.heard.push(member.cursor);
+  if (/^data: /m.test(message)) member.received.push(member.cursor);
 };

@@ -22,7 +22,7 @@ import { endpointKinds, shouldReceive } from './endpoint-kinds.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { inPostgres, inRedis, type LosableQueue } from './lost-queue.ts';
 import { createRandom } from './random.ts';
-import { happenedIn } from './should-hear.ts';
+import { happenedIn } from './visible-events.ts';
 import { readLedger } from './webhook-ledger.ts';
 import { startWriters } from './writers.ts';
 
@@ -157,13 +157,13 @@ const redrive = async (roles: FollowedRoles, endpoints: readonly Endpoint[]): Pr
   }
 };
 
-type Told = {
+type Run = {
   readonly endpoints: readonly Endpoint[];
   readonly times: readonly number[];
   readonly name: string;
 };
 
-const judge = async ({ side }: FollowedRoles, { endpoints, times, name }: Told): Promise<void> => {
+const judge = async ({ side }: FollowedRoles, { endpoints, times, name }: Run): Promise<void> => {
   const { identity } = side.eventLog;
   const all = await allEvents(side);
   const events = new Map<string, (typeof all)[number]>(all.map((event) => [event.id, event]));

@@ -5,7 +5,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { type Delivered, deliveryFaults } from './delivery-faults.ts';
 import type { Arrival } from './receivers.ts';
-import { happenedIn } from './should-hear.ts';
+import { happenedIn } from './visible-events.ts';
 
 const IDENTITY = '6f9619ff' as LogIdentity;
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
@@ -64,79 +64,83 @@ const good = (events: readonly DecodedEvent[] = log): Delivered => ({
 });
 
 test.each<[string, Partial<Delivered>, readonly RegExp[]]>([
-  ['everything in order', {}, []],
+  ['a complete delivery in order', {}, []],
   [
-    'one that came twice, as its first answer was lost',
+    'a callback sent twice because its first answer was lost',
     { arrivals: [first, first, second, third, fourth].map((each) => arrivalOf(each)) },
     [],
   ],
   [
-    'one that never came',
+    'a missing callback',
     { arrivals: [first, second, fourth].map((each) => arrivalOf(each)) },
     [/^lost: event-3/, /^the ledger says delivered of event-3/],
   ],
   [
-    'two that changed places',
+    'two callbacks in the wrong order',
     { arrivals: [first, third, second, fourth].map((each) => arrivalOf(each)) },
     [/^out of order: event-2/],
   ],
   [
-    'two that changed places, where that is allowed',
+    'two callbacks in the wrong order, which is allowed',
     { arrivals: [first, third, second, fourth].map((each) => arrivalOf(each)), isOrdered: false },
     [],
   ],
   [
-    'what was not asked for',
+    'a callback of another subscription',
     { expected: good().expected.slice(1) },
     [/^not for them: event-1/, /^in the ledger, not for them: event-1/],
   ],
   [
-    'another body the second time',
+    'a second attempt with another body',
     { arrivals: [...good().arrivals, arrivalOf(first, { data: article })] },
     [/^several bodies: /],
   ],
   [
-    'what did not happen',
+    'data that differs from the event',
     { arrivals: [arrivalOf(first, { data: { ...article, title: 'Zero' } }), ...good().arrivals.slice(1)] },
-    [/^not what happened: /],
+    [/^another content: /],
   ],
   [
-    'more than was asked for',
+    'full data in a thin payload',
     { payload: 'thin' },
-    [/^not what happened: /, /^not what happened: /, /^not what happened: /],
+    [/^another content: /, /^another content: /, /^another content: /],
   ],
   [
-    'a foreign signature',
+    'a signature with another secret',
     { secrets: [`whsec_${randomBytes(32).toString('base64')}`] },
     log.map(() => /^not signed: /),
   ],
-  ['what the ledger does not know', { ledger: good().ledger.slice(1) }, [/^in the ledger, lost: event-1/]],
   [
-    'one that is still due',
+    'a callback without a row in the ledger',
+    { ledger: good().ledger.slice(1) },
+    [/^in the ledger, lost: event-1/],
+  ],
+  [
+    'a delivery that is still due',
     { ledger: [row(first, { state: 'due', attempts: 0, statuses: [] }), ...good().ledger.slice(1)] },
     [/^the ledger says due/],
   ],
   [
-    'an answer that nobody gave',
+    'a recorded answer that was never sent',
     { ledger: [row(first, { attempts: 2, statuses: [500, 204] }), ...good().ledger.slice(1)] },
     [/^the ledger says delivered/],
   ],
   [
-    'an attempt that was not kept',
+    'an attempt that was not recorded',
     { ledger: [row(first, { attempts: 2 }), ...good().ledger.slice(1)] },
     [/^the ledger says delivered/],
   ],
   [
-    'one given up that had arrived',
+    'a dead letter that was accepted',
     { ledger: [row(first, { state: 'dead' }), ...good().ledger.slice(1)] },
     [/^the ledger says dead/],
   ],
   [
-    'one withheld that anybody can read',
+    'a withheld delivery of a readable event',
     { ledger: [row(first, { state: 'withheld' }), ...good().ledger.slice(1)] },
     [/^the ledger says withheld/],
   ],
-])('%s is recognised', (_name, change, faults) => {
+])('%s', (_name, change, faults) => {
   const found = deliveryFaults({ ...good(), ...change });
   expect(found).toEqual(faults.map((fault) => expect.stringMatching(fault)));
 });
@@ -153,9 +157,9 @@ test('an event sent while the webhook was disabled is reported, unless a later r
     own(5, 'webhook.enabled', 1),
     own(6, 'webhook.replay_requested', 2),
   ];
-  const told = good([first, third]);
+  const delivered = good([first, third]);
   const given: Delivered = {
-    ...told,
+    ...delivered,
     events: new Map(events.map((event) => [event.id, event as DecodedEvent])),
   };
   expect(deliveryFaults(given)).toEqual(['sent while disabled: event-3']);

@@ -4,7 +4,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import { type Arrival, isSigned } from './receivers.ts';
 import { faultsOf } from './sequence.ts';
-import type { Happened } from './should-hear.ts';
+import type { Happened } from './visible-events.ts';
 import type { LedgerRow } from './webhook-ledger.ts';
 
 /** Everything about a webhook at the end: expected deliveries, actual ones, and the ledger. */
@@ -54,17 +54,17 @@ const messageFaults = (
 ): readonly string[] => {
   const event = events.get(arrival.id);
   if (!event) return [];
-  const told = JSON.parse(arrival.body) as Record<string, unknown> & { data: Record<string, unknown> };
+  const body = JSON.parse(arrival.body) as Record<string, unknown> & { data: Record<string, unknown> };
   const data = JSON.parse(JSON.stringify(event.data)) as Record<string, unknown>;
   const ids = Object.fromEntries(Object.entries(data).filter(([name]) => name.endsWith('Id')));
-  const isSaid =
-    told.id === event.id &&
-    told.type === event.type &&
-    told.cursor === formatCursor(identity, event.position) &&
-    told.subject === event.stream &&
-    (isDeepStrictEqual(told.data, ids) || (payload === 'full' && isDeepStrictEqual(told.data, data)));
+  const isRight =
+    body.id === event.id &&
+    body.type === event.type &&
+    body.cursor === formatCursor(identity, event.position) &&
+    body.subject === event.stream &&
+    (isDeepStrictEqual(body.data, ids) || (payload === 'full' && isDeepStrictEqual(body.data, data)));
   return [
-    ...(isSaid ? [] : [`not what happened: ${arrival.body}`]),
+    ...(isRight ? [] : [`another content: ${arrival.body}`]),
     ...(isSigned(arrival, secrets) ? [] : [`not signed: ${arrival.id}`]),
   ];
 };

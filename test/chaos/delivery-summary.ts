@@ -1,7 +1,7 @@
 import type { DecodedEvent } from '#shared/events/codec.ts';
 import type { EndpointKind } from './endpoint-kinds.ts';
 import type { Arrival } from './receivers.ts';
-import type { Happened } from './should-hear.ts';
+import type { Happened } from './visible-events.ts';
 import type { LedgerRow } from './webhook-ledger.ts';
 
 type Found = {

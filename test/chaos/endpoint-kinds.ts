@@ -3,7 +3,7 @@ import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import type { Manner } from './receivers.ts';
 import { away, refusing, resetting, seldomRefusing, slow, steady, stubborn } from './receivers.ts';
-import { type Happened, mayHear, type Viewer } from './should-hear.ts';
+import { type Happened, isVisibleTo, type Viewer } from './visible-events.ts';
 
 type Asked = Pick<RegisterWebhook, 'eventTypes' | 'filter' | 'payload' | 'ordered' | 'limits'>;
 
@@ -124,6 +124,7 @@ export const shouldReceive = (
     happened.find((each) => each.type === 'webhook.registered' && each.webhookId === webhookId)?.position ??
     0;
   return happened.filter(
-    (each) => each.position > begins && each.webhookId !== webhookId && wants(each) && mayHear(owner, each),
+    (each) =>
+      each.position > begins && each.webhookId !== webhookId && wants(each) && isVisibleTo(owner, each),
   );
 };

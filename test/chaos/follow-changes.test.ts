@@ -6,10 +6,10 @@ import { addComment, allEvents, draftArticle, registerUser } from '../engines/co
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
-import { kindsOf, shouldHear, startKind } from './follower-kinds.ts';
+import { expectedFor, kindsOf, startKind } from './follower-kinds.ts';
 import { createRandom } from './random.ts';
 import { faultsOf } from './sequence.ts';
-import { happenedIn } from './should-hear.ts';
+import { happenedIn } from './visible-events.ts';
 import { startWriters } from './writers.ts';
 
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -24,7 +24,7 @@ const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(150_000);
 
 if (kafkaMissing !== undefined)
-  process.stderr.write(`Followers are not tried with Kafka: ${kafkaMissing}.\n`);
+  process.stderr.write(`Subscribers are not tested with Kafka: ${kafkaMissing}.\n`);
 
 test(
   `on PostgreSQL alone, every subscriber receives every event, in order, while processes are killed (CHAOS_SEED=${SEED})`,
@@ -96,18 +96,18 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
   await until(behind, (left) => left.length === 0, PATIENCE_MS);
   await Promise.all(followers.map((follower) => follower.end()));
   const found = followed.map((kind, place) => {
-    const [expected, heard] = [shouldHear(kind, happened), followers[place]?.heard() ?? []];
+    const [expected, received] = [expectedFor(kind, happened), followers[place]?.received() ?? []];
     return {
       by: kind.viewer.role,
       asks: kind.asks,
       isTried: expected.length > EXPECTED_MIN,
-      faults: faultsOf(expected, heard),
+      faults: faultsOf(expected, received),
     };
   });
   const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
   console.log(
-    `${happened.length} changes and ${victims.length} kills; ${followers.length} followers heard ` +
-      `${total(followers.map(({ heard }) => heard().length))} messages in ${total(followers.map(({ visits }) => visits()))} visits`,
+    `${happened.length} changes and ${victims.length} kills; ${followers.length} subscribers received ` +
+      `${total(followers.map(({ received }) => received().length))} messages in ${total(followers.map(({ visits }) => visits()))} visits`,
   );
   if (kafka) await untilPublished(kafka, happened.length);
   expect(found.filter(({ isTried, faults }) => !isTried || faults.length > 0)).toEqual([]);

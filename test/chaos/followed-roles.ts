@@ -9,7 +9,7 @@ import { SCOPES } from '../engines/policy.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
-import type { Viewer } from './should-hear.ts';
+import type { Viewer } from './visible-events.ts';
 
 /** A command role, and the requested number of the others, each of which can be ended and restarted. */
 export type FollowedRoles = AsyncDisposable & {

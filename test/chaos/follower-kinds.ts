@@ -4,7 +4,7 @@ import { type Followed, follow } from '../../testing/http/event-source.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import type { FollowedRoles } from './followed-roles.ts';
 import { type Follower, startFollower } from './follower.ts';
-import { type Happened, mayHear, type Viewer } from './should-hear.ts';
+import { type Happened, isVisibleTo, type Viewer } from './visible-events.ts';
 
 /** A subscription, with its user and its interface. */
 export type FollowerKind = {
@@ -89,10 +89,10 @@ const subscribe = (
   });
 
 /** In the form that a follower records. */
-export const shouldHear = (
+export const expectedFor = (
   { viewer, wants }: FollowerKind,
   happened: readonly Happened[],
 ): readonly string[] =>
   happened
-    .filter((each) => wants(each) && mayHear(viewer, each))
+    .filter((each) => wants(each) && isVisibleTo(viewer, each))
     .map(({ cursor, type }) => `${cursor} ${type}`);

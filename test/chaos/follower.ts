@@ -5,7 +5,7 @@ import { until } from '../../testing/until.ts';
 /** A subscriber that connects, listens for a while, disconnects, and resumes. */
 export type Follower = {
   /** Each message as its cursor and the type of the event. */
-  heard(): readonly string[];
+  received(): readonly string[];
   readonly visits: () => number;
   /** The last cursor received. */
   lastCursor(): string;
@@ -35,7 +35,7 @@ const UNAVAILABLE = 503;
 
 export const startFollower = ({ from, random, open }: Options): Follower => {
   const leaving = new AbortController();
-  const heard: string[] = [];
+  const received: string[] = [];
   let [last, visits, stays] = [from, 0, false];
   let current: Followed | undefined;
   let isOver = false;
@@ -50,7 +50,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
     } finally {
       await stream.close();
       current = undefined;
-      heard.push(...stream.messages.flatMap(read));
+      received.push(...stream.messages.flatMap(read));
       last = stream.lastEventId() || last;
     }
   };
@@ -69,7 +69,7 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
   // It is reported at the end.
   following.catch(() => {});
   return {
-    heard: () => heard,
+    received: () => received,
     visits: () => visits,
     lastCursor: () => current?.lastEventId() || last,
     stay: () => {
@@ -83,13 +83,13 @@ export const startFollower = ({ from, random, open }: Options): Follower => {
   };
 };
 
-type Told = { readonly cursor: string; readonly type: string };
+type Notification = { readonly cursor: string; readonly type: string };
 
 /** A message of `/events` is the event; one of GraphQL contains it under the name of the field. */
 const read = ({ event, id, data }: Followed['messages'][number]): readonly string[] => {
   if (event === 'complete') return [];
-  const message = JSON.parse(data) as Told & { data?: Readonly<Record<string, Told>> | null };
-  const told = event === 'next' ? Object.values(message.data ?? {})[0] : message;
-  if (told?.cursor !== id) throw new Error(`a stream said ${event}: ${data}`);
-  return [`${id} ${told.type}`];
+  const message = JSON.parse(data) as Notification & { data?: Readonly<Record<string, Notification>> | null };
+  const notification = event === 'next' ? Object.values(message.data ?? {})[0] : message;
+  if (notification?.cursor !== id) throw new Error(`a stream said ${event}: ${data}`);
+  return [`${id} ${notification.type}`];
 };

@@ -72,7 +72,7 @@ const isDuring = ({ began, ended }: Stop, { at }: Failure): boolean => at >= beg
 
 /**
  * A request of another role that crosses the closing of a connection by a `command` of the previous release:
- * nobody knows whether it took effect, and the client is told to retry (docs/upgrade.md).
+ * nobody knows whether it took effect, and the client is asked to retry (docs/upgrade.md).
  */
 const isCrossing = ({ what, why }: Failure): boolean => {
   const { status, retryAfter, body } = why as {
@@ -80,9 +80,9 @@ const isCrossing = ({ what, why }: Failure): boolean => {
     readonly retryAfter: string | null;
     readonly body: unknown;
   };
-  const isTold = JSON.stringify(body).includes('"code":"unavailable"');
-  if (what === 'POST /graphql') return isTold && /createPost/.test(JSON.stringify(body));
-  return isTold && status === 503 && retryAfter !== null && /^POST \/webhooks\/\d+\/test$/.test(what);
+  const asksForRetry = JSON.stringify(body).includes('"code":"unavailable"');
+  if (what === 'POST /graphql') return asksForRetry && /createPost/.test(JSON.stringify(body));
+  return asksForRetry && status === 503 && retryAfter !== null && /^POST \/webhooks\/\d+\/test$/.test(what);
 };
 
 /** A reload of the ingress closes kept-alive connections, perhaps just when they are used. */

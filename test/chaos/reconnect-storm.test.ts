@@ -7,7 +7,7 @@ import { allEvents, draftArticle, registerUser } from '../engines/command-side.t
 import { type Crowd, gatherCrowd, type Member } from './crowd.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { faultsOf } from './sequence.ts';
-import { happenedIn } from './should-hear.ts';
+import { happenedIn } from './visible-events.ts';
 
 /** The intended maximum of a process can be tested by hand: STREAMS=10000. */
 const SIZE_MAX = Number(process.env.STREAMS ?? 4_000);
@@ -45,16 +45,16 @@ test(
     const returningMs = performance.now();
     await crowd.comeTo(await urlOf(roles));
     const returnedMs = performance.now();
-    for (let heard = 2; heard <= 3; heard += 1) {
+    for (let received = 2; received <= 3; received += 1) {
       await draftArticle(roles.gateway, author);
-      await untilAll(crowd, (member) => member.heard.length >= heard);
+      await untilAll(crowd, (member) => member.received.length >= received);
     }
 
     const happened = happenedIn(await allEvents(roles.side), roles.side.eventLog.identity);
     const expected = happened.filter(({ type }) => type === 'article.published').map(({ cursor }) => cursor);
     expect(expected).toHaveLength(3);
     expect(
-      crowd.members.map(({ heard }) => faultsOf(expected, heard)).filter((faults) => faults.length > 0),
+      crowd.members.map(({ received }) => faultsOf(expected, received)).filter((faults) => faults.length > 0),
     ).toEqual([]);
     const seconds = (ms: number) => (ms / 1_000).toFixed(1);
     console.log(

@@ -31,7 +31,7 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
   return {
     async end() {
       const last = await write(site);
-      const hasAll = () => readers.every(({ heard }) => heard().includes(last));
+      const hasAll = () => readers.every(({ received }) => received().includes(last));
       await until(hasAll, Boolean, PATIENCE_MS).catch(() => {});
       leaving.abort();
       await Promise.all(readers.map(({ gone }) => gone));
@@ -41,14 +41,15 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
         from,
         signal: AbortSignal.timeout(scaled(PATIENCE_MS)),
       });
-      const happened = await until(all.heard, (heard) => heard.includes(last), PATIENCE_MS);
-      const upTo = (heard: readonly string[]) => heard.slice(0, heard.indexOf(last) + 1 || undefined);
+      const happened = await until(all.received, (received) => received.includes(last), PATIENCE_MS);
+      const upTo = (received: readonly string[]) =>
+        received.slice(0, received.indexOf(last) + 1 || undefined);
       return {
         streams: readers.reduce((sum, { streams }) => sum + streams(), 0),
-        messages: readers.reduce((sum, { heard }) => sum + heard().length, 0),
+        messages: readers.reduce((sum, { received }) => sum + received().length, 0),
         failures: readers.flatMap(({ failures }) => failures),
-        faults: readers.flatMap(({ heard }, place) =>
-          faultsOf(upTo(happened), upTo(heard())).map((fault) => `${WAYS[place]}: ${fault}`),
+        faults: readers.flatMap(({ received }, place) =>
+          faultsOf(upTo(happened), upTo(received())).map((fault) => `${WAYS[place]}: ${fault}`),
         ),
       };
     },
@@ -93,7 +94,7 @@ const startReader = (site: Site, { way, from, signal }: Reading) => {
   };
   const gone = read();
   return {
-    heard: (): readonly string[] => (current ? [...past, ...cursorsOf(current)] : past),
+    received: (): readonly string[] => (current ? [...past, ...cursorsOf(current)] : past),
     streams: () => streams,
     failures,
     gone,
@@ -117,15 +118,17 @@ const open = async (site: Site, way: Reading['way'], after: string): Promise<Fol
   });
 };
 
-type Told = { readonly cursor?: string };
+type Notification = { readonly cursor?: string };
 
 /** Only events; a stream also sends the reason for its end, such as an expired token. */
 const cursorsOf = ({ messages }: Followed): readonly string[] =>
   messages
     .filter(({ event, id, data }) => {
       if (event === 'complete') return false;
-      const message = JSON.parse(data) as Told & { data?: Readonly<Record<string, Told>> | null };
-      const told = event === 'next' ? Object.values(message.data ?? {})[0] : message;
-      return told?.cursor === id;
+      const message = JSON.parse(data) as Notification & {
+        data?: Readonly<Record<string, Notification>> | null;
+      };
+      const notification = event === 'next' ? Object.values(message.data ?? {})[0] : message;
+      return notification?.cursor === id;
     })
     .map(({ id }) => id);

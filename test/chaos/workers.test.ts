@@ -73,8 +73,8 @@ test(
     // Requests to a killed worker were cut off; none waits for ever.
     expect(failures.filter(({ why }) => !isOfKilled(why))).toEqual([]);
     expect(faults).toEqual([]);
-    // The log, the hash chain and the read model agree: all writes that the load was told of and has read are
-    // in all of them.
+    // The log, the hash chain and the read model agree: all acknowledged writes that the load has read
+    // are in all of them.
     expect(await operate(['audit', 'verify'], annals.settings, publishing)).toContain('roven');
     expect(await annals.primary.kill('SIGTERM')).toBe(0);
   },

@@ -100,13 +100,13 @@ const COUNT = 30;
 test('across kills, every call takes effect once, and a subscriber gets each event once', async () => {
   const following = clientOf(eve.token).follow({ types: ['claim.drafted'] });
   open.defer(async () => void (await following.return?.()));
-  const heard: number[] = [];
+  const received: number[] = [];
   const hearing = (async () => {
-    for await (const { data } of following) if (heard.push(data.claimId) >= COUNT) break;
+    for await (const { data } of following) if (received.push(data.claimId) >= COUNT) break;
   })();
   const first = await employee.claims.create({ teamId: team, purpose: '0' });
   await until(
-    () => heard,
+    () => received,
     (ids) => ids.length === 1,
   );
   const purposes = Array.from({ length: COUNT - 1 }, (_, index) => String(index + 1));
@@ -117,7 +117,7 @@ test('across kills, every call takes effect once, and a subscriber gets each eve
   const created = await creating;
   await hearing;
   const ids = [first, ...created].map(({ id }) => id).toSorted((one, other) => one - other);
-  expect(heard.toSorted((one, other) => one - other)).toEqual(ids);
+  expect(received.toSorted((one, other) => one - other)).toEqual(ids);
   const listed = await Array.fromAsync(
     employee.claims.list({ status: 'draft', limit: 7, sort: 'createdAt' }),
   );

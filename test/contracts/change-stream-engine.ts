@@ -58,40 +58,40 @@ export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngi
   };
 };
 
-/** Follows a change stream in the background. */
-export const startHearing = (stream: ChangeStream, after: Position = START) => {
+/** Subscribes to a change stream; the pages arrive in the background. */
+export const subscribe = (stream: ChangeStream, after: Position = START) => {
   const pages: ChangePage[] = [];
   const leaving = new AbortController();
-  const hearing = (async () => {
+  const following = (async () => {
     for await (const page of stream.follow(after, leaving.signal)) pages.push(page);
   })();
   // A failure is reported where it is awaited; it must not end the test run before.
-  hearing.catch(() => {});
+  following.catch(() => {});
   const upTo = () => pages.at(-1)?.upTo ?? after;
   return {
     pages,
     changes: (): readonly Change[] => pages.flatMap(({ changes }) => changes),
     async until(position: Position): Promise<void> {
-      await Promise.race([until(upTo, (reached) => reached >= position, 40_000), hearing]);
+      await Promise.race([until(upTo, (reached) => reached >= position, 40_000), following]);
     },
     leave: () => leaving.abort(),
-    left: () => hearing,
+    left: () => following,
     async [Symbol.asyncDispose]() {
       leaving.abort();
-      await hearing;
+      await following;
     },
   };
 };
 
 /** All currently available changes after a position. */
-export const heardSoFar = async (
+export const receivedSoFar = async (
   { side, open }: ChangeEngine,
   after: Position = START,
 ): Promise<readonly Change[]> => {
   await using stream = await open();
-  await using hearing = startHearing(stream, after);
-  await hearing.until(await side.eventLog.head());
-  return hearing.changes();
+  await using subscriber = subscribe(stream, after);
+  await subscriber.until(await side.eventLog.head());
+  return subscriber.changes();
 };
 
 /** The ids of all public events in the log, in order. */

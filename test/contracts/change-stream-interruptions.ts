@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { type ChangeWorld, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
+import { type ChangeWorld, idsOf, publicIds, subscribe, write } from './change-stream-engine.ts';
 
 /** Nothing is lost or repeated across interruptions, restarts and slow consumers. */
 export const describeInterruptions = (world: () => ChangeWorld): void => {
@@ -15,20 +15,20 @@ const describeRestarts = (world: () => ChangeWorld): void => {
     const { engine, side } = world();
     await write(world(), 4);
     const ids = await publicIds(side);
-    const heard: string[] = [];
+    const received: string[] = [];
     let last = 0 as Position;
     // Each process reads some changes and ends, also in the middle of a page.
-    while (heard.length < ids.length) {
+    while (received.length < ids.length) {
       await using stream = await engine.open();
-      const quota = 1 + (heard.length % 7);
-      await using hearing = startHearing(stream, last);
-      const target = ids[Math.min(heard.length + quota, ids.length) - 1];
-      await until(hearing.changes, (changes) => changes.some(({ id }) => id === target), 40_000);
-      const taken = hearing.changes().slice(0, quota);
-      heard.push(...idsOf(taken));
+      const quota = 1 + (received.length % 7);
+      await using subscriber = subscribe(stream, last);
+      const target = ids[Math.min(received.length + quota, ids.length) - 1];
+      await until(subscriber.changes, (changes) => changes.some(({ id }) => id === target), 40_000);
+      const taken = subscriber.changes().slice(0, quota);
+      received.push(...idsOf(taken));
       last = taken.at(-1)?.position ?? last;
     }
-    expect(heard).toEqual(ids);
+    expect(received).toEqual(ids);
   });
 
   test(
@@ -36,14 +36,14 @@ const describeRestarts = (world: () => ChangeWorld): void => {
     async () => {
       const { engine, side, stream } = world();
       const after = await stream.head();
-      await using hearing = startHearing(stream, after);
+      await using subscriber = subscribe(stream, after);
       for (let round = 0; round < 3; round += 1) {
         await write(world(), 2);
         await engine.disturb();
       }
       await write(world(), 2);
-      await hearing.until(await side.eventLog.head());
-      expect(idsOf(hearing.changes())).toEqual(await publicIds(side, after));
+      await subscriber.until(await side.eventLog.head());
+      expect(idsOf(subscriber.changes())).toEqual(await publicIds(side, after));
     },
     scaled(120_000),
   );
@@ -52,15 +52,15 @@ const describeRestarts = (world: () => ChangeWorld): void => {
 const describeConsumers = (world: () => ChangeWorld): void => {
   test('ends at once on abort, at the end, in the middle, or before the start', async () => {
     const { engine, side, stream } = world();
-    await using idle = startHearing(stream);
+    await using idle = subscribe(stream);
     await idle.until(await side.eventLog.head());
     idle.leave();
     await idle.left();
-    await using early = startHearing(stream);
+    await using early = subscribe(stream);
     early.leave();
     await early.left();
     await using _held = await engine.holdReadModel();
-    await using waiting = startHearing(stream, await stream.head());
+    await using waiting = subscribe(stream, await stream.head());
     await write(world(), 1);
     waiting.leave();
     await waiting.left();
@@ -74,18 +74,18 @@ const describeConsumers = (world: () => ChangeWorld): void => {
     const slow = stream.follow(after, leaving.signal)[Symbol.asyncIterator]();
     await write(world(), 1);
     const first = await slow.next();
-    await using quick = startHearing(stream, after);
+    await using quick = subscribe(stream, after);
     await write(world(), 5);
     const head = await side.eventLog.head();
     await quick.until(head);
-    const heard = [...(first.value?.changes ?? [])];
+    const received = [...(first.value?.changes ?? [])];
     for (let upTo = first.value?.upTo ?? head; upTo < head; ) {
       const { value } = await slow.next();
-      heard.push(...(value?.changes ?? []));
+      received.push(...(value?.changes ?? []));
       upTo = value?.upTo ?? head;
     }
     leaving.abort();
     await slow.return?.();
-    expect(idsOf(heard)).toEqual(idsOf(quick.changes()));
+    expect(idsOf(received)).toEqual(idsOf(quick.changes()));
   });
 };

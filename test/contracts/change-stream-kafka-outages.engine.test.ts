@@ -10,9 +10,9 @@ import {
   closeLogInStep,
   createKafkaWorld,
   type KafkaWorld,
-  listen,
-  untilHeard,
+  subscribe,
   untilPublished,
+  untilReceived,
 } from '../engines/kafka-world.ts';
 import { untilProjected } from '../engines/projection.ts';
 import { startRole } from '../engines/role-process.ts';
@@ -33,8 +33,8 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
   test('a broker killed during a run loses and repeats nothing after its return', async () => {
     await using _publisher = await world.startPublisher();
     await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream);
+    await closeLogInStep(world, stream, subscriber);
     const writing = world.write(20);
     await kafka.kill();
     stream.openLog();
@@ -42,35 +42,35 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await world.write(5);
     const during = await world.changes();
     // Subscribers continue while Kafka is unavailable.
-    await untilHeard(listener, during);
-    expect(listener.heard).toEqual(during);
+    await untilReceived(subscriber, during);
+    expect(subscriber.received).toEqual(during);
     await kafka.start();
     await world.write(5);
     await untilPublished(world);
-    await closeLogInStep(world, stream, listener);
+    await closeLogInStep(world, stream, subscriber);
     await world.write(5);
     const changes = await world.changes();
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 
   test('a silent broker delays nobody, and is used again later', async () => {
     await using _publisher = await world.startPublisher();
     await using stream = await world.openStream();
     const start = (await world.changes()).at(-1)?.position;
-    await using listener = listen(stream, start);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream, start);
+    await closeLogInStep(world, stream, subscriber);
     kafka.pause();
     stream.openLog();
     await world.write(5);
-    await untilHeard(listener, await world.changes(start));
+    await untilReceived(subscriber, await world.changes(start));
     kafka.resume();
     await untilPublished(world);
-    await closeLogInStep(world, stream, listener);
+    await closeLogInStep(world, stream, subscriber);
     await world.write(5);
     const changes = await world.changes(start);
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 
   test('the read model does not wait for Kafka; the publisher starts without it, reports its lag, and catches up', async () => {
@@ -85,8 +85,8 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await kafka.start();
     await until(behind, (positions) => positions === 0, 60_000);
     await using stream = await world.openStream();
-    await using listener = listen(stream, (await world.changes()).at(-1)?.position);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream, (await world.changes()).at(-1)?.position);
+    await closeLogInStep(world, stream, subscriber);
   });
 
   test('a stalled publisher delays nobody while Kafka works', async () => {
@@ -98,16 +98,16 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
       log: captureLog().log,
     });
     const start = (await world.changes()).at(-1)?.position;
-    await using listener = listen(stream, start);
+    await using subscriber = subscribe(stream, start);
     for (let round = 0; round < 3; round += 1) {
       await world.write(2);
-      await untilHeard(listener, await world.changes(start));
+      await untilReceived(subscriber, await world.changes(start));
     }
     await publisher[Symbol.asyncDispose]();
     await world.write(3);
     const changes = await world.changes(start);
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 
   test('another publisher takes over from a killed one, without gaps', async () => {
@@ -117,14 +117,14 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await standby.logged('Annals is ready.');
     await using stream = await world.openStream();
     const start = (await world.changes()).at(-1)?.position;
-    await using listener = listen(stream, start);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream, start);
+    await closeLogInStep(world, stream, subscriber);
     const writing = world.write(30);
     await owner.kill('SIGKILL');
     await writing;
     const changes = await world.changes(start);
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
     expect(standby.printed()).not.toContain('TimeoutNegativeWarning');
   });
 });

@@ -11,7 +11,7 @@ import { AUTHORITY } from '../engines/certificates.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { closeLogInStep, createKafkaWorld, listen, untilPublished } from '../engines/kafka-world.ts';
+import { closeLogInStep, createKafkaWorld, subscribe, untilPublished } from '../engines/kafka-world.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   let kafka: TestKafka;
@@ -121,8 +121,8 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     await using world = await createKafkaWorld(kafka.secureUrl('secure', { ca }));
     await using _publisher = await world.startPublisher();
     await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream);
+    await closeLogInStep(world, stream, subscriber);
     await using wrong = await createKafkaWorld(kafka.secureUrl('secure', { ca, password: 'wrong' }));
     await expect(wrong.startPublisher()).rejects.toThrow(
       /^Kafka turns away the user of CHANGE_STREAM_URL: [^:]*\.$/,

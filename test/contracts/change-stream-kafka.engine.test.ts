@@ -13,9 +13,9 @@ import {
   closeLogInStep,
   createKafkaWorld,
   type KafkaWorld,
-  listen,
-  untilHeard,
+  subscribe,
   untilPublished,
+  untilReceived,
 } from '../engines/kafka-world.ts';
 import { captureLog } from '../serve.ts';
 import { describeChangeStream } from './change-stream.ts';
@@ -65,51 +65,51 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
 
   test('Kafka delivers the content of the log, in its order, without reads from the log', async () => {
     await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream);
+    await closeLogInStep(world, stream, subscriber);
     await world.write(10);
     const changes = await world.changes();
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 
   test('a returning subscriber is served from Kafka if that still has the missed changes', async () => {
     await untilPublished(world);
     await using stream = await world.openStream();
-    const first = listen(stream);
+    const first = subscribe(stream);
     await closeLogInStep(world, stream, first);
     await first[Symbol.asyncDispose]();
     await world.write(3);
-    await using second = listen(stream, first.last());
+    await using second = subscribe(stream, first.last());
     const changes = await world.changes();
-    await untilHeard(second, changes);
-    expect([...first.heard, ...second.heard]).toEqual(changes);
+    await untilReceived(second, changes);
+    expect([...first.received, ...second.received]).toEqual(changes);
   });
 
   test('a restarted consumer continues from its checkpoint', async () => {
-    const heard: Change[] = [];
+    const received: Change[] = [];
     let last = (await world.changes()).at(-1)?.position;
     const from = last;
     for (let start = 1; start <= 3; start += 1) {
       await using stream = await world.openStream();
-      await using listener = listen(stream, last);
+      await using subscriber = subscribe(stream, last);
       await world.write(3);
       await until(
-        () => listener.heard.length,
+        () => subscriber.received.length,
         (length) => length > start,
       );
-      await listener[Symbol.asyncDispose]();
-      heard.push(...listener.heard);
-      last = listener.last();
+      await subscriber[Symbol.asyncDispose]();
+      received.push(...subscriber.received);
+      last = subscriber.last();
     }
     const changes = await world.changes(from);
-    expect(heard).toEqual(changes.slice(0, heard.length));
+    expect(received).toEqual(changes.slice(0, received.length));
   });
 
   test('repeated and late messages of a publisher without its lease are dropped', async () => {
     await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream);
+    await closeLogInStep(world, stream, subscriber);
     const known = await world.changes();
     const { log } = captureLog();
     await using overtaken = await openPublication({
@@ -126,8 +126,8 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
     await world.write(3);
     const changes = await world.changes();
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 
   test('a gap made by retention is filled from the log', async () => {
@@ -139,12 +139,12 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
       await admin.deleteTopicRecords({ topic: 'changes', partitions: [{ partition: 0, offset }] });
     });
     await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream);
+    await closeLogInStep(world, stream, subscriber);
     await world.write(2);
     const changes = await world.changes();
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 
   test('messages of another log are skipped', async () => {
@@ -152,11 +152,11 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await using _publisher = await other.startPublisher();
     await other.write(2);
     await using stream = await world.openStream();
-    await using listener = listen(stream);
-    await closeLogInStep(world, stream, listener);
+    await using subscriber = subscribe(stream);
+    await closeLogInStep(world, stream, subscriber);
     await Promise.all([other.write(3), world.write(3)]);
     const changes = await world.changes();
-    await untilHeard(listener, changes);
-    expect(listener.heard).toEqual(changes);
+    await untilReceived(subscriber, changes);
+    expect(subscriber.received).toEqual(changes);
   });
 });

@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { addComment, as, by, draftArticle, registerUser, system } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
-import { type ChangeEngine, heardSoFar } from './change-stream-engine.ts';
+import { type ChangeEngine, receivedSoFar } from './change-stream-engine.ts';
 
 const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
 
@@ -40,7 +40,7 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
   test('contains no personal field, neither in clear nor encrypted', async () => {
     const { side } = engine();
     const { head } = await writePersonal(engine());
-    const changes = await heardSoFar(engine(), head);
+    const changes = await receivedSoFar(engine(), head);
     expect(changes.map(({ type }) => type)).toEqual([
       ...[
         'user.registered',
@@ -52,8 +52,8 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
         'comment.edited',
       ],
     ]);
-    const told = JSON.stringify(changes);
-    for (const secret of [NAME, PLACE, TEXT]) expect(told.toLowerCase()).not.toContain(secret.toLowerCase());
+    const text = JSON.stringify(changes);
+    for (const secret of [NAME, PLACE, TEXT]) expect(text.toLowerCase()).not.toContain(secret.toLowerCase());
     let sealedCount = 0;
     for (const { stream } of changes) {
       for await (const events of side.eventLog.read(stream)) {
@@ -62,19 +62,19 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
           if (sealed === undefined) continue;
           sealedCount += 1;
           // Behind the marker of the format.
-          expect(told).not.toContain(sealed.slice(2, 22));
+          expect(text).not.toContain(sealed.slice(2, 22));
         }
       }
     }
     expect(sealedCount).toBeGreaterThanOrEqual(5);
-    expect(told).not.toMatch(/sealed|"personal"/);
+    expect(text).not.toMatch(/sealed|"personal"/);
   });
 
   test('can be decrypted completely by those with the right', async () => {
     const { side } = engine();
     const { head, userId, email } = await writePersonal(engine());
     const open = createChangeOpener(side);
-    const changes = await heardSoFar(engine(), head);
+    const changes = await receivedSoFar(engine(), head);
     const [registered, renamed, , drafted, , added] = await Promise.all(changes.map(open));
     expect(registered).toEqual({ userId, name: NAME, email, role: 'author' });
     expect(renamed).toEqual({ userId, name: `${NAME} II` });
@@ -85,12 +85,12 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
   test('contains no erased data', async () => {
     const { side } = engine();
     const { head, userId } = await writePersonal(engine());
-    const changes = await heardSoFar(engine(), head);
+    const changes = await receivedSoFar(engine(), head);
     await side.keys.destroy(userId);
     const opened = await Promise.all(changes.map(createChangeOpener(side)));
     expect(opened[0]).toMatchObject({ userId, name: null, email: null });
     expect(opened[5]).toMatchObject({ text: null });
-    const again = await heardSoFar(engine(), head);
+    const again = await receivedSoFar(engine(), head);
     // The changed fields are unknown now, so only callers with the widest rights may see it.
     expect(again.filter(({ type }) => type === 'user.updated').map(({ right }) => right)).not.toContain(
       'user.read',
@@ -99,7 +99,7 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
 
   test('shows everybody that the name has changed, and nobody else that the address has', async () => {
     const { head, userId } = await writePersonal(engine());
-    const [registered, renamed, moved] = await heardSoFar(engine(), head);
+    const [registered, renamed, moved] = await receivedSoFar(engine(), head);
     const know = (caller: Caller) =>
       [registered, renamed, moved].map((change) => change && maySee(caller, change));
     expect(know(anonymous)).toEqual([true, true, false]);
@@ -132,10 +132,10 @@ const describeRights = (engine: () => ChangeEngine): void => {
     await side.send({ type: 'PublishArticle', articleId }, own);
     await addComment(side, author, articleId);
     await side.send({ type: 'DeleteArticle', articleId }, own);
-    const changes = await untilHeard(engine(), { after: head, ends: 'comment.deleted', times: 2 });
-    const told = changes.filter(({ type }) => !type.startsWith('user.'));
+    const changes = await untilReceived(engine(), { after: head, ends: 'comment.deleted', times: 2 });
+    const others = changes.filter(({ type }) => !type.startsWith('user.'));
     expect(
-      told.map((change) => [change.type, change.resource.articleStatus, maySee(anonymous, change)]),
+      others.map((change) => [change.type, change.resource.articleStatus, maySee(anonymous, change)]),
     ).toEqual([
       ['article.drafted', 'draft', false],
       ['article.edited', 'draft', false],
@@ -152,13 +152,13 @@ const describeRights = (engine: () => ChangeEngine): void => {
       ['comment.deleted', null, false],
       ['comment.deleted', null, false],
     ]);
-    expect(told.every((change) => maySee(as(author), change))).toBe(true);
+    expect(others.every((change) => maySee(as(author), change))).toBe(true);
     expect(
-      told
+      others
         .filter(({ stream }) => stream.startsWith('comment-'))
         .map(({ resource }) => resource.articleAuthorId),
-    ).toEqual(told.filter(({ stream }) => stream.startsWith('comment-')).map(() => author));
-    expect(told.filter((change) => maySee(as(guest, 'reader'), change)).length).toBe(7);
+    ).toEqual(others.filter(({ stream }) => stream.startsWith('comment-')).map(() => author));
+    expect(others.filter((change) => maySee(as(guest, 'reader'), change)).length).toBe(7);
   });
 
   test('reveals the deletion of a draft to nobody else', async () => {
@@ -167,7 +167,7 @@ const describeRights = (engine: () => ChangeEngine): void => {
     const author = await registerUser(side, { name: 'Author' });
     const articleId: ArticleId = await draftArticle(side, author, false);
     await side.send({ type: 'DeleteArticle', articleId }, by(system));
-    const changes = await heardSoFar(engine(), head);
+    const changes = await receivedSoFar(engine(), head);
     expect(changes.filter((change) => maySee(anonymous, change)).map(({ type }) => type)).toEqual([
       'user.registered',
     ]);
@@ -175,14 +175,14 @@ const describeRights = (engine: () => ChangeEngine): void => {
 };
 
 type Awaited = {
-  readonly after: Parameters<typeof heardSoFar>[1];
+  readonly after: Parameters<typeof receivedSoFar>[1];
   readonly ends: string;
   readonly times: number;
 };
 
-const untilHeard = (engine: ChangeEngine, { after, ends, times }: Awaited): Promise<readonly Change[]> =>
+const untilReceived = (engine: ChangeEngine, { after, ends, times }: Awaited): Promise<readonly Change[]> =>
   until(
-    () => heardSoFar(engine, after),
+    () => receivedSoFar(engine, after),
     (changes) => changes.filter(({ type }) => type === ends).length >= times,
     40_000,
   );

@@ -8,10 +8,10 @@ import type { ArticleId } from '../publishing-ids.ts';
 import {
   type ChangeEngine,
   type ChangeWorld,
-  heardSoFar,
   idsOf,
   publicIds,
-  startHearing,
+  receivedSoFar,
+  subscribe,
   write,
 } from './change-stream-engine.ts';
 import { describeInterruptions } from './change-stream-interruptions.ts';
@@ -43,20 +43,20 @@ export const describeChangeStream = (name: string, startEngine: () => Promise<Ch
 const describeOrder = (world: () => ChangeWorld): void => {
   test('delivers every public event once, in the order of the log', async () => {
     const { side, stream } = world();
-    await using hearing = startHearing(stream);
+    await using subscriber = subscribe(stream);
     await write(world());
-    await hearing.until(await side.eventLog.head());
-    expect(idsOf(hearing.changes())).toEqual(await publicIds(side));
-    const positions = hearing.changes().map(({ position }) => position);
+    await subscriber.until(await side.eventLog.head());
+    expect(idsOf(subscriber.changes())).toEqual(await publicIds(side));
+    const positions = subscriber.changes().map(({ position }) => position);
     expect(positions).toEqual(positions.toSorted((one, other) => one - other));
   });
 
   test('has consecutive pages, each up to its last change or beyond it', async () => {
     const { side, stream } = world();
-    await using hearing = startHearing(stream);
-    await hearing.until(await side.eventLog.head());
+    await using subscriber = subscribe(stream);
+    await subscriber.until(await side.eventLog.head());
     let before = 0;
-    for (const { changes, upTo } of hearing.pages) {
+    for (const { changes, upTo } of subscriber.pages) {
       for (const { position } of changes) expect(position > before && position <= upTo).toBe(true);
       expect(upTo).toBeGreaterThan(before);
       before = upTo;
@@ -66,22 +66,22 @@ const describeOrder = (world: () => ChangeWorld): void => {
   test('delivers from any position exactly what comes after it', async () => {
     const { engine } = world();
     await write(world(), 2);
-    const all = await heardSoFar(engine);
+    const all = await receivedSoFar(engine);
     for (const index of [0, Math.floor(all.length / 2), all.length - 2]) {
-      const heard = await heardSoFar(engine, all[index]?.position);
-      expect(idsOf(heard)).toEqual(idsOf(all.slice(index + 1)));
+      const received = await receivedSoFar(engine, all[index]?.position);
+      expect(idsOf(received)).toEqual(idsOf(all.slice(index + 1)));
     }
   });
 
   test('delivers from the current end only later events', async () => {
     const { engine, side, stream } = world();
-    await heardSoFar(engine);
+    await receivedSoFar(engine);
     const now = await stream.head();
-    await using hearing = startHearing(stream, now);
+    await using subscriber = subscribe(stream, now);
     await write(world(), 1);
-    await hearing.until(await side.eventLog.head());
-    expect(idsOf(hearing.changes())).toEqual(await publicIds(side, now));
-    expect(hearing.changes().map(({ type }) => type)).toEqual([
+    await subscriber.until(await side.eventLog.head());
+    expect(idsOf(subscriber.changes())).toEqual(await publicIds(side, now));
+    expect(subscriber.changes().map(({ type }) => type)).toEqual([
       'article.drafted',
       'article.published',
       'comment.added',
@@ -90,7 +90,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
 
   test('skips internal events, and advances past them', async () => {
     const { engine, side, stream, author } = world();
-    await heardSoFar(engine);
+    await receivedSoFar(engine);
     const now = await stream.head();
     const draft = {
       type: 'DraftArticle',
@@ -102,10 +102,10 @@ const describeOrder = (world: () => ChangeWorld): void => {
     } as const;
     await side.send(draft, by(as(author), { idempotencyKey: 'inside' }));
     const head = await side.eventLog.head();
-    await using hearing = startHearing(stream, now);
-    await hearing.until(head);
-    expect(hearing.changes().map(({ type }) => type)).toEqual(['article.drafted']);
-    expect(hearing.changes()[0]?.position).toBeLessThan(head);
+    await using subscriber = subscribe(stream, now);
+    await subscriber.until(head);
+    expect(subscriber.changes().map(({ type }) => type)).toEqual(['article.drafted']);
+    expect(subscriber.changes()[0]?.position).toBeLessThan(head);
   });
 };
 
@@ -129,25 +129,25 @@ const describeReadiness = (world: () => ChangeWorld): void => {
 
   test('delivers nothing while the read model does not move, and everything afterwards', async () => {
     const { engine, side, stream } = world();
-    await heardSoFar(engine);
+    await receivedSoFar(engine);
     const held = await engine.holdReadModel();
     const before = await stream.head();
-    await using hearing = startHearing(stream, before);
+    await using subscriber = subscribe(stream, before);
     await write(world(), 3);
     // One cannot wait for an absence; it would have arrived by now.
     await delay(700);
-    expect(hearing.pages).toEqual([]);
+    expect(subscriber.pages).toEqual([]);
     expect(await stream.head()).toBe(before);
     await held[Symbol.asyncDispose]();
-    await hearing.until(await side.eventLog.head());
-    expect(idsOf(hearing.changes())).toEqual(await publicIds(side, before));
+    await subscriber.until(await side.eventLog.head());
+    expect(idsOf(subscriber.changes())).toEqual(await publicIds(side, before));
   });
 
   test('delivers only changes that can be read at once', async () => {
     const { side, stream, author } = world();
-    await using hearing = startHearing(stream, await stream.head());
+    await using subscriber = subscribe(stream, await stream.head());
     const articleId: ArticleId = await draftArticle(side, author);
-    await hearing.until(await side.eventLog.head());
+    await subscriber.until(await side.eventLog.head());
     const { rows } = await side.pool.query('select status from read_model.articles where id = $1', [
       articleId,
     ]);

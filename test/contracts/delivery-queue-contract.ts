@@ -158,7 +158,7 @@ export const testDeliveryQueue = (name: string, openEngine: () => Promise<QueueE
       expect(hasEnded).toBe(false);
       worker.letGo();
       await ending;
-      // The other one may have been taken before the worker was told to end.
+      // The other one may have been taken before the worker received its signal.
       expect((await queue.waiting()) + worker.begun.length).toBe(2);
     });
   });

@@ -93,7 +93,7 @@ test('after a time without any node appends continue, and readiness fails until 
   // A process that is not ready gets no requests, so readiness must recover without an append.
   await until(
     () => log.check().then(String, () => 'not ready'),
-    (told) => told === 'undefined',
+    (output) => output === 'undefined',
   );
   expect(await log.append(aStream(), NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
   await other.restart();
@@ -109,23 +109,25 @@ test('readiness fails once appends have failed for longer than their retry budge
   await log.head();
   await until(
     () => log.check().then(() => 'ready', String),
-    (told) => told.includes('EventStoreDB has taken no append for'),
+    (output) => output.includes('EventStoreDB has taken no append for'),
   );
   node.faults.clear();
   await until(
     () => log.check().then(() => 'ready', String),
-    (told) => told === 'ready',
+    (output) => output === 'ready',
   );
 });
 
 test('an outage of the log is logged once per cause, and its end too', async () => {
-  const told: string[] = [];
-  const cause = ({ err }: { err: Error }) => told.push(String(err.cause));
+  const logged: string[] = [];
+  const cause = ({ err }: { err: Error }) => logged.push(String(err.cause));
   await using opened = await openEventStoreEventLog({
     url: node.address,
     timing: { ...TIMING, retryBudgetMs: 300 },
   });
-  const log = logOutages(opened, { log: { warn: cause, info: (text: string) => told.push(text) } as never });
+  const log = logOutages(opened, {
+    log: { warn: cause, info: (text: string) => logged.push(text) } as never,
+  });
   const failBy = async (says: NotNow) => {
     node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
     for (let n = 0; n < 2; n += 1)
@@ -135,7 +137,7 @@ test('an outage of the log is logged once per cause, and its end too', async () 
   await failBy('Server Is Busy');
   await failBy('Server Is Not Ready');
   await log.append(aStream(), NO_STREAM, [anEvent()]);
-  expect(told).toEqual([
+  expect(logged).toEqual([
     expect.stringContaining('Busy'),
     expect.stringContaining('Not Ready'),
     'The event log takes appends again.',

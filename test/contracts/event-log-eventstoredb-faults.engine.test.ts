@@ -261,7 +261,7 @@ describe('a server', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'stale_version' } });
   });
 
-  test('that stays away is told when the retry budget ends, for appends, reads and opening', async () => {
+  test('that stays away is reported when the retry budget ends, for appends, reads and opening', async () => {
     await using impatient = await open('', { ...TIMING, retryBudgetMs: 300 });
     await standIn.stop();
     await expect(impatient.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);

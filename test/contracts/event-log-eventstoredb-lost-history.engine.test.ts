@@ -18,15 +18,15 @@ const openNode = async () => {
   let node: EventStoreStandIn = await startEventStoreStandIn({ journal });
   const { port, address } = node;
   opening.defer(() => node[Symbol.asyncDispose]());
-  const told: string[] = [];
-  const error = (_: unknown, text?: string) => told.push(text ?? '');
+  const logged: string[] = [];
+  const error = (_: unknown, text?: string) => logged.push(text ?? '');
   const eventLog = opening.use(
     guardHistory(await openEventLog({ url: address }), { log: { error } as never }),
   );
   const resources = opening.move();
   return {
     eventLog,
-    told,
+    logged,
     /** Without the last appends, but with others. */
     async cut(appends: number, instead: (eventLog: EventLog) => Promise<unknown>): Promise<void> {
       await node[Symbol.asyncDispose]();
@@ -54,7 +54,7 @@ test('an append to a log that was truncated and has grown beyond the known event
     for (let position = 0; position <= last; ) position = await append(leader, 'instead');
   });
   await expect(append(node.eventLog, 'more')).rejects.toMatchObject({ code: 'log_went_back' });
-  expect(node.told).toHaveLength(1);
+  expect(node.logged).toHaveLength(1);
 });
 
 test.each([
@@ -76,8 +76,8 @@ test.each([
   await follower.until((seen) => seen.length === 3);
   await node.cut(2, instead);
   await until(
-    () => node.told.length,
-    (told) => told === 1,
+    () => node.logged.length,
+    (logged) => logged === 1,
     30_000,
   );
   expect(follower.seen.map(({ position }) => position).at(-1)).toBe(last);

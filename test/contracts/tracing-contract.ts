@@ -7,7 +7,7 @@ export type TracingEngine = AsyncDisposable & {
   /** Records every trace that begins here. */
   readonly tracing: Tracing;
   /** The exported spans of this name, once there are so many. */
-  told(name: string, count?: number): Promise<readonly EndedSpan[]>;
+  ended(name: string, count?: number): Promise<readonly EndedSpan[]>;
 };
 
 const PARENT: TracePlace = {
@@ -33,9 +33,9 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
     });
     afterAll(() => engine?.[Symbol.asyncDispose]());
 
-    const toldOf = async (name: string): Promise<EndedSpan> => {
-      const [span] = await engine.told(name);
-      if (span === undefined) throw new Error(`nothing was told of ${name}`);
+    const spanOf = async (name: string): Promise<EndedSpan> => {
+      const [span] = await engine.ended(name);
+      if (span === undefined) throw new Error(`no span ${name} has ended`);
       return span;
     };
 
@@ -49,7 +49,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       span.end();
       const { isSampled, ...ids } = place;
       expect(isSampled).toBe(true);
-      expect(await toldOf('root')).toMatchObject({
+      expect(await spanOf('root')).toMatchObject({
         ...ids,
         parentSpanId: undefined,
         kind: 'internal',
@@ -64,13 +64,13 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       expect(spanId).not.toBe(PARENT.spanId);
       tracing.start('grandchild', { parent: span.traceparent, kind: 'client' }).end();
       span.end();
-      expect(await toldOf('child')).toMatchObject({
+      expect(await spanOf('child')).toMatchObject({
         traceId: PARENT.traceId,
         parentSpanId: PARENT.spanId,
         spanId,
         kind: 'server',
       });
-      expect(await toldOf('grandchild')).toMatchObject({
+      expect(await spanOf('grandchild')).toMatchObject({
         traceId: PARENT.traceId,
         parentSpanId: spanId,
         kind: 'client',
@@ -86,8 +86,8 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       span.fail('Error');
       span.end();
       tracing.start('recorded').end();
-      await engine.told('recorded');
-      expect(await engine.told('unrecorded', 0)).toEqual([]);
+      await engine.ended('recorded');
+      expect(await engine.ended('unrecorded', 0)).toEqual([]);
     });
 
     test.each(['', 'x', `00-${'0'.repeat(32)}-${PARENT.spanId}-01`])(
@@ -106,7 +106,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       span.set({ flag: true, share: 0.5, list: ['x', 'y'], replaced: 'second', missing: undefined });
       span.rename('after');
       span.end();
-      const { attributes } = await toldOf('after');
+      const { attributes } = await spanOf('after');
       expect(attributes).toEqual({
         text: 'a',
         number: 1,
@@ -121,7 +121,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       const span = tracing.start('failing');
       span.fail('TypeError');
       span.end();
-      expect(await toldOf('failing')).toMatchObject({
+      expect(await spanOf('failing')).toMatchObject({
         isFailure: true,
         attributes: { 'error.type': 'TypeError' },
       });
@@ -130,7 +130,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
     test('a span may be recorded after its end', async () => {
       const endedAtMs = nowMs();
       tracing.start('past', { startedAtMs: endedAtMs - 1_234.5 }).end(endedAtMs);
-      const span = await toldOf('past');
+      const span = await spanOf('past');
       expect(span.endedAtMs - span.startedAtMs).toBeCloseTo(1_234.5, 1);
       expect(span.endedAtMs).toBeCloseTo(endedAtMs, 1);
     });
@@ -138,7 +138,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
     test('a span has the duration of its work', async () => {
       const beforeMs = nowMs();
       tracing.start('quick').end();
-      const { startedAtMs, endedAtMs } = await toldOf('quick');
+      const { startedAtMs, endedAtMs } = await spanOf('quick');
       expect(startedAtMs).toBeGreaterThanOrEqual(beforeMs - 1);
       expect(endedAtMs).toBeGreaterThanOrEqual(startedAtMs);
       expect(endedAtMs).toBeLessThanOrEqual(nowMs() + 1);
@@ -152,21 +152,21 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       span.rename('late');
       span.end();
       tracing.start('afterwards').end();
-      await engine.told('afterwards');
-      expect(await engine.told('once')).toMatchObject([{ name: 'once', attributes: {}, isFailure: false }]);
+      await engine.ended('afterwards');
+      expect(await engine.ended('once')).toMatchObject([{ name: 'once', attributes: {}, isFailure: false }]);
     });
 
     test('a span without an end is not exported', async () => {
       tracing.start('endless');
       tracing.start('last').end();
-      await engine.told('last');
-      expect(await engine.told('endless', 0)).toEqual([]);
+      await engine.ended('last');
+      expect(await engine.ended('endless', 0)).toEqual([]);
     });
 
     test('many spans are all exported', async () => {
       for (let index = 0; index < 2_000; index += 1) tracing.start('many', { attributes: { index } }).end();
-      const told = await engine.told('many', 2_000);
-      expect(new Set(told.map(({ attributes }) => attributes.index)).size).toBe(2_000);
+      const spans = await engine.ended('many', 2_000);
+      expect(new Set(spans.map(({ attributes }) => attributes.index)).size).toBe(2_000);
     });
   });
 };

@@ -37,7 +37,7 @@ const openMemory = async (): Promise<TracingEngine> => {
   const tracing = createMemoryTracing();
   return {
     tracing,
-    told: async (name) => tracing.ended.filter((span) => span.name === name),
+    ended: async (name) => tracing.ended.filter((span) => span.name === name),
     [Symbol.asyncDispose]: () => tracing[Symbol.asyncDispose](),
   };
 };
@@ -50,7 +50,7 @@ const openOtlp = async (): Promise<TracingEngine> => {
   const resources = opening.move();
   return {
     tracing,
-    told: (name, count = 1) =>
+    ended: (name, count = 1) =>
       until(
         () => receiver.spans.filter((span) => span.name === name),
         (found) => found.length >= count,

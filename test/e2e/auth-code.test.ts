@@ -117,8 +117,8 @@ describe('/authorize', () => {
     const location = new URL(response.headers.get('location') ?? '');
     expect(location.origin + location.pathname).toBe(CALLBACK);
     // A page that expects a token in the fragment gets the error there.
-    const told = new URLSearchParams(location.search || location.hash.slice(1));
-    expect(Object.fromEntries(told)).toMatchObject({ error, state: 'kept', iss: ISSUER });
+    const answer = new URLSearchParams(location.search || location.hash.slice(1));
+    expect(Object.fromEntries(answer)).toMatchObject({ error, state: 'kept', iss: ISSUER });
   });
 
   test.each<[string, Change, string]>([

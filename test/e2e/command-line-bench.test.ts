@@ -6,7 +6,7 @@ import { test as base } from '../engines/terminal.ts';
 
 /** An operator measures the capacity of an installation. */
 
-type Told = {
+type Report = {
   readonly steps: readonly {
     readonly connections: number;
     readonly requests: number;
@@ -65,12 +65,12 @@ test('with a custom mix, all parts are sent and subscribers get events', async (
     '2',
   );
   expect(exit).toBe(0);
-  const told = JSON.parse(lines.join('')) as Told;
-  expect(told.steps[0]?.connections).toBe(1);
-  expect(told.steps.map(({ failures }) => failures)).toEqual(told.steps.map(() => ({})));
-  const parts = new Set(told.steps.flatMap(({ byPart }) => Object.keys(byPart)));
+  const report = JSON.parse(lines.join('')) as Report;
+  expect(report.steps[0]?.connections).toBe(1);
+  expect(report.steps.map(({ failures }) => failures)).toEqual(report.steps.map(() => ({})));
+  const parts = new Set(report.steps.flatMap(({ byPart }) => Object.keys(byPart)));
   expect([...parts].toSorted()).toEqual(['command', 'graphql', 'list', 'read']);
-  expect(told.subscribers).toMatchObject({ open: 2, refused: {} });
+  expect(report.subscribers).toMatchObject({ open: 2, refused: {} });
   const { token } = people.administrator;
   const { body } = await ask('GET', '/articles?limit=1&status=draft', { token });
   expect((body as { title: string }[])[0]?.title).toMatch(/^Bench \d+$/);

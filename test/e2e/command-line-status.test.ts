@@ -37,10 +37,7 @@ test('an access token in the environment works as well', async ({ call, installa
   expect(exit).toBe(0);
 });
 
-test('the exit code tells a script that the installation did not answer', async ({
-  access,
-  installation,
-}) => {
+test('the exit code shows that the installation did not answer', async ({ access, installation }) => {
   const nowhere = await callLine(installation.settings, [
     'status',
     ...access.slice(0, -1),

@@ -210,10 +210,10 @@ test('a report lists the erased data, the request, and that nothing is left', as
     expect.arrayContaining(['key', 'read_model', 'read_model_previous', 'password']),
   );
   expect(Date.parse(body.keyDestroyedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(body.listedAt ?? ''));
-  const told = await annals('erasure', 'report', String(erasmus.userId));
-  expect(told).toContain('Deleted with them: 1 article.deleted, 3 webhook.deleted.');
+  const printed = await annals('erasure', 'report', String(erasmus.userId));
+  expect(printed).toContain('Deleted with them: 1 article.deleted, 3 webhook.deleted.');
   expect(await annals('erasure', 'list')).toContain(`user ${erasmus.userId}  by event ${body.asked?.event}`);
-  expect(hitsIn('report', JSON.stringify(body) + told, texts())).toEqual([]);
+  expect(hitsIn('report', JSON.stringify(body) + printed, texts())).toEqual([]);
   const living = await session.read(`/users/${people.administrator.userId}/erasure`, {
     token: people.administrator.token,
   });

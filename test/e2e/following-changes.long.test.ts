@@ -81,18 +81,18 @@ describe.each(COMMANDS)('%s', (command) => {
       network.mend();
       await example.kill();
     }
-    const heard = example.cursors();
-    expect(heard).toEqual(await publishedAfter(from));
+    const received = example.cursors();
+    expect(received).toEqual(await publishedAfter(from));
     await publishing.publish('Meanwhile');
-    await using again = start(command, heard.at(-1) ?? '');
+    await using again = start(command, received.at(-1) ?? '');
     await publishing.publish('Last');
     await untilPrinted(again, 2);
-    expect([...heard, ...again.cursors()]).toEqual(await publishedAfter(from));
+    expect([...received, ...again.cursors()]).toEqual(await publishedAfter(from));
   });
 });
 
 test.each(COMMANDS.filter((command) => command.startsWith('node')))(
-  '%s misses nothing that happened before it has heard of anything',
+  '%s misses no event that happened before it received the first',
   async (command) => {
     const { publishing, network, publishedAfter } = following;
     await using example = start(command, '');

@@ -129,8 +129,8 @@ describe('another service', () => {
     const { data } = await ask(
       '{ __schema { queryType { fields { name } } } review: __type(name: "Review") { fields { name } } }',
     );
-    const told = data as { __schema: { queryType: { fields: { name: string }[] } } };
-    const names = told.__schema.queryType.fields.map(({ name }) => name);
+    const schema = data as { __schema: { queryType: { fields: { name: string }[] } } };
+    const names = schema.__schema.queryType.fields.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['posts', 'reviews', '_entities']));
     expect(names.filter((name) => name === '_service')).toHaveLength(1);
     expect(data?.review).toMatchObject({ fields: expect.arrayContaining([{ name: 'stars' }]) });

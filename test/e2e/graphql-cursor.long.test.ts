@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 type Shown = { readonly cursor: string; readonly posts: readonly { readonly id: string }[] };
-type Told = { readonly articlePublished: { readonly subjectId: string } };
+type Published = { readonly articlePublished: { readonly subjectId: string } };
 
 const LOOKED_AT_MAX = 20;
 const READ = '{ posts(limit: 100) { id } cursor }';
@@ -41,9 +41,9 @@ test('an answer and the events after its cursor together contain everything once
   )) {
     const shown = posts.map(({ id }) => id);
     const stream = await streamOf(installation, FOLLOW, { variables: { after: cursor } });
-    const told = await stream.results<Told>(all.length - shown.length);
+    const received = await stream.results<Published>(all.length - shown.length);
     await stream.close();
-    expect([...shown, ...told.map(({ data }) => data?.articlePublished.subjectId)].toSorted()).toEqual(
+    expect([...shown, ...received.map(({ data }) => data?.articlePublished.subjectId)].toSorted()).toEqual(
       all.toSorted(),
     );
   }

@@ -4,7 +4,7 @@ import { type Installation, shareInstallation } from '../engines/installation.ts
 import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 import { schema } from '../engines/schema.ts';
 
-type Told =
+type Outcome =
   | 'ok'
   | 'null'
   | '401'
@@ -15,7 +15,7 @@ type Told =
   | 'webhook_not_found'
   | 'insufficient_scope';
 /** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
-type Row = readonly [Told, Told, Told, Told, Told, Told, Told];
+type Row = readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome, Outcome];
 type Rights = { readonly scope: string; readonly rows: { readonly [situation in Situation]?: Row } };
 
 const forAll: Row = ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'];
@@ -132,11 +132,11 @@ afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>
   Object.entries(situations).map(
-    ([situation, told]) => [field as Field, situation as Situation, told as Row] as const,
+    ([situation, expected]) => [field as Field, situation as Situation, expected as Row] as const,
   ),
 );
 
-describe.each(rows)('%s %s', (field, situation, told) => {
+describe.each(rows)('%s %s', (field, situation, expected) => {
   test('is for the callers in the table, and others get the reason', async () => {
     const { scope } = RIGHTS[field];
     const seen: Record<string, string> = {};
@@ -160,7 +160,7 @@ describe.each(rows)('%s %s', (field, situation, told) => {
       );
       if (status === 403) expect(errors?.[0]?.extensions.details).toEqual({ scope });
     }
-    expect(seen).toEqual(Object.fromEntries(CALLERS.map((caller, index) => [caller, told[index]])));
+    expect(seen).toEqual(Object.fromEntries(CALLERS.map((caller, index) => [caller, expected[index]])));
   });
 });
 

@@ -52,7 +52,7 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     const reading = (async () => {
       for await (const result of subscription) titles.push(titleOf(result));
     })();
-    await publishing.untilHeard(titles, 'Heard');
+    await publishing.untilReceived(titles, 'Received');
     const one = async (query: string, variables: Record<string, unknown> = {}) => {
       for await (const result of client.iterate({ query, variables })) return result;
       return undefined;
@@ -76,7 +76,7 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
 
   test('resumes after its last cursor', async () => {
     const client = connect();
-    const hear = async (after: string, count: number) => {
+    const receive = async (after: string, count: number) => {
       const seen: Published['articlePublished'][] = [];
       for await (const { data } of client.iterate<Published>({ query: PUBLISHED, variables: { after } })) {
         if (data) seen.push(data.articlePublished);
@@ -86,20 +86,22 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     };
     const beginning = await publishing.cursor();
     for (const count of [1, 2, 3]) await publishing.publish(`Then ${count}`);
-    const all = await hear(beginning, 3);
+    const all = await receive(beginning, 3);
     expect(all.map(({ article }) => article.title)).toEqual(['Then 1', 'Then 2', 'Then 3']);
-    expect(await hear(all[0]?.cursor ?? '', 2)).toEqual(all.slice(1));
+    expect(await receive(all[0]?.cursor ?? '', 2)).toEqual(all.slice(1));
     client.dispose();
   });
 
   test('parallel operations get their own results', async () => {
     const client = connect();
     const ids = [await publishing.publish('A'), await publishing.publish('B'), await publishing.publish('C')];
-    const heard = new Map(ids.map((id) => [id, [] as string[]]));
-    for (const [id, told] of heard) {
+    const received = new Map(ids.map((id) => [id, [] as string[]]));
+    for (const [id, titles] of received) {
       const query = `subscription { articleChanged(id: ${id}) { type article { title } } }`;
       const next = ({ data }: { data?: unknown }) =>
-        told.push((data as { articleChanged: { article: { title: string } } }).articleChanged.article.title);
+        titles.push(
+          (data as { articleChanged: { article: { title: string } } }).articleChanged.article.title,
+        );
       client.subscribe({ query }, { next, error: () => {}, complete: () => {} });
     }
     const ask = graphqlClientOf(installation);
@@ -111,12 +113,12 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
           await ask(`mutation { updatePost(id: ${id}, changes: { title: "${id} ${round}" }) { id } }`, {
             token: publishing.author.token,
           });
-        return [...heard.values()];
+        return [...received.values()];
       },
-      (all) => all.every((told) => told.length >= 2),
+      (all) => all.every((titles) => titles.length >= 2),
     );
-    for (const [id, told] of heard)
-      expect(told.filter((title) => title.includes(' ') && !title.startsWith(`${id} `))).toEqual([]);
+    for (const [id, titles] of received)
+      expect(titles.filter((title) => title.includes(' ') && !title.startsWith(`${id} `))).toEqual([]);
     client.dispose();
   });
 });

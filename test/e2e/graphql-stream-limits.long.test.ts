@@ -93,8 +93,8 @@ test('a slow reader gets an error, and loses nothing by reconnecting', async () 
   expect(messages.at(-2)).toContain('"code":"too_slow"');
   expect(messages.at(-1)).toBe('event: complete\ndata:');
   const again = await subscribe(PUBLISHED, { variables: { after: beginning } });
-  const told = await again.results<Published>(titles.length);
-  expect(told.map(({ data }) => data?.articlePublished.article.title)).toEqual(titles);
+  const received = await again.results<Published>(titles.length);
+  expect(received.map(({ data }) => data?.articlePublished.article.title)).toEqual(titles);
 });
 
 test('persisted documents support subscriptions', async () => {

@@ -40,7 +40,7 @@ test('Apollo Client subscribes over a link of graphql-sse', async () => {
   const subscribed = client
     .subscribe<Published>({ query: gql(PUBLISHED) })
     .subscribe({ next: ({ data }) => void (data && titles.push(data.articlePublished.article.title)) });
-  await publishing.untilHeard(titles, 'Apollo');
+  await publishing.untilReceived(titles, 'Apollo');
   expect(titles[0]).toMatch(/^Apollo \d+$/);
   const { data } = await client.query<{ me: { name: string } }>({ query: gql`{ me { name } }` });
   expect(data?.me.name).toBe('Ada');
@@ -78,7 +78,7 @@ test.each(['its own fetch', 'graphql-sse'])('urql subscribes by %s', async (by) 
     expect(error).toBeUndefined();
     if (data) titles.push(data.articlePublished.article.title);
   });
-  await publishing.untilHeard(titles, 'urql');
+  await publishing.untilReceived(titles, 'urql');
   expect(titles[0]).toMatch(/^urql \d+$/);
   unsubscribe();
   sse.dispose();

@@ -48,9 +48,12 @@ const reaching = async (id: string): Promise<{ cursor: string }> => {
   return data;
 };
 
-type Told = Record<string, Record<string, unknown> & { readonly cursor: string; readonly type: string }>;
-const told = async (stream: GraphqlStream, count: number) =>
-  (await stream.results<Told>(count)).map(({ data, errors }) => {
+type Notification = Record<
+  string,
+  Record<string, unknown> & { readonly cursor: string; readonly type: string }
+>;
+const received = async (stream: GraphqlStream, count: number) =>
+  (await stream.results<Notification>(count)).map(({ data, errors }) => {
     expect(errors).toBeUndefined();
     return Object.values(data ?? {})[0];
   });
@@ -104,7 +107,7 @@ describe('a subscription', () => {
     await change(`publishPost(id: ${id}) { id }`);
     const comment = await change(`addComment(postId: ${id}, input: { text: "Indeed" }) { id }`);
     await change(`updateComment(id: ${comment}, text: "Indeed.") { id }`);
-    const seen = await told(stream, expected.length);
+    const seen = await received(stream, expected.length);
     expect(seen).toMatchObject(expected);
     // Its cursor is the one to resume with.
     expect(stream.messages.map(({ id }) => id)).toEqual(seen.map((each) => each?.cursor));
@@ -122,8 +125,8 @@ describe('a subscription', () => {
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Augusta" }) { id }`);
     const subjectId = String(ada.userId);
     const common = { type: 'user.updated', subjectId };
-    expect((await told(other, 1))[0]).toEqual({ ...common, user: { name: 'Augusta', email: null } });
-    const [address, name] = await told(own, 2);
+    expect((await received(other, 1))[0]).toEqual({ ...common, user: { name: 'Augusta', email: null } });
+    const [address, name] = await received(own, 2);
     expect(address).toMatchObject({ ...common, user: { email: 'ada@new.example' } });
     expect(name).toEqual({ ...common, user: { name: 'Augusta', email: 'ada@new.example' } });
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
@@ -133,12 +136,12 @@ describe('a subscription', () => {
     const query = '($after: Cursor) { articlePublished(after: $after) { cursor article { id } } }';
     const first = await subscribe(query);
     const ids = [await publish('1'), await publish('2'), await publish('3')];
-    const seen = (await told(first, 3)).map((each) => each?.cursor ?? '');
+    const seen = (await received(first, 3)).map((each) => each?.cursor ?? '');
     await first.close();
     ids.push(await publish('4'), await publish('5'));
     const articles = () => ids.map((id) => ({ id }));
     const since = async (options: Parameters<typeof streamOf>[2], count: number) =>
-      (await told(await subscribe(query, options), count)).map((each) => each?.article);
+      (await received(await subscribe(query, options), count)).map((each) => each?.article);
     expect(await since({ headers: { 'last-event-id': seen[0] ?? '' } }, 4)).toEqual(articles().slice(1));
     expect(await since({ variables: { after: seen[1] } }, 3)).toEqual(articles().slice(2));
     // A reconnecting client also repeats its first cursor.
@@ -147,7 +150,7 @@ describe('a subscription', () => {
     ).toEqual(articles().slice(3));
     const live = await subscribe(query, { variables: { after: seen[2] } });
     ids.push(await publish('6'));
-    expect((await told(live, 3)).map((each) => each?.article)).toEqual(articles().slice(3));
+    expect((await received(live, 3)).map((each) => each?.article)).toEqual(articles().slice(3));
   });
 
   test('shows a stranger that an article is gone, and nothing about drafts', async () => {
@@ -159,7 +162,7 @@ describe('a subscription', () => {
     await change(`unpublishPost(id: ${id}) { id }`);
     await change(`updatePost(id: ${id}, changes: { title: "Hidden" }) { id }`);
     await change(`deletePost(id: ${id})`);
-    expect((await told(owner, 3)).map((each) => each?.type)).toEqual([
+    expect((await received(owner, 3)).map((each) => each?.type)).toEqual([
       'article.unpublished',
       'article.edited',
       'article.deleted',
@@ -169,8 +172,8 @@ describe('a subscription', () => {
       headers: { 'last-event-id': stranger.lastEventId() },
     });
     expect(marker).not.toBe('');
-    await told(after, 1);
-    expect(await told(stranger, 1)).toEqual([{ type: 'article.unpublished', article: null }]);
+    await received(after, 1);
+    expect(await received(stranger, 1)).toEqual([{ type: 'article.unpublished', article: null }]);
   });
 });
 

@@ -60,9 +60,9 @@ describe('private data', () => {
     ['the subscription to changes', () => subscribed()],
   ])('%s, opened before it was created', async (_name, open) => {
     await using stream = await open();
-    const heard = () => stream.messages.map(({ data }) => data).join('\n');
-    expect(leaked(await until(heard, (text) => text.includes(things.end) || stream.isOver()))).toEqual([]);
-    expect(heard()).toContain(things.end);
+    const received = () => stream.messages.map(({ data }) => data).join('\n');
+    expect(leaked(await until(received, (text) => text.includes(things.end) || stream.isOver()))).toEqual([]);
+    expect(received()).toContain(things.end);
   });
 
   const stranger = () => ({ authorization: `Bearer ${things.stranger.token}` });

@@ -7,7 +7,14 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../engines/otlp-receiver.ts';
-import { linesOf, newTrace, only, spansOf, untilHeardByKafka, untilTold } from '../engines/traces.ts';
+import {
+  linesOf,
+  newTrace,
+  only,
+  spansOf,
+  untilExported,
+  untilReceivedFromKafka,
+} from '../engines/traces.ts';
 
 /** One change, from its request to the delivery to a webhook, as a collector of traces sees it. */
 const resources = new AsyncDisposableStack();
@@ -51,7 +58,7 @@ beforeAll(async () => {
   resources.defer(() => stream.close());
   await until(stream.lastEventId, Boolean);
   if (isOverKafka)
-    await untilHeardByKafka(receiver, (traceparent) =>
+    await untilReceivedFromKafka(receiver, (traceparent) =>
       send('POST', '/articles', { traceparent, body: article }),
     );
 });
@@ -94,7 +101,7 @@ test('a change is one trace, from the request to the webhook', async () => {
     )
   )[0];
   await stream.data(1);
-  const spans = await untilTold(receiver, traceId, [
+  const spans = await untilExported(receiver, traceId, [
     'POST /articles',
     'append',
     ...(isOverKafka ? ['publish'] : []),
@@ -164,7 +171,7 @@ test('a mutation of GraphQL is a command in the trace of its request, through th
   const input = { title: article.title, body: article.body };
   const reply = await send('POST', '/graphql', { traceparent, body: { query, variables: { input } } });
   expect(reply.body).not.toHaveProperty('errors');
-  const spans = await untilTold(receiver, traceId, [
+  const spans = await untilExported(receiver, traceId, [
     'POST /graphql',
     ...(installation.topology === 'one' ? [] : ['POST /commands']),
     'append',
@@ -194,7 +201,7 @@ test('consequences of an event continue its trace', async () => {
   });
   const { traceId, traceparent } = newTrace();
   await send('DELETE', `/articles/${id}`, { traceparent });
-  await untilTold(receiver, traceId, ['DELETE /articles/:articleId', 'process-manager']);
+  await untilExported(receiver, traceId, ['DELETE /articles/:articleId', 'process-manager']);
   const isEnded = ({ name, attributes }: ReceivedSpan) =>
     name === 'project' && attributes['annals.event.type'] === 'comment.deleted';
   const spans = await until(
@@ -220,7 +227,7 @@ test('a refusal is an answer, not a failure', async () => {
   const { traceId, traceparent } = newTrace();
   const reply = await ask('POST', '/articles/1/publish', { token: ada.token, headers: { traceparent } });
   expect(reply.status).toBe(404);
-  const spans = await untilTold(receiver, traceId, [
+  const spans = await untilExported(receiver, traceId, [
     'POST /articles/:articleId/publish',
     'command PublishArticle',
   ]);
@@ -242,7 +249,7 @@ test('a trace that its sender does not record is not recorded here, but the log 
   // Later spans have been exported.
   const later = newTrace();
   await send('POST', '/articles', { traceparent: later.traceparent, body: article });
-  await untilTold(receiver, later.traceId, ENDS);
+  await untilExported(receiver, later.traceId, ENDS);
   expect(spansOf(receiver, traceId)).toEqual([]);
   expect(linesOf(installation.printed(), traceId)).toMatchObject([
     { msg: 'request', method: 'POST', path: '/articles', status: 201 },

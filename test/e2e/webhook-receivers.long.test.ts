@@ -71,7 +71,7 @@ describe.each(COMMANDS)('%s', (command) => {
     });
     await draft();
     const printed: string[] = [];
-    const hear = async (secret: string, change: () => Promise<unknown>) => {
+    const receive = async (secret: string, change: () => Promise<unknown>) => {
       await using receiver = start(secret);
       await change();
       printed.push(...(await untilPrinted(receiver, 1)).printed);
@@ -82,11 +82,11 @@ describe.each(COMMANDS)('%s', (command) => {
         DEADLINE_MS,
       );
     };
-    await hear(webhook.secret, async () => {});
+    await receive(webhook.secret, async () => {});
     const rotated = await write(`/webhooks/${webhook.id}/rotate-secret`);
     expect(rotated.secret).not.toBe(webhook.secret);
     for (const secret of [webhook.secret, rotated.secret, `${webhook.secret} ${rotated.secret}`])
-      await hear(secret, draft);
+      await receive(secret, draft);
     expect(await deliveredTo(webhook.id)).toEqual(printed);
     await session.write('DELETE', `/webhooks/${webhook.id}`, { token: ada.token });
   });

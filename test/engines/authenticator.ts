@@ -17,8 +17,8 @@ type Twist = {
 };
 
 /**
- * An authenticator in software (WebAuthn, level 3), with one passkey: it does as told, also what no real one
- * would.
+ * An authenticator in software (WebAuthn, level 3), with one passkey. Its options may ask for what no real
+ * one does.
  */
 export type Authenticator = {
   readonly credentialId: string;

@@ -46,7 +46,7 @@ export type Backend = AsyncDisposable & {
   person(role: Role, name?: string): Promise<Asker>;
   /** `claims` of the token are beside what it says of them anyway. */
   authorization(by: Asker | null, claims?: object): Promise<Record<string, string>>;
-  /** Reads unless told otherwise, and then sees everything that has been written so far. */
+  /** Reads by default, and then sees everything that has been written so far. */
   ask(path: string, asked?: Asked): Promise<Reply>;
   stopProjector(): Promise<void>;
   startProjector(): Promise<void>;

@@ -1,8 +1,7 @@
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 
 /**
- * A process that owns a data folder until it is told to stop, or killed. It prints its server's address in
- * one line.
+ * A process that owns a data folder until a signal stops it. It prints its server's address in one line.
  */
 const [dataDir = ''] = process.argv.slice(2);
 await using server = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });

@@ -29,7 +29,7 @@ export type FeedWorld = AsyncDisposable & {
   head(): Promise<Position>;
   untilProjected(): Promise<unknown>;
   /** Waits until the feed has read everything written. */
-  untilHeard(feed: Feed): Promise<void>;
+  untilRead(feed: Feed): Promise<void>;
 };
 
 export const openFeedWorld = async (): Promise<FeedWorld> => {
@@ -69,7 +69,7 @@ export const openFeedWorld = async (): Promise<FeedWorld> => {
     nextId: () => lastId + 1,
     head,
     untilProjected: () => untilProjected(side),
-    async untilHeard(feed) {
+    async untilRead(feed) {
       const end = await head();
       await until(
         () => feed.upTo,
@@ -116,13 +116,13 @@ export type ReaderOptions = {
 };
 
 export type TestReader = {
-  readonly heard: readonly string[];
+  readonly received: readonly string[];
   readonly positions: readonly Position[];
   place(): Position | undefined;
   failure(): unknown;
   leave(): void;
   /** Waits until it has received so much. */
-  hears(count: number): Promise<unknown>;
+  untilReceived(count: number): Promise<unknown>;
 };
 
 /** A reader that records its messages, and is slow on request. */
@@ -130,7 +130,7 @@ export const createReader = (
   feed: Feed,
   { after, by = user(1), of = cohort('all'), slow = false, takesSeveral = false }: ReaderOptions,
 ): TestReader => {
-  const heard: string[] = [];
+  const received: string[] = [];
   const positions: Position[] = [];
   let place: Position | undefined = after === 'now' ? undefined : after;
   let failure: unknown;
@@ -140,7 +140,7 @@ export const createReader = (
     after,
     takesSeveral,
     send(message, position) {
-      heard.push(...linesIn(message));
+      received.push(...linesIn(message));
       positions.push(position);
       place = position;
       return slow ? delay(1) : undefined;
@@ -155,14 +155,14 @@ export const createReader = (
   };
   const membership = feed.join(reader);
   return {
-    heard,
+    received,
     positions,
     place: () => place,
     failure: () => failure,
     leave: () => membership[Symbol.dispose](),
-    hears: (count) =>
+    untilReceived: (count) =>
       until(
-        () => heard.length,
+        () => received.length,
         (seen) => seen >= count,
         PATIENCE_MS,
       ),

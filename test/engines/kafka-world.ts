@@ -29,7 +29,7 @@ export type KafkaWorld = AsyncDisposable & {
   readonly settings: Readonly<Record<string, string>>;
   readonly url: string;
   startPublisher(metrics?: ReturnType<typeof createMetrics>): Promise<AsyncDisposable>;
-  openStream(): Promise<HeardStream>;
+  openStream(): Promise<ObservedStream>;
   /** Writes so many articles, each with a comment. */
   write(articles?: number): Promise<void>;
   /** The changes so far, according to the log. */
@@ -37,7 +37,7 @@ export type KafkaWorld = AsyncDisposable & {
 };
 
 /** A change stream whose access to the log can be closed, which shows that a change arrives through Kafka. */
-export type HeardStream = ChangeStream & {
+export type ObservedStream = ChangeStream & {
   closeLog(): void;
   openLog(): void;
   /** The current number of followers of the log. */
@@ -70,7 +70,7 @@ const openStream = async (
   { eventLog }: CommandSide,
   url: string,
   fromLog: ChangeStream,
-): Promise<HeardStream> => {
+): Promise<ObservedStream> => {
   const place = parseKafkaUrl(url);
   if (!place) throw new Error(`${url} is no Kafka`);
   let isClosed = false;
@@ -137,20 +137,23 @@ const changesIn = async (
 };
 
 /** A subscriber to changes. */
-export type Listener = AsyncDisposable & { readonly heard: readonly Change[]; readonly last: () => Position };
+export type Subscriber = AsyncDisposable & {
+  readonly received: readonly Change[];
+  readonly last: () => Position;
+};
 
-export const listen = (stream: ChangeStream, after: Position = START): Listener => {
+export const subscribe = (stream: ChangeStream, after: Position = START): Subscriber => {
   const leaving = new AbortController();
-  const heard: Change[] = [];
-  const listening = (async () => {
-    for await (const { changes } of stream.follow(after, leaving.signal)) heard.push(...changes);
+  const received: Change[] = [];
+  const following = (async () => {
+    for await (const { changes } of stream.follow(after, leaving.signal)) received.push(...changes);
   })();
   return {
-    heard,
-    last: () => heard.at(-1)?.position ?? after,
+    received,
+    last: () => received.at(-1)?.position ?? after,
     async [Symbol.asyncDispose]() {
       leaving.abort();
-      await listening;
+      await following;
     },
   };
 };
@@ -158,21 +161,21 @@ export const listen = (stream: ChangeStream, after: Position = START): Listener 
 const DEADLINE_MS = 60_000;
 
 /** Waits until the last of the changes has been received. */
-export const untilHeard = async (listener: Listener, changes: readonly Change[]): Promise<void> => {
+export const untilReceived = async (subscriber: Subscriber, changes: readonly Change[]): Promise<void> => {
   const end = changes.at(-1)?.position ?? START;
-  await until(listener.last, (last) => last >= end, DEADLINE_MS);
+  await until(subscriber.last, (last) => last >= end, DEADLINE_MS);
 };
 
-/** Writes until a listener, the only one, receives from Kafka; from then on the stream cannot use the log. */
+/** Writes until a subscriber, the only one, receives from Kafka; from then on the stream cannot use the log. */
 export const closeLogInStep = async (
   world: KafkaWorld,
-  stream: HeardStream,
-  listener: Listener,
+  stream: ObservedStream,
+  subscriber: Subscriber,
 ): Promise<void> => {
   await until(
     async () => {
       await world.write(1);
-      await untilHeard(listener, await world.changes(listener.last()));
+      await untilReceived(subscriber, await world.changes(subscriber.last()));
       return stream.followers();
     },
     (followers) => followers === 0,
@@ -182,7 +185,7 @@ export const closeLogInStep = async (
   // Earlier changes from the log may not have come through Kafka yet; this one can only come through Kafka,
   // and after them.
   await world.write(1);
-  await untilHeard(listener, await world.changes(listener.last()));
+  await untilReceived(subscriber, await world.changes(subscriber.last()));
 };
 
 /** Waits until everything is in the topic, according to the publisher's checkpoint. */

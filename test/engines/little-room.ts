@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
  */
 export const callWithLittleRoom = async (module: URL, call: string): Promise<string> => {
   const script = `const call = ${call};
-    const told = await import(${JSON.stringify(module.href)}).then(call).then(() => 'written', ({ code }) => code);
-    process.stdout.write(told);`;
+    const outcome = await import(${JSON.stringify(module.href)}).then(call).then(() => 'written', ({ code }) => code);
+    process.stdout.write(outcome);`;
   const limited = 'ulimit -f 8; exec "$0" --input-type=module --eval "$1"';
   const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script]);
   return stdout;

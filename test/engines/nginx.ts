@@ -156,14 +156,14 @@ export const startServer = async (folder: string, configuration: string): Promis
   });
   const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
   const count = (what: RegExp): number => said.match(what)?.length ?? 0;
-  const heard = async (isEnough: () => boolean): Promise<void> => {
+  const printed = async (isEnough: () => boolean): Promise<void> => {
     await until(() => said.includes('[emerg]') || isEnough(), Boolean);
     if (said.includes('[emerg]')) throw new Error(`nginx refuses: ${said}`);
   };
   const stop = () => end(keeper);
   let former = 0;
   try {
-    await heard(() => count(WORKER_STARTED) > 0);
+    await printed(() => count(WORKER_STARTED) > 0);
   } catch (error) {
     await stop();
     throw error;
@@ -172,9 +172,9 @@ export const startServer = async (folder: string, configuration: string): Promis
     async reload() {
       former = count(WORKER_STARTED);
       process.kill(Number(line.toString()), 'SIGHUP');
-      await heard(() => count(WORKER_LEAVES) >= former);
+      await printed(() => count(WORKER_LEAVES) >= former);
     },
-    drained: () => heard(() => count(WORKER_GONE) >= former),
+    drained: () => printed(() => count(WORKER_GONE) >= former),
     [Symbol.asyncDispose]: stop,
   };
 };

@@ -9,7 +9,7 @@ export type Publishing = {
   readonly author: Person;
   publish(title: string): Promise<string>;
   /** Publishes until the first event arrives: clients do not report when they are connected. */
-  untilHeard(titles: readonly string[], prefix: string): Promise<void>;
+  untilReceived(titles: readonly string[], prefix: string): Promise<void>;
   /** The current cursor of the log. */
   cursor(): Promise<string>;
 };
@@ -32,7 +32,7 @@ export const openPublishing = async (installation: Installation): Promise<Publis
   return {
     author,
     publish,
-    async untilHeard(titles, prefix) {
+    async untilReceived(titles, prefix) {
       const next = numbered(prefix);
       await until(async () => {
         await publish(next());

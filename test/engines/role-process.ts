@@ -27,8 +27,8 @@ export type RoleProcess = AsyncDisposable & {
 const living = new Set<ChildProcess>();
 
 /**
- * A worker of the tests is told to exit when it has no more tests; processes that outlive a suite, such as
- * shared ones, end with it.
+ * A worker of the tests receives a signal to exit when it has no more tests; processes that outlive a suite,
+ * such as shared ones, end with it.
  */
 const takeThemAlong = (): void => {
   for (const child of living) child.kill('SIGKILL');

@@ -45,10 +45,10 @@ const pageWith = (options: object): string => `<!doctype html><meta charset="utf
 <script type="module">
   import { createClient } from 'annals/client';
   import { browserSession } from 'annals/client/sign-in';
-  window.heard = [];
+  window.received = [];
   const url = location.origin;
   window.session = browserSession({ url, clientId: 'page', retryForMs: 20_000, ...${JSON.stringify(options)} });
-  session.onChange((isSignedIn) => heard.push(isSignedIn));
+  session.onChange((isSignedIn) => received.push(isSignedIn));
   window.client = createClient({ url, token: session });
   window.read = () => client.articles.get(7).then(({ id }) => id, ({ code, message }) => ({ code, message }));
   window.started = await session.start().catch(({ code, message }) => ({ code, message }));

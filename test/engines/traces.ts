@@ -15,10 +15,10 @@ export const newTrace = ({ isSampled = true } = {}): TracePlace & { readonly tra
 export const spansOf = ({ spans }: OtlpReceiver, traceId: string): readonly ReceivedSpan[] =>
   spans.filter((span) => span.traceId === traceId);
 
-const TOLD_WITHIN_MS = 30_000;
+const EXPORTED_WITHIN_MS = 30_000;
 
 /** The spans of a trace, once there is one of each of these names. */
-export const untilTold = (
+export const untilExported = (
   receiver: OtlpReceiver,
   traceId: string,
   names: readonly string[],
@@ -26,20 +26,20 @@ export const untilTold = (
   until(
     () => spansOf(receiver, traceId),
     (spans) => names.every((name) => spans.some((span) => span.name === name)),
-    TOLD_WITHIN_MS,
+    EXPORTED_WITHIN_MS,
   );
 
 const BY_KAFKA_WITHIN_MS = 60_000;
 
 /** Subscribers get late changes from the log; spans caused by Kafka are children of the publishing. */
-export const untilHeardByKafka = (
+export const untilReceivedFromKafka = (
   receiver: OtlpReceiver,
   change: (traceparent: string) => Promise<unknown>,
 ): Promise<unknown> => {
   const look = async (): Promise<readonly ReceivedSpan[]> => {
     const { traceId, traceparent } = newTrace();
     await change(traceparent);
-    return untilTold(receiver, traceId, ['publish', ...NOTIFYING]);
+    return untilExported(receiver, traceId, ['publish', ...NOTIFYING]);
   };
   const isByKafka = (spans: readonly ReceivedSpan[]): boolean => {
     const published = new Set(spans.filter(({ name }) => name === 'publish').map(({ spanId }) => spanId));

@@ -54,7 +54,7 @@ const ask = async (path: string, headers: Record<string, string>, base = one.url
   const body = (await response.json()) as Record<string, unknown>;
   return { status: response.status, body, challenge: response.headers.get('www-authenticate') };
 };
-const told = (claims: object) => ({ status: 200, body: claims, challenge: null });
+const userInfo = (claims: object) => ({ status: 200, body: claims, challenge: null });
 const known = () => ({
   sub: String(person.userId),
   name: 'Ada Lovelace',
@@ -69,7 +69,7 @@ describe('a token for the API and for OpenID Connect', () => {
     expect(tokens.scope).toBe(SCOPE);
     expect(decodeJwt(String(tokens.access_token))).toMatchObject({ aud: ISSUER, scope: SCOPE });
     for (const base of [one.url, other.url]) {
-      expect(await ask('/userinfo', bearer(tokens.access_token), base)).toEqual(told(known()));
+      expect(await ask('/userinfo', bearer(tokens.access_token), base)).toEqual(userInfo(known()));
       // The API knows the caller: it only lacks the right.
       expect(await ask('/clients', bearer(tokens.access_token), base)).toMatchObject({
         status: 403,
@@ -85,10 +85,12 @@ describe('a token for the API and for OpenID Connect', () => {
         .body;
     const second = await refresh(first.refresh_token);
     expect(second.scope).toBe(SCOPE);
-    expect(await ask('/userinfo', bearer(second.access_token))).toEqual(told(known()));
+    expect(await ask('/userinfo', bearer(second.access_token))).toEqual(userInfo(known()));
     const less = await refresh(second.refresh_token, { scope: 'openid read:articles' });
     expect(less.scope).toBe('openid read:articles');
-    expect(await ask('/userinfo', bearer(less.access_token))).toEqual(told({ sub: String(person.userId) }));
+    expect(await ask('/userinfo', bearer(less.access_token))).toEqual(
+      userInfo({ sub: String(person.userId) }),
+    );
     const apiOnly = await refresh(less.refresh_token, { scope: 'read:articles' });
     expect(await ask('/userinfo', bearer(apiOnly.access_token))).toMatchObject({
       status: 403,
@@ -133,7 +135,7 @@ describe('a bound token needs its binding at /userinfo, too:', () => {
     const about = { htm: 'GET', htu: `${ISSUER}/userinfo`, ath };
     const dpop = { authorization: `DPoP ${token}` };
     const proof = await key.proof(about);
-    expect(await ask('/userinfo', { ...dpop, dpop: proof })).toEqual(told(known()));
+    expect(await ask('/userinfo', { ...dpop, dpop: proof })).toEqual(userInfo(known()));
     expect(await ask('/userinfo', { ...dpop, dpop: proof }, other.url)).toMatchObject({ status: 401 });
     expect(await ask('/userinfo', { ...dpop, dpop: await (await newDpopKey()).proof(about) })).toMatchObject({
       status: 401,
@@ -156,7 +158,7 @@ describe('a bound token needs its binding at /userinfo, too:', () => {
       jwks,
     });
     const { access_token: token } = await tokensFor(SCOPE, bound.clientId, header(mine));
-    expect(await ask('/userinfo', { ...bearer(token), ...header(mine) })).toEqual(told(known()));
+    expect(await ask('/userinfo', { ...bearer(token), ...header(mine) })).toEqual(userInfo(known()));
     expect(await ask('/userinfo', { ...bearer(token), ...header(stranger) })).toMatchObject({ status: 401 });
     expect(await ask('/userinfo', bearer(token))).toMatchObject({ status: 401 });
   });

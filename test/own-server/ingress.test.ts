@@ -133,8 +133,8 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     socket.write(
       'PUT /articles/1/cover HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 10000000\r\n\r\nbegin',
     );
-    const [heard] = await once(socket, 'data');
-    expect(String(heard)).toMatch(/^HTTP\/1\.1 403 [\s\S]*"early"/);
+    const [received] = await once(socket, 'data');
+    expect(String(received)).toMatch(/^HTTP\/1\.1 403 [\s\S]*"early"/);
     socket.destroy();
   });
 

@@ -123,7 +123,7 @@ test('a stalled follower is reported by its processes, with position and reason'
     await client.query(
       `update public.follower_checkpoint set moved_at = now() - interval '1 hour' where follower = 'projector'`,
     );
-    const told = await Promise.all(
+    const answers = await Promise.all(
       (['projector', 'all'] as const).map((role) =>
         until(
           () => readinessOf(role),
@@ -131,7 +131,7 @@ test('a stalled follower is reported by its processes, with position and reason'
         ),
       ),
     );
-    for (const { reasons } of told)
+    for (const { reasons } of answers)
       expect(reasons?.followers).toMatch(
         /^The follower projector has made no progress for \d+ s at position \d+, and the log ends at \d+/,
       );

@@ -141,8 +141,8 @@ test('a request that does not end is cut off within the drain time', async () =>
   const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n';
   socket.write(`POST /token HTTP/1.1\r\nHost: x\r\n${form}Expect: 100-continue\r\n\r\n`);
   // The server asks for the body when the request is in flight, and waits for it in vain.
-  const [heard] = await once(socket, 'data');
-  expect(String(heard)).toContain('100 Continue');
+  const [received] = await once(socket, 'data');
+  expect(String(received)).toContain('100 Continue');
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);
   expect(annals.output()).toContain('Requests that took too long were cut off.');

@@ -17,9 +17,9 @@ test('a process with a broken queue of webhooks logs it once, and stops cleanly'
     connectionsMax: 1,
   });
   await administrator.query('alter schema bullmq rename to bullmq_away');
-  const told = () => annals.output().split('The webhook queue fails').length - 1;
-  await until(told, (count) => count > 0, 30_000);
+  const failures = () => annals.output().split('The webhook queue fails').length - 1;
+  await until(failures, (count) => count > 0, 30_000);
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);
-  expect(told()).toBe(1);
+  expect(failures()).toBe(1);
 });

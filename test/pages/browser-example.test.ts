@@ -293,11 +293,11 @@ describeInChromium('the page of the guide in Chromium', () => {
     const isLate = seenFirst.problem !== '';
     if (isLate) await page.getByRole('button', { name: 'Add comment' }).click();
     await eventually(() => commentsOn(page)).toContain('Meanwhile');
-    const told = await ask('POST', `/articles/${article}/comments`, {
+    const reply = await ask('POST', `/articles/${article}/comments`, {
       token: ada.token,
       body: { text: 'From elsewhere' },
     });
-    expect(told.status, JSON.stringify(told.body)).toBe(201);
+    expect(reply.status, JSON.stringify(reply.body)).toBe(201);
     const seen = await until(
       () => commentsOn(page),
       (texts) => texts.includes('From elsewhere'),

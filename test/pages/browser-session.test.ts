@@ -48,9 +48,9 @@ describeInChromium('a session in Chromium', () => {
   const isSignedIn = (page: Page): Promise<boolean> => page.evaluate('session.isSignedIn');
   const read = (page: Page): Promise<unknown> => page.evaluate('read()');
   const grants = () => site.forms.map((form) => form.get('grant_type'));
-  const heard = (page: Page, expected: readonly boolean[]) =>
+  const untilReceived = (page: Page, expected: readonly boolean[]) =>
     until(
-      () => page.evaluate<boolean[]>('heard'),
+      () => page.evaluate<boolean[]>('received'),
       (seen) => JSON.stringify(seen) === JSON.stringify(expected),
     );
 
@@ -104,12 +104,12 @@ describeInChromium('a session in Chromium', () => {
     site.endAccess();
     site.endRefresh();
     expect(await read(page)).toEqual({ code: 'invalid_grant', message: 'it is of no use any more' });
-    await heard(page, [true, false]);
-    await heard(other, [false]);
+    await untilReceived(page, [true, false]);
+    await untilReceived(other, [false]);
     expect([await read(page), await read(other), grants().length]).toEqual([7, 7, 2]);
     expect(site.sent.slice(-2)).toEqual([undefined, undefined]);
     expect(await signIn(page)).toBe(true);
-    await heard(other, [false, true]);
+    await untilReceived(other, [false, true]);
     expect(await read(other)).toBe(7);
   });
 
@@ -133,7 +133,7 @@ describeInChromium('a session in Chromium', () => {
     const reading = read(other);
     await until(grants, ({ length }) => length === 2);
     await page.evaluate('session.signOut()');
-    await heard(other, [false]);
+    await untilReceived(other, [false]);
     expect(await isSignedIn(page)).toBe(false);
     opened.resolve();
     expect(await reading).toEqual({ code: 'signed_out', message: 'the session has ended: sign in again' });
@@ -149,7 +149,7 @@ describeInChromium('a session in Chromium', () => {
     async (storage) => {
       const [page, other] = [await openSignedIn(`/${storage}`), await openSignedIn(`/${storage}`)];
       await page.evaluate('session.signOut()');
-      await heard(other, [true, false]);
+      await untilReceived(other, [true, false]);
       await until(
         () => site.revoked,
         ({ length }) => length === 2,
@@ -163,9 +163,9 @@ describeInChromium('a session in Chromium', () => {
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
     await page.evaluate(`session.onChange(() => { throw new Error('of a listener'); })`);
-    await page.evaluate('session.onChange((isSignedIn) => heard.push(isSignedIn))');
+    await page.evaluate('session.onChange((isSignedIn) => received.push(isSignedIn))');
     await page.evaluate('session.signOut()');
-    expect([await page.evaluate('heard'), site.revoked.length]).toEqual([[true, false, false], 1]);
+    expect([await page.evaluate('received'), site.revoked.length]).toEqual([[true, false, false], 1]);
     await until(
       () => errors,
       ({ length }) => length === 1,

@@ -14,17 +14,17 @@ import { type Following, openFollowing } from '../engines/following.ts';
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const DEADLINE_MS = 60_000;
 
-/** Each appends the cursors of its events to `heard`. `url`, `from` and `token` are the page's. */
+/** Each appends the cursors of its events to `received`. `url`, `from` and `token` are the page's. */
 const WAYS: Readonly<Record<string, string>> = {
   'fetch-events.js': `
     import { followEvents } from './fetch-events.js';
-    for await (const event of followEvents({ url, token, types: ['article.published'], after: from })) heard.push(event.cursor);`,
+    for await (const event of followEvents({ url, token, types: ['article.published'], after: from })) received.push(event.cursor);`,
   'event-source.js': `
     import { followPublished } from './event-source.js';
-    followPublished({ url, token, after: from, onChange: ({ cursor }) => heard.push(cursor) });`,
+    followPublished({ url, token, after: from, onChange: ({ cursor }) => received.push(cursor) });`,
   'an EventSource by a server that adds the token': `
     const source = new EventSource('/events?types=article.published&after=' + from);
-    source.onmessage = ({ lastEventId }) => heard.push(lastEventId);`,
+    source.onmessage = ({ lastEventId }) => received.push(lastEventId);`,
 };
 
 describeInChromium('in Chromium', () => {
@@ -53,7 +53,7 @@ describeInChromium('in Chromium', () => {
       const script = `const [url, from] = ${JSON.stringify([following.network.url, searchParams.get('from') || undefined])};${WAYS[searchParams.get('way') ?? '']}`;
       response
         .setHeader('Content-Type', 'text/html')
-        .end(`<!doctype html><script>heard = []</script><script type="module">${script}</script>`);
+        .end(`<!doctype html><script>received = []</script><script type="module">${script}</script>`);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -90,10 +90,10 @@ describeInChromium('in Chromium', () => {
     return page;
   };
 
-  const untilHeard = (page: Page, count: number): Promise<readonly string[]> =>
+  const untilReceived = (page: Page, count: number): Promise<readonly string[]> =>
     until(
-      () => page.evaluate<readonly string[]>('heard'),
-      (heard) => heard.length >= count,
+      () => page.evaluate<readonly string[]>('received'),
+      (received) => received.length >= count,
       DEADLINE_MS,
     );
 
@@ -103,7 +103,7 @@ describeInChromium('in Chromium', () => {
     await publishing.publish('One');
     const page = await openPage(way, from);
     let count = 1;
-    await untilHeard(page, count);
+    await untilReceived(page, count);
     for (const cut of [network.cut, () => network.cutWithin('article.published')]) {
       const failed = page.waitForEvent('requestfailed', { timeout: scaled(DEADLINE_MS) });
       cut();
@@ -114,9 +114,9 @@ describeInChromium('in Chromium', () => {
       network.mend();
       await publishing.publish('Afterwards');
       count += 3;
-      await untilHeard(page, count);
+      await untilReceived(page, count);
     }
-    expect(await untilHeard(page, count)).toEqual(await publishedAfter(from));
+    expect(await untilReceived(page, count)).toEqual(await publishedAfter(from));
     await page.close();
   });
 
@@ -128,9 +128,9 @@ describeInChromium('in Chromium', () => {
     network.cut();
     await publishing.publish('Early');
     network.mend();
-    await untilHeard(page, 1);
+    await untilReceived(page, 1);
     await publishing.publish('Later');
-    expect(await untilHeard(page, 2)).toEqual(await publishedAfter(from));
+    expect(await untilReceived(page, 2)).toEqual(await publishedAfter(from));
     await page.close();
   });
 

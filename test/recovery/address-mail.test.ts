@@ -35,7 +35,7 @@ beforeEach(async () => {
   userId = await registerUser(side, { email: former });
 });
 const changeAddress = () => side.send({ type: 'UpdateUser', userId, email: next }, by(system));
-const untilTold = async () => {
+const untilDelivered = async () => {
   expect((await smtp.mailTo(former)).subject).toBe('Your e-mail address was changed');
   expect((await smtp.mailTo(next)).subject).toBe('Your account has this e-mail address now');
 };
@@ -69,7 +69,7 @@ test('if a process is killed while it mails about a changed address, the next on
   await side.pool.query('update auth.address_mail set due_at = clock_timestamp() where user_id = $1', [
     userId,
   ]);
-  await untilTold();
+  await untilDelivered();
 });
 
 test('mail about a changed address is sent even while a process of the former release follows the log for the directory', async () => {
@@ -87,7 +87,7 @@ test('mail about a changed address is sent even while a process of the former re
   await held.promise;
   await using _auth = await startAuth(smtp.url);
   await changeAddress();
-  await untilTold();
+  await untilDelivered();
   stopping.abort();
   await holding;
 });

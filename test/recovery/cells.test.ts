@@ -137,11 +137,11 @@ const startWriter = (tenant: Tenant) => {
   };
 };
 
-type Told = { readonly id: string; readonly type: string; readonly at: string; readonly subject: string };
+type Received = { readonly id: string; readonly type: string; readonly at: string; readonly subject: string };
 
 /** As docs/scaling.md says: after a refused cursor by time, and by the ids of events each once. */
 const readOn = ({ host, headers }: Tenant) => {
-  const told = new Map<string, Told>();
+  const received = new Map<string, Received>();
   const refusals: unknown[] = [];
   const ending = new AbortController();
   let current: Followed | undefined;
@@ -149,8 +149,8 @@ const readOn = ({ host, headers }: Tenant) => {
   let latestAt = new Date().toISOString();
   const take = (followed: Followed): void => {
     for (const { data } of followed.messages) {
-      const event = JSON.parse(data) as Told;
-      told.set(event.id, event);
+      const event = JSON.parse(data) as Received;
+      received.set(event.id, event);
       if (event.at > latestAt) latestAt = event.at;
     }
     last = followed.lastEventId() || last;
@@ -181,9 +181,9 @@ const readOn = ({ host, headers }: Tenant) => {
   })();
   return {
     refusals,
-    told() {
+    received() {
       if (current !== undefined) take(current);
-      return told;
+      return received;
     },
     async [Symbol.asyncDispose]() {
       ending.abort();
@@ -210,7 +210,7 @@ withNginx(
   async () => {
     const webhook = { url: sink.url, eventTypes: ['article.*'] };
     expect((await moves.ask('POST', '/webhooks', { body: webhook })).status).toBe(201);
-    await using told = readOn(moves);
+    await using received = readOn(moves);
     const writers = { stays: startWriter(stays), moves: startWriter(moves) };
     await writers.moves.more(8);
     const list = join(cells.one.DATA_DIR ?? '', 'moves.txt');
@@ -242,7 +242,7 @@ withNginx(
     await demandNothingLost(writers.moves.acknowledged);
     await demandStayed(writers.stays.acknowledged);
     await demandRepeatable(before);
-    await demandHeard(told, writers.moves.acknowledged);
+    await demandReceived(received, writers.moves.acknowledged);
     const again = await callLine(cells.one, ['log', 'copy', ...to, '--with-owned']);
     expect(again).toMatchObject({ exit: 0, complaint: '' });
     expect(again.lines.join()).toContain(', 0 of them since this command began');
@@ -307,28 +307,28 @@ const demandRepeatable = async (before: Written | undefined): Promise<void> => {
   expect([stale.status, stale.body]).toEqual([400, expect.objectContaining({ code: 'unknown_cursor' })]);
 };
 
-const demandHeard = async (
-  { told, refusals }: ReturnType<typeof readOn>,
+const demandReceived = async (
+  { received, refusals }: ReturnType<typeof readOn>,
   acknowledged: readonly Written[],
 ): Promise<void> => {
   const subjects = acknowledged.map(({ id }) => `article-${id}`);
-  const published = (events: Iterable<Told>) =>
+  const published = (events: Iterable<Received>) =>
     [...events].filter(({ type }) => type === 'article.published').map(({ subject }) => subject);
   await until(
-    () => published(told().values()).filter((subject) => subjects.includes(subject)),
+    () => published(received().values()).filter((subject) => subjects.includes(subject)),
     ({ length }) => length === subjects.length,
     30_000,
   );
   expect(refusals).toHaveLength(1);
-  const received = () =>
-    sink.received.map(({ body }) => JSON.parse(body) as Told & { readonly cursor: string });
+  const delivered = () =>
+    sink.received.map(({ body }) => JSON.parse(body) as Received & { readonly cursor: string });
   await until(
-    () => new Set(published(received()).filter((subject) => subjects.includes(subject))).size,
+    () => new Set(published(delivered()).filter((subject) => subjects.includes(subject))).size,
     (size) => size === subjects.length,
     30_000,
   );
   // Each was delivered by one of the cells: a cursor begins with the name of its log.
-  const logs = Map.groupBy(received(), ({ id }) => id);
+  const logs = Map.groupBy(delivered(), ({ id }) => id);
   for (const all of logs.values())
     expect(new Set(all.map(({ cursor }) => cursor.split('-')[0])).size).toBe(1);
 };

@@ -6,9 +6,9 @@ import {
   closeLogInStep,
   createKafkaWorld,
   type KafkaWorld,
-  listen,
-  untilHeard,
+  subscribe,
   untilPublished,
+  untilReceived,
 } from '../engines/kafka-world.ts';
 
 if (kafkaMissing !== undefined)
@@ -38,9 +38,9 @@ describe.skipIf(kafkaMissing !== undefined)('a Kafka cluster of three', () => {
     async () => {
       await using _publisher = await world.startPublisher();
       await using stream = await world.openStream();
-      await using listener = listen(stream);
+      await using subscriber = subscribe(stream);
       for (const [node, address] of REPLACED) {
-        await closeLogInStep(world, stream, listener);
+        await closeLogInStep(world, stream, subscriber);
         const writing = world.write(10);
         await kafka.kill(node);
         stream.openLog();
@@ -49,11 +49,11 @@ describe.skipIf(kafkaMissing !== undefined)('a Kafka cluster of three', () => {
         await world.write(5);
         await untilPublished(world);
       }
-      await closeLogInStep(world, stream, listener);
+      await closeLogInStep(world, stream, subscriber);
       await world.write(5);
       const changes = await world.changes();
-      await untilHeard(listener, changes);
-      expect(listener.heard).toEqual(changes);
+      await untilReceived(subscriber, changes);
+      expect(subscriber.received).toEqual(changes);
     },
     scaled(300_000),
   );

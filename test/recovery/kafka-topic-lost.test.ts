@@ -8,9 +8,9 @@ import {
   closeLogInStep,
   createKafkaWorld,
   type KafkaWorld,
-  listen,
-  untilHeard,
+  subscribe,
   untilPublished,
+  untilReceived,
 } from '../engines/kafka-world.ts';
 import { captureLog } from '../serve.ts';
 
@@ -40,18 +40,18 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
     async () => {
       await using _publisher = await world.startPublisher();
       await using stream = await world.openStream();
-      await using listener = listen(stream);
-      await closeLogInStep(world, stream, listener);
+      await using subscriber = subscribe(stream);
+      await closeLogInStep(world, stream, subscriber);
       stream.openLog();
       await deleteTopic();
       await world.write(5);
-      await untilHeard(listener, await world.changes());
+      await untilReceived(subscriber, await world.changes());
       await untilPublished(world);
-      await closeLogInStep(world, stream, listener);
+      await closeLogInStep(world, stream, subscriber);
       await world.write(5);
       const changes = await world.changes();
-      await untilHeard(listener, changes);
-      expect(listener.heard).toEqual(changes);
+      await untilReceived(subscriber, changes);
+      expect(subscriber.received).toEqual(changes);
     },
     scaled(240_000),
   );
@@ -64,11 +64,11 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
       const [tenth] = all.slice(9);
       await deleteTopic();
       await using stream = await world.openStream();
-      await using listener = listen(stream, tenth?.position);
+      await using subscriber = subscribe(stream, tenth?.position);
       await world.write(3);
       const changes = await world.changes(tenth?.position);
-      await untilHeard(listener, changes);
-      expect(listener.heard).toEqual(changes);
+      await untilReceived(subscriber, changes);
+      expect(subscriber.received).toEqual(changes);
     },
     scaled(240_000),
   );

@@ -177,7 +177,7 @@ const write = async ({ made, session, sink, token, ada }: Writing): Promise<void
     () => session.read(`/articles/${draft}`, { token }),
     ({ status }) => status === 404,
   );
-  await untilTold(sink, made.webhook.secret, `article-${own}`);
+  await untilDelivered(sink, made.webhook.secret, `article-${own}`);
 };
 
 const registerWebhook = async (session: RestSession, { url }: WebhookSink, token: string) => {
@@ -189,7 +189,7 @@ const registerWebhook = async (session: RestSession, { url }: WebhookSink, token
   };
 };
 
-const untilTold = async (sink: WebhookSink, secret: string, subject: string): Promise<void> => {
+const untilDelivered = async (sink: WebhookSink, secret: string, subject: string): Promise<void> => {
   const { body, headers } = await until(
     () => sink.received.find((each) => each.body.includes(subject)) ?? NOTHING,
     (received) => received !== NOTHING,

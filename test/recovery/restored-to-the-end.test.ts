@@ -108,9 +108,9 @@ restored('a cursor of before goes on where it was, with what was written after t
       headers,
     },
   );
-  const heard = (body as { subject: string }[]).map(({ subject }) => Number(subject.split('-')[1]));
+  const received = (body as { subject: string }[]).map(({ subject }) => Number(subject.split('-')[1]));
   const expected = [...acknowledged.slice(-1), ...writer.acknowledged].map(({ id }) => id);
-  expect(heard.filter((id) => expected.includes(id))).toEqual(expected);
+  expect(received.filter((id) => expected.includes(id))).toEqual(expected);
 });
 
 restored('who was erased stays erased', async () => {

@@ -24,12 +24,12 @@ let bea: Person;
 let cora: Person;
 let dora: Person;
 let report: string;
-let heard: ReadonlyMap<Person, Followed>;
+let received: ReadonlyMap<Person, Followed>;
 
 const merge = 'application/merge-patch+json';
 type Listed = readonly { readonly id: number; readonly title: string }[];
 type Linked = { readonly _links: Readonly<Record<string, unknown>>; readonly cost?: number };
-type Told = { readonly type: string; readonly subject: string };
+type Notification = { readonly type: string; readonly subject: string };
 
 const byAdmin = (method: string, path: string, body?: object) =>
   session.write(method, path, {
@@ -53,10 +53,10 @@ const signedInto = (person: Person, department: string) =>
     () => people.signIn(person, 'member'),
     (again) => departmentIn(again) === department,
   );
-const toldTo = (person: Person, path: string): readonly string[] =>
-  (heard.get(person)?.messages ?? [])
+const receivedBy = (person: Person, path: string): readonly string[] =>
+  (received.get(person)?.messages ?? [])
     .filter(({ data }) => data.startsWith('{'))
-    .map(({ data }) => JSON.parse(data) as Partial<Told>)
+    .map(({ data }) => JSON.parse(data) as Partial<Notification>)
     .flatMap(({ type, subject }) => (subject === `report-${idIn(path)}` ? [String(type)] : []));
 const drafted = async (by: Person, department: string, title: string): Promise<string> => {
   const { written } = await session.write('POST', '/reports', {
@@ -92,10 +92,10 @@ beforeAll(async () => {
       person,
       await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } }),
     ] as const;
-  heard = new Map(await Promise.all(all().map(follows)));
+  received = new Map(await Promise.all(all().map(follows)));
 });
 afterAll(async () => {
-  await Promise.all([...(heard?.values() ?? [])].map((each) => each.close()));
+  await Promise.all([...(received?.values() ?? [])].map((each) => each.close()));
   await resources.disposeAsync();
 });
 
@@ -181,12 +181,15 @@ test('callers of two departments get different representations with different ET
 test('streams of one role deliver each department its own events, by the department of the event', async () => {
   await until(
     () =>
-      [toldTo(ada, report), toldTo(bea, report), toldTo(cora, report), toldTo(dora, report)].map(
-        ({ length }) => length,
-      ),
+      [
+        receivedBy(ada, report),
+        receivedBy(bea, report),
+        receivedBy(cora, report),
+        receivedBy(dora, report),
+      ].map(({ length }) => length),
     (counts) => counts.join() === '2,2,1,1',
   );
-  expect([toldTo(ada, report), toldTo(cora, report)]).toEqual([
+  expect([receivedBy(ada, report), receivedBy(cora, report)]).toEqual([
     ['report.drafted', 'report.filed'],
     ['report.filed'],
   ]);
@@ -194,20 +197,20 @@ test('streams of one role deliver each department its own events, by the departm
   await byAdmin('PATCH', moving, { department: 'office' });
   await session.write('PATCH', moving, { token: cora.token, type: merge, body: { title: 'Bread' } });
   await until(
-    () => toldTo(cora, moving),
+    () => receivedBy(cora, moving),
     (types) => types.length === 2,
   );
-  expect([toldTo(bea, moving), toldTo(cora, moving)]).toEqual([
+  expect([receivedBy(bea, moving), receivedBy(cora, moving)]).toEqual([
     ['report.drafted', 'report.edited'],
     ['report.edited', 'report.edited'],
   ]);
-  expect(toldTo(dora, moving)).toEqual([]);
+  expect(receivedBy(dora, moving)).toEqual([]);
 });
 
 test('an open stream ends when the department of its reader changes, and webhooks use the current one', async () => {
   const delivered = () =>
     sink.received
-      .map(({ body }) => JSON.parse(body) as Told)
+      .map(({ body }) => JSON.parse(body) as Notification)
       .map(({ type, subject }) => `${type} ${subject}`);
   const { written: hook } = await session.write('POST', '/webhooks', {
     token: cora.token,
@@ -222,9 +225,9 @@ test('an open stream ends when the department of its reader changes, and webhook
   await until(delivered, (all) => all.includes(`report.drafted report-${idIn(office)}`));
   await byAdmin('PATCH', `/users/${cora.userId}`, { department: 'mill' });
   const after = await drafted(ada, 'mill', 'After');
-  const stream = heard.get(cora) as Followed;
+  const stream = received.get(cora) as Followed;
   await Promise.all([stream.over(), subscription.over()]);
-  expect([toldTo(cora, before), toldTo(cora, after)]).toEqual([[], []]);
+  expect([receivedBy(cora, before), receivedBy(cora, after)]).toEqual([[], []]);
   expect(JSON.stringify(stream.messages)).toContain('invalid_token');
   expect(JSON.stringify(subscription.messages)).not.toContain(`"${idIn(after)}"`);
   expect((await ask('GET', after, { token: cora.token })).status).toBe(401);

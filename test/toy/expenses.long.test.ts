@@ -20,7 +20,7 @@ let ask: RestClient;
 let session: RestSession;
 let eve: Person;
 let bert: Person;
-let heard: Followed;
+let received: Followed;
 let claim: string;
 
 const merge = 'application/merge-patch+json';
@@ -37,7 +37,9 @@ beforeAll(async () => {
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   [eve, bert] = (await Promise.all(['Eve', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];
-  heard = await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${eve.token}` } });
+  received = await follow(`${installation.url}/events`, {
+    headers: { authorization: `Bearer ${eve.token}` },
+  });
   const { written } = await session.write('POST', '/claims', {
     token: eve.token,
     body: { purpose: 'Strasbourg' },
@@ -45,7 +47,7 @@ beforeAll(async () => {
   claim = `/claims/${written.id}`;
 });
 afterAll(async () => {
-  await heard?.close();
+  await received?.close();
   await resources.disposeAsync();
 });
 
@@ -333,9 +335,9 @@ test('GraphQL adds, changes, moves and removes items like REST, with the same re
 
 test('its events and its history describe items', async () => {
   await session.write('POST', `${claim}/submit`, { token: eve.token });
-  const told = () => heard.messages.map(({ data }) => JSON.parse(data) as { readonly type: string });
-  await until(told, (messages) => messages.some(({ type }) => type === 'claim.submitted'));
-  expect(new Set(told().map(({ type }) => type))).toEqual(
+  const delivered = () => received.messages.map(({ data }) => JSON.parse(data) as { readonly type: string });
+  await until(delivered, (messages) => messages.some(({ type }) => type === 'claim.submitted'));
+  expect(new Set(delivered().map(({ type }) => type))).toEqual(
     new Set(
       [
         'drafted',

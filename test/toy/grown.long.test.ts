@@ -126,14 +126,14 @@ test('events from before new fields are read with null or the default, and webho
     type: 'visit.prolonged',
     changes: [{ field: 'hours', from: 2, to: 3 }],
   });
-  const told = async () =>
+  const delivered = async () =>
     (
       await session.read<readonly { readonly data: { readonly guest?: unknown } }[]>(
         '/events?types=visit.*',
         { token },
       )
     ).body;
-  expect(await told()).toMatchObject([
+  expect(await delivered()).toMatchObject([
     { type: 'visit.booked', data: { guest: 'Vera of the visits', hours: 2 } },
     { type: 'visit.booked', data: { guest: null, hours: 2 } },
     { type: 'visit.prolonged', data: { hours: 3 } },
@@ -141,7 +141,7 @@ test('events from before new fields are read with null or the default, and webho
 
   const { body: shown } = await session.read(`/webhooks/${webhook}`, { token });
   expect(shown).toMatchObject({ withheld: [{ eventType: '*', scope: 'read:notes' }] });
-  await session.write('POST', '/notes', { token, body: { text: 'Not told' } });
+  await session.write('POST', '/notes', { token, body: { text: 'Not delivered' } });
 
   const merge = 'application/merge-patch+json';
   await session.write('PATCH', `/users/${carla.userId}`, {

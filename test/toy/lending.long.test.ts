@@ -40,14 +40,14 @@ test('refusals have their reason, in REST and GraphQL as described, and claims a
     errors: [{ message: sentence, extensions: { code: 'loan_open_full' } }],
   });
   const { body: openapi } = await session.read('/openapi.json');
-  for (const told of [
+  for (const text of [
     sentence,
     'loan_open_full',
     'Somebody else has the book.',
     'book_is_out',
     'book_code_taken',
   ])
-    expect(JSON.stringify(openapi)).toContain(told);
+    expect(JSON.stringify(openapi)).toContain(text);
 
   const secret = `card-${randomBytes(8).toString('hex')}`;
   await session.write('POST', '/cards', { token: ada.token, body: { number: secret } });

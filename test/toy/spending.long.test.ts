@@ -201,7 +201,7 @@ test('an unchanged row or page gives 304, until it changes', async () => {
   }
 });
 
-type Told = {
+type Notification = {
   readonly type: string;
   readonly key?: { readonly team: number };
   readonly row?: Row & { readonly budget: number };
@@ -224,7 +224,7 @@ test('a stream of its rows begins with all visible ones, delivers changes, and r
     200,
     'text/event-stream; charset=utf-8',
   ]);
-  const [reset, ...rows] = await stream.data<Told>(3);
+  const [reset, ...rows] = await stream.data<Notification>(3);
   expect(reset).toEqual({ type: 'reset' });
   expect(rows.map(({ key, row }) => [key?.team, row?._links])).toEqual(
     [teams[1], teams[2]].map((id) => [
@@ -234,7 +234,7 @@ test('a stream of its rows begins with all visible ones, delivers changes, and r
   );
   await edit(0, 101);
   await edit(1, 201);
-  expect((await stream.data<Told>(4)).at(-1)).toMatchObject({
+  expect((await stream.data<Notification>(4)).at(-1)).toMatchObject({
     type: 'changed',
     key: { team: teams[1] },
     row: { budget: 201 },
@@ -245,7 +245,7 @@ test('a stream of its rows begins with all visible ones, delivers changes, and r
   await stream.close();
   await edit(2, 301);
   const again = await watch(bob, '', { 'last-event-id': after });
-  expect((await again.data<Told>(1)).map(({ type, key }) => [type, key?.team])).toEqual([
+  expect((await again.data<Notification>(1)).map(({ type, key }) => [type, key?.team])).toEqual([
     ['changed', teams[2]],
   ]);
   await again.close();
@@ -255,7 +255,7 @@ test('a stream of its rows begins with all visible ones, delivers changes, and r
     [bob, `?after=${after}&team=${teams[2]}`, teams[2]],
   ] as const) {
     await using other = await watch(by, query);
-    expect((await other.data<Told>(2)).map(({ type, key }) => [type, key?.team])).toEqual([
+    expect((await other.data<Notification>(2)).map(({ type, key }) => [type, key?.team])).toEqual([
       ['reset', undefined],
       ['changed', row],
     ]);
@@ -285,13 +285,16 @@ test('a subscription of GraphQL delivers the same, with the requested fields', a
     row: { team: { name: 'Team 100' } },
   });
   await edit(0, 102);
-  const told = (await stream.results<Data>(3)).at(-1)?.data?.spendingChanged;
-  expect(told).toMatchObject({ type: 'CHANGED', row: { budget: 102 } });
+  const changed = (await stream.results<Data>(3)).at(-1)?.data?.spendingChanged;
+  expect(changed).toMatchObject({ type: 'CHANGED', row: { budget: 102 } });
   await stream.close();
   const closed = await open(ann, 400);
   await request(closed, 5, ['submit']);
   await edit(0, 103);
-  const again = await streamOf(installation, query, { token: ann.token, variables: { after: told?.cursor } });
+  const again = await streamOf(installation, query, {
+    token: ann.token,
+    variables: { after: changed?.cursor },
+  });
   const seen = async () =>
     JSON.stringify((await again.results<Data>(1)).map(({ data }) => data?.spendingChanged));
   expect(

@@ -23,7 +23,7 @@ let ask: RestClient;
 let session: RestSession;
 let graphql: GraphqlClient;
 let sink: WebhookSink;
-let heard: Readonly<Record<'customer' | 'agent' | 'lead', Followed>>;
+let received: Readonly<Record<'customer' | 'agent' | 'lead', Followed>>;
 let customer: Person;
 let agent: Person;
 let lead: Person;
@@ -58,7 +58,7 @@ beforeAll(async () => {
   [customer, agent, lead] = [one, await become(other, 'agent'), await become(third, 'lead')];
   const listen = (by: Person) =>
     follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${by.token}` } });
-  heard = { customer: await listen(customer), agent: await listen(agent), lead: await listen(lead) };
+  received = { customer: await listen(customer), agent: await listen(agent), lead: await listen(lead) };
   for (const [name, by] of Object.entries({ customer, lead }))
     await session.write('POST', '/webhooks', {
       token: by.token,
@@ -72,7 +72,7 @@ beforeAll(async () => {
   path = `/tickets/${id}`;
 });
 afterAll(async () => {
-  await Promise.all(Object.values(heard ?? {}).map((each) => each.close()));
+  await Promise.all(Object.values(received ?? {}).map((each) => each.close()));
   await resources.disposeAsync();
 });
 
@@ -414,16 +414,16 @@ test('histories omit changes of unreadable parts', async () => {
 });
 
 test('streams and webhooks deliver only readable parts', async () => {
-  type Told = { readonly type: string; readonly subject: string; readonly data: Body };
-  const told = (followed: Followed) =>
+  type Notification = { readonly type: string; readonly subject: string; readonly data: Body };
+  const delivered = (followed: Followed) =>
     followed.messages
-      .map(({ data }) => JSON.parse(data) as Told)
+      .map(({ data }) => JSON.parse(data) as Notification)
       .filter(({ subject }) => subject === `ticket-${id}`);
-  const isOver = (all: readonly Told[]) => all.some(({ type }) => type === 'ticket.reopened');
+  const isOver = (all: readonly Notification[]) => all.some(({ type }) => type === 'ticket.reopened');
   const [theirs, agents, leads] = [
-    await until(() => told(heard.customer), isOver),
-    await until(() => told(heard.agent), isOver),
-    await until(() => told(heard.lead), isOver),
+    await until(() => delivered(received.customer), isOver),
+    await until(() => delivered(received.agent), isOver),
+    await until(() => delivered(received.lead), isOver),
   ];
   expect(theirs.map(({ type }) => type)).toEqual(OPEN_TO_ALL);
   expect(theirs[0]?.data).toEqual({
@@ -438,14 +438,14 @@ test('streams and webhooks deliver only readable parts', async () => {
     internal: true,
   });
   expect(leads.map(({ type }) => type)).toContain('ticket.costAdded');
-  const paged = await session.read<Told[]>(`/events?subject=ticket-${id}&limit=100`, {
+  const paged = await session.read<Notification[]>(`/events?subject=ticket-${id}&limit=100`, {
     token: customer.token,
   });
   expect(paged.body.map(({ type }) => type)).toEqual(OPEN_TO_ALL);
   const posted = (at: string) =>
     sink.received
       .filter((each) => each.path === at)
-      .map(({ body }) => JSON.parse(body) as Told)
+      .map(({ body }) => JSON.parse(body) as Notification)
       .filter(({ subject }) => subject === `ticket-${id}`);
   const [toCustomer, toLead] = [
     await until(() => posted('/customer'), isOver),

@@ -25,12 +25,12 @@ let [ada, bea, cora, dora]: Person[] = [];
 let team: string;
 let company: string;
 let claim: string;
-let heard: ReadonlyMap<Person, Followed>;
+let received: ReadonlyMap<Person, Followed>;
 
 const merge = 'application/merge-patch+json';
 type Listed = readonly { readonly id: number; readonly purpose: string }[];
 type Linked = { readonly _links: Readonly<Record<string, unknown>> };
-type Told = { readonly type: string; readonly subject: string };
+type Notification = { readonly type: string; readonly subject: string };
 
 const byAdmin = (method: string, path: string, body?: object) =>
   session.write(method, path, {
@@ -69,12 +69,12 @@ beforeAll(async () => {
       person,
       await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } }),
     ] as const;
-  heard = new Map(await Promise.all([ada, bea, cora, dora].map(follows)));
+  received = new Map(await Promise.all([ada, bea, cora, dora].map(follows)));
   const hook = { url: `${sink.url}/bea`, eventTypes: ['claim.*'] };
   await session.write('POST', '/webhooks', { token: bea.token, body: hook });
 });
 afterAll(async () => {
-  await Promise.all([...(heard?.values() ?? [])].map((each) => each.close()));
+  await Promise.all([...(received?.values() ?? [])].map((each) => each.close()));
   await resources.disposeAsync();
 });
 
@@ -119,18 +119,19 @@ test('links and the resolvers of mutations check the same', async () => {
 });
 
 test('a user who leaves a team gets no more events, in open streams and by webhooks, and a new member gets later ones', async () => {
-  const told = (person: Person | undefined) =>
-    (heard.get(person as Person)?.messages ?? [])
-      .map(({ data }) => JSON.parse(data) as Told)
+  const typesFor = (person: Person | undefined) =>
+    (received.get(person as Person)?.messages ?? [])
+      .map(({ data }) => JSON.parse(data) as Notification)
       .filter(({ type, subject }) => type.startsWith('claim.') && subject === `claim-${idIn(claim)}`)
       .map(({ type }) => type);
-  const delivered = () => sink.received.map(({ body }) => JSON.parse(body) as Told).map(({ type }) => type);
+  const delivered = () =>
+    sink.received.map(({ body }) => JSON.parse(body) as Notification).map(({ type }) => type);
   const first = ['claim.submitted', 'claim.approved'];
   await until(
-    () => [told(ada), told(bea), told(dora)].map(({ length }) => length),
+    () => [typesFor(ada), typesFor(bea), typesFor(dora)].map(({ length }) => length),
     (counts) => counts.join() === '3,2,2',
   );
-  expect([told(ada), told(bea), told(cora), told(dora)]).toEqual([
+  expect([typesFor(ada), typesFor(bea), typesFor(cora), typesFor(dora)]).toEqual([
     ['claim.drafted', ...first],
     first,
     [],
@@ -157,7 +158,7 @@ test('a user who leaves a team gets no more events, in open streams and by webho
   // An event that is visible to Bea comes after it, so that the missing one is not merely late.
   await byAdmin('PATCH', `/users/${bea?.userId}`, { name: 'Beatrice' });
   const all = (person: Person | undefined) =>
-    (heard.get(person as Person)?.messages ?? []).map(({ data }) => JSON.parse(data) as Told);
+    (received.get(person as Person)?.messages ?? []).map(({ data }) => JSON.parse(data) as Notification);
   await until(
     () => all(bea),
     (messages) =>
@@ -172,7 +173,7 @@ test('a user who leaves a team gets no more events, in open streams and by webho
   expect([ofSecond(bea), ofSecond(cora)]).toEqual([[], first]);
   expect(delivered()).toEqual(first);
   expect(await approvals.results(0)).toEqual([]);
-  expect(told(cora)).toEqual([]);
+  expect(typesFor(cora)).toEqual([]);
 });
 
 test('earlier states are shown to users who could see them then and may see them now', async () => {

@@ -79,13 +79,13 @@ test('GraphQL: a subscription to its events, and one to one ticket, deliver what
   expect(solved).toMatchObject({ data: { solveTicket: { status: 'solved' } } });
   expect(await stream.results(1)).toMatchObject([{ data: { ticketSolved: { subjectId: id } } }]);
   // An event with the name of the subscription to one ticket does not affect it.
-  const told = ['ticket.changed', 'ticket.solved'].map((type) => ({
+  const expected = ['ticket.changed', 'ticket.solved'].map((type) => ({
     data: { ticketChanged: { type, subjectId: id } },
   }));
   // A process that lags begins the subscription where it is, which may be before the ticket was opened.
   const [first] = await changes.results(1);
   const earlier = JSON.stringify(first).includes('ticket.opened') ? 1 : 0;
-  expect((await changes.results(told.length + earlier)).slice(earlier)).toMatchObject(told);
+  expect((await changes.results(expected.length + earlier)).slice(earlier)).toMatchObject(expected);
 });
 
 test('its one file starts a role alone, and runs operator commands', async () => {
@@ -133,8 +133,8 @@ test('a webhook filtered by requester gets only their tickets', async () => {
   const received = () =>
     sink.received
       .filter(({ path }) => path === '/of-bert')
-      .map(({ body }) => (JSON.parse(body) as Told).subject);
-  type Told = { readonly subject: string };
+      .map(({ body }) => (JSON.parse(body) as Notification).subject);
+  type Notification = { readonly subject: string };
   expect(await until(received, (subjects) => subjects.length > 0)).toEqual([`ticket-${ofBert.id}`]);
   const changes = { filter: { requesterId: null } };
   await session.write('PATCH', `/webhooks/${written.id}`, {

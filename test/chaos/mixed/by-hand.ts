@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startReaper } from '../../engines/start-reaper.ts';
 import { readChaosArguments } from './arguments.ts';
+import { report } from './report.ts';
 import { runChaos } from './run.ts';
-import { tell } from './tell.ts';
 
 /** Runs the requested number of faults with progress output; exits with 1 if there are violations. */
 const request = readChaosArguments(process.argv.slice(2));
@@ -28,7 +28,7 @@ onProgress(`${faults} faults, seed ${seed}, the log in ${log}`);
 const options = { seed, faults, log, ...(only && { only }) } as const;
 const outcome = await runChaos({ ...options, signal: stopping.signal, onProgress });
 const again = `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}${(only ?? []).map((start) => ` --only '${start}'`).join('')}`;
-console.log(`\n${tell(outcome, again)}`);
+console.log(`\n${report(outcome, again)}`);
 if (keep !== undefined) {
   await mkdir(keep, { recursive: true });
   await writeFile(

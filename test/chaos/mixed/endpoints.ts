@@ -9,7 +9,7 @@ import {
   steady,
   stubborn,
 } from '../receivers.ts';
-import { type Happened, mayHear, type Viewer } from '../should-hear.ts';
+import { type Happened, isVisibleTo, type Viewer } from '../visible-events.ts';
 import type { EndpointHistory, LedgerEntry, LogEntry } from './history.ts';
 import type { Person } from './readers.ts';
 import type { Sender } from './sender.ts';
@@ -105,7 +105,7 @@ export const openEndpoints = async ({
   return endpoints;
 };
 
-type Told = {
+type Recorded = {
   readonly people: Readonly<Record<Kind['owner'], Person>>;
   readonly happened: readonly Happened[];
   readonly log: readonly LogEntry[];
@@ -115,11 +115,11 @@ type Told = {
 /** The deliveries of an endpoint, beside the expected ones. */
 export const historyOf = (
   { kind, receiver, from }: Endpoint,
-  { people, happened, log, ledger }: Told,
+  { people, happened, log, ledger }: Recorded,
 ): EndpointHistory => {
   const viewer: Viewer = people[kind.owner].viewer;
   const wanted = happened.filter(
-    (each) => each.position > from && kind.types.test(each.type) && mayHear(viewer, each),
+    (each) => each.position > from && kind.types.test(each.type) && isVisibleTo(viewer, each),
   );
   const ends = new Map(
     log.filter(({ type }) => TAKING_BACK.test(type)).map(({ stream, position }) => [stream, position]),

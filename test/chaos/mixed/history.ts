@@ -69,7 +69,7 @@ export type LogEntry = {
 export type Feed = {
   readonly name: string;
   readonly expected: readonly string[];
-  readonly heard: readonly string[];
+  readonly received: readonly string[];
   /** The number of connections. */
   readonly visits: number;
 };

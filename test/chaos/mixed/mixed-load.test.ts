@@ -4,8 +4,8 @@ import { scaled } from '../../../testing/load.ts';
 import { kafkaMissing } from '../../engines/kafka-server.ts';
 import { nginxMissing } from '../../engines/nginx.ts';
 import { redisMissing } from '../../engines/redis.ts';
+import { report } from './report.ts';
 import { runChaos } from './run.ts';
-import { tell } from './tell.ts';
 
 /**
  * Constant, so that a failure points to the change that introduced it; long manual runs use others
@@ -26,9 +26,11 @@ test.skipIf(missing !== undefined).each(['postgres', 'eventstoredb'] as const)(
     const onProgress = (line: string) => void course.push(`${new Date().toISOString()} ${line}`);
     const outcome = await runChaos({ seed, faults, log, onProgress });
     console.log(
-      [...course, '', tell(outcome, `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}`)].join(
-        '\n',
-      ),
+      [
+        ...course,
+        '',
+        report(outcome, `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}`),
+      ].join('\n'),
     );
     expect(outcome.violations).toEqual([]);
     const { feeds, deliveries } = outcome.history;

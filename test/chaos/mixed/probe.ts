@@ -26,20 +26,20 @@ type Options = {
 const RECOVERED_WITHIN_MS = 240_000;
 
 export const createProbe = ({ site, recorder, service, reader, receiver }: Options): Probe => {
-  let [asked, looked, received] = [0, 0, 0];
-  const heard = new Set<string>();
-  const got = new Set<string>();
-  const hasHeard = (position: number): boolean => {
-    for (const message of reader.heard.slice(looked))
-      heard.add(String(Number.parseInt(message.split(' ')[0]?.split('-')[1] ?? '', 36)));
-    looked = reader.heard.length;
-    return heard.has(String(position));
+  let [asked, messagesRead, callbacksRead] = [0, 0, 0];
+  const messages = new Set<string>();
+  const callbacks = new Set<string>();
+  const hasMessage = (position: number): boolean => {
+    for (const message of reader.received.slice(messagesRead))
+      messages.add(String(Number.parseInt(message.split(' ')[0]?.split('-')[1] ?? '', 36)));
+    messagesRead = reader.received.length;
+    return messages.has(String(position));
   };
-  const hasReceived = (position: number): boolean => {
-    for (const { body } of receiver.arrivals.slice(received))
-      got.add((JSON.parse(body) as { cursor: string }).cursor.split('-')[1] ?? '');
-    received = receiver.arrivals.length;
-    return got.has(position.toString(36));
+  const hasCallback = (position: number): boolean => {
+    for (const { body } of receiver.arrivals.slice(callbacksRead))
+      callbacks.add((JSON.parse(body) as { cursor: string }).cursor.split('-')[1] ?? '');
+    callbacksRead = receiver.arrivals.length;
+    return callbacks.has(position.toString(36));
   };
   return async (sinceMs) => {
     const took = async (work: Promise<unknown>): Promise<number> => {
@@ -63,8 +63,8 @@ export const createProbe = ({ site, recorder, service, reader, receiver }: Optio
       throw new Error('a write was not acknowledged after everything was mended');
     const [read, sse, webhook] = await Promise.all([
       took(author.read(path)),
-      took(until(() => hasHeard(position), Boolean, RECOVERED_WITHIN_MS)),
-      took(until(() => hasReceived(position), Boolean, RECOVERED_WITHIN_MS)),
+      took(until(() => hasMessage(position), Boolean, RECOVERED_WITHIN_MS)),
+      took(until(() => hasCallback(position), Boolean, RECOVERED_WITHIN_MS)),
     ]);
     return { token, write, read, sse, webhook };
   };

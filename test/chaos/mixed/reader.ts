@@ -8,7 +8,7 @@ import type { Followed } from '../../../testing/http/event-source.ts';
 export type Reader = {
   readonly name: string;
   /** Each message as its cursor and its type, in order of arrival. */
-  readonly heard: readonly string[];
+  readonly received: readonly string[];
   readonly visits: () => number;
   lastCursor(): string;
   end(): Promise<void>;
@@ -31,7 +31,7 @@ const OK = 200;
 
 export const startReader = ({ name, from, open, onFailure }: Options): Reader => {
   const leaving = new AbortController();
-  const heard: string[] = [];
+  const received: string[] = [];
   let [last, visits] = [from, 0];
   let current: (() => void) | undefined;
   const visit = async (): Promise<void> => {
@@ -51,9 +51,9 @@ export const startReader = ({ name, from, open, onFailure }: Options): Reader =>
     const take = () => {
       for (const message of stream.messages.slice(taken)) {
         taken += 1;
-        const told = read(message);
-        if ('problem' in told) onFailure(`said ${told.problem}`);
-        else if (message.event !== 'complete') heard.push(told.message);
+        const notification = read(message);
+        if ('problem' in notification) onFailure(`said ${notification.problem}`);
+        else if (message.event !== 'complete') received.push(notification.message);
       }
       last = stream.lastEventId() || last;
     };
@@ -78,7 +78,7 @@ export const startReader = ({ name, from, open, onFailure }: Options): Reader =>
   const following = follow();
   return {
     name,
-    heard,
+    received,
     visits: () => visits,
     lastCursor: () => last,
     async end() {
@@ -99,10 +99,10 @@ const inTime = async (opening: Promise<Followed>): Promise<Followed> => {
   throw new Error('no answer');
 };
 
-type Told = { readonly cursor: string; readonly type: string };
+type Notification = { readonly cursor: string; readonly type: string };
 type Code = { readonly code?: string };
 type Graphql = {
-  readonly data?: Readonly<Record<string, Told>> | null;
+  readonly data?: Readonly<Record<string, Notification>> | null;
   readonly errors?: readonly { readonly extensions?: Code }[];
 };
 
@@ -116,11 +116,15 @@ const read = ({
   data,
 }: Followed['messages'][number]): { readonly message: string } | { readonly problem: string } => {
   if (event === 'complete') return { message: '' };
-  const said = JSON.parse(data) as Told & Code & Graphql;
+  const said = JSON.parse(data) as Notification & Code & Graphql;
   if (event === 'problem') return { problem: said.code ?? data };
-  const told = event === 'next' ? Object.values(said.data ?? {})[0] : said;
-  if (event === 'next' && !told && said.errors) return { problem: said.errors[0]?.extensions?.code ?? data };
+  const notification = event === 'next' ? Object.values(said.data ?? {})[0] : said;
+  if (event === 'next' && !notification && said.errors)
+    return { problem: said.errors[0]?.extensions?.code ?? data };
   return {
-    message: told?.cursor === id ? `${id} ${told.type}` : `${id} said ${event}: ${data.slice(0, 200)}`,
+    message:
+      notification?.cursor === id
+        ? `${id} ${notification.type}`
+        : `${id} said ${event}: ${data.slice(0, 200)}`,
   };
 };

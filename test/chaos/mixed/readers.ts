@@ -1,7 +1,7 @@
 import type { Cursor } from '#shared/cursor.ts';
 import { streamOf } from '../../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../../testing/http/event-source.ts';
-import { type Happened, mayHear, type Viewer } from '../should-hear.ts';
+import { type Happened, isVisibleTo, type Viewer } from '../visible-events.ts';
 import type { Feed } from './history.ts';
 import { type Reader, startReader } from './reader.ts';
 import type { Recorder } from './recorder.ts';
@@ -60,10 +60,10 @@ export const startReaders = ({ site, recorder, people: { admin, ada, bob }, from
     first: readers[0] as Reader,
     all: readers,
     feeds: (happened) =>
-      following.map(({ kind: { name, person, wants }, reader: { heard, visits } }) => ({
-        ...{ name, heard, visits: visits() },
+      following.map(({ kind: { name, person, wants }, reader: { received, visits } }) => ({
+        ...{ name, received, visits: visits() },
         expected: happened
-          .filter((each) => wants(each) && mayHear(person.viewer, each))
+          .filter((each) => wants(each) && isVisibleTo(person.viewer, each))
           .map(({ cursor, type }) => `${cursor} ${type}`),
       })),
   };

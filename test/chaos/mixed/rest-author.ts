@@ -57,10 +57,10 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
     return judged;
   };
   const acknowledge = (reply: Reply, target: string, state: State): Judged => {
-    const told = reply.headers.get('consistency-token');
-    if (told === null) return { outcome: 'acknowledged', target, state };
-    cursor = told;
-    return { outcome: 'acknowledged', target, state, isVisible: true, position: positionOf(told) };
+    const token = reply.headers.get('consistency-token');
+    if (token === null) return { outcome: 'acknowledged', target, state };
+    cursor = token;
+    return { outcome: 'acknowledged', target, state, isVisible: true, position: positionOf(token) };
   };
   /** Nobody else writes there, so any change is that of the previous attempt. */
   const found = async (

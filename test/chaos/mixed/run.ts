@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPeople } from '../../../testing/people.ts';
 import { createRandom } from '../random.ts';
-import { happenedIn } from '../should-hear.ts';
+import { happenedIn } from '../visible-events.ts';
 import { check } from './check/check.ts';
 import type { Violation } from './check/violation.ts';
 import { historyOf, openEndpoints } from './endpoints.ts';

@@ -58,14 +58,14 @@ export const reasonOf = (error: Error): string => {
   return cause?.code ?? cause?.message ?? error.name;
 };
 
-type Told = {
+type ErrorBody = {
   readonly code?: string;
   readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
 };
 
 /** The reason to retry: for GraphQL, the status alone does not show it. Undefined for an answer. */
 const passing = ({ status, body }: Reply): string | undefined => {
-  const { code, errors } = (typeof body === 'object' && body !== null ? body : {}) as Told;
+  const { code, errors } = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
   const said = code ?? errors?.[0]?.extensions?.code;
   if (status >= BROKEN || status === TOO_MANY || status === UNAUTHENTICATED)
     return `${status} ${said ?? ''}`.trim();

@@ -37,7 +37,7 @@ const query = (index: number): string => {
 };
 
 test(
-  `${WAVES * PER_WAVE} requests sent without waiting for answers are served or told to retry, each in time`,
+  `${WAVES * PER_WAVE} requests sent without waiting for answers are served or refused with a retry, each in time`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, 0);
@@ -57,8 +57,8 @@ test(
     }
     await allClosed(many, PATIENCE_MS);
     const counts = Map.groupBy(many.all, ({ statuses }) => statuses().join());
-    const told = [...counts].map(([status, those]) => `${those.length} × ${status}`).join(', ');
-    console.log(`flood: ${told}; ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
+    const summary = [...counts].map(([status, those]) => `${those.length} × ${status}`).join(', ');
+    console.log(`flood: ${summary}; ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
     expect(new Set(counts.keys())).toEqual(new Set(['200', '503']));
     expect(counts.get('503')?.filter(({ text }) => !/retry-after: 1\r\n/i.test(text()))).toEqual([]);
     expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);

@@ -199,7 +199,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'const fields = { ...merge(state.fields, given(happened.data)) };',
   },
   {
-    name: 'nobody is told of what only they could read before',
+    name: 'callers miss the event of what only they could read before',
     domain: 'expenses',
     by: 'every subscriber',
     file: 'kernel/visibility/may-see.ts',

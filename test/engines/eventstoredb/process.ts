@@ -66,7 +66,7 @@ const firstLine = async (child: ChildProcess): Promise<string> => {
   if (!child.stdout) throw new Error('The stand-in was started without a pipe for its address.');
   const lines = createInterface({ input: child.stdout });
   const ended = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`The stand-in ended with ${code} before it told its address.`)),
+    Promise.reject(new Error(`The stand-in ended with ${code} before it printed its address.`)),
   );
   const [line]: string[] = await Promise.race([once(lines, 'line'), ended]);
   // From here on its end is the caller's business.

@@ -12,14 +12,14 @@ export type View = {
 
 export const viewOf = (whole: Log): View => {
   const listeners = new Set<(records: readonly LogRecord[]) => void>();
-  const tell = (records: readonly LogRecord[]): void => {
+  const notify = (records: readonly LogRecord[]): void => {
     for (const listen of listeners) listen(records);
   };
   /** For a lagging node: the number of its records. */
   let count: number | undefined;
   let alone: Log | undefined;
   whole.onVisible((records) => {
-    if (count === undefined) tell(records);
+    if (count === undefined) notify(records);
   });
   const shared: Log = {
     ...whole,
@@ -47,7 +47,7 @@ export const viewOf = (whole: Log): View => {
     catchUp() {
       const from = count ?? whole.visibleCount();
       [count, alone] = [undefined, undefined];
-      tell(whole.records.slice(from, whole.visibleCount()));
+      notify(whole.records.slice(from, whole.visibleCount()));
     },
   };
 };

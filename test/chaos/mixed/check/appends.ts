@@ -1,7 +1,7 @@
 import type { History, LogEntry, Write } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-type Told = Pick<History, 'writes' | 'log'>;
+type Appends = Pick<History, 'writes' | 'log'>;
 
 const violation = (kind: Violation['kind'], what: string): Violation => ({ invariant: 'I1', kind, what });
 
@@ -9,7 +9,7 @@ const violation = (kind: Violation['kind'], what: string): Violation => ({ invar
  * I1: every acknowledged command is in the log exactly once, every other at most once, and there are no other
  * events.
  */
-export const appendViolations = ({ writes, log }: Told): readonly Violation[] => {
+export const appendViolations = ({ writes, log }: Appends): readonly Violation[] => {
   const byRequest = Map.groupBy(
     log.filter(({ isConsequence }) => !isConsequence),
     ({ request }) => request,

@@ -14,27 +14,27 @@ test('a correct history has no violations', () => {
 describe('permitted deviations are not reported', () => {
   test.each<[string, Plant]>([
     [
-      'an attempt without an answer that was carried out',
+      'an unanswered write that took effect',
       ({ writes }) => ({ writes: change(writes, 8, { outcome: 'unknown' }) }),
     ],
     [
-      'an attempt without an answer that was not',
+      'an unanswered write that had no effect',
       ({ writes, reads, log, feeds, moves }) => ({
         ...{
           writes: change(writes, 8, { outcome: 'unknown' }),
           reads: reads.slice(0, -1),
           log: log.slice(0, -1),
         },
-        feeds: feeds.map(({ heard, ...feed }) => ({
+        feeds: feeds.map(({ received, ...feed }) => ({
           ...feed,
-          heard: heard.slice(0, -1),
-          expected: heard.slice(0, -1),
+          received: received.slice(0, -1),
+          expected: received.slice(0, -1),
         })),
         moves: moves.filter(({ to }) => to < 12),
       }),
     ],
     [
-      'a callback that comes again after it was accepted',
+      'a repeated callback after an accepted one',
       inDelivery(({ received }) => ({ received: twice(received, 2) })),
     ],
     [
@@ -45,7 +45,7 @@ describe('permitted deviations are not reported', () => {
       })),
     ],
     [
-      'a delivery kept back of what was taken back',
+      'a withheld delivery of a retracted event',
       inDelivery(({ received, ledger, expected }) => ({
         received: without(received, 2),
         ledger: change(ledger, 2, { state: 'withheld' }),
@@ -57,14 +57,14 @@ describe('permitted deviations are not reported', () => {
       ({ ends }) => ({ ends: change(ends, 0, { isExpected: false, isDuringStart: true, code: '1' }) }),
     ],
     [
-      'a deletion of which nobody said where it is in the log, and which is seen later',
+      'a deletion acknowledged without its position, and visible later',
       ({ writes, reads }) => ({
         writes: change(writes, 8, { isVisible: false }),
         reads: change(reads, 8, { found: 3 }),
       }),
     ],
     [
-      'what is gone, where nobody said that it would be',
+      'a deletion acknowledged without its position, and visible at once',
       ({ writes, reads }) => ({
         writes: change(writes, 8, { isVisible: false }),
         reads: change(reads, 8, { found: 'gone' }),
@@ -92,65 +92,50 @@ describe('each planted violation is found and named', () => {
       }),
     ],
     [
-      ...(['an attempt without an answer that was carried out twice', 'I1', 'duplicated'] as const),
+      ...(['an unanswered write that took effect twice', 'I1', 'duplicated'] as const),
       ({ log, writes }) => ({
         writes: change(writes, 8, { outcome: 'unknown' }),
         log: [...log, { ...log[11], id: 'again', version: 5, position: 99 } as (typeof log)[number]],
       }),
     ],
     [
-      ...(['an attempt without an answer that was carried out by half', 'I1', 'other'] as const),
+      ...(['an unanswered write that took effect in part', 'I1', 'other'] as const),
       ({ log, writes }) => ({ writes: change(writes, 0, { outcome: 'unknown' }), log: without(log, 0) }),
     ],
     [
-      'a write that was refused without a reason',
+      'a write refused without a reason',
       'I1',
       'other',
       ({ writes }) => ({ writes: change(writes, 1, { outcome: 'refused', why: '412' }) }),
     ],
     [
-      'an event that nobody asked for',
+      'an event without a request',
       'I1',
       'other',
       ({ log }) => ({ log: change(log, 11, { request: 'nobody' }) }),
     ],
     [
-      'a place in the log that is not the one that was told',
+      'a position other than the acknowledged one',
       'I1',
       'other',
       ({ writes }) => ({ writes: change(writes, 1, { position: 2 }) }),
     ],
     [
-      'a version that is not the one that was told',
+      'a version other than the acknowledged one',
       'I1',
       'other',
       ({ writes }) => ({ writes: change(writes, 1, { state: 2 }) }),
     ],
     [
-      ...(['a write before one that was done when it began', 'I1', 'reordered'] as const),
+      ...(['a write before an earlier acknowledged one', 'I1', 'reordered'] as const),
       ({ writes }) => ({ writes: change(change(writes, 3, { position: 3 }), 1, { position: 6 }) }),
     ],
-    [
-      'two events that have changed places in the log',
-      'I1',
-      'reordered',
-      ({ log }) => ({ log: swapped(log, 4) }),
-    ],
+    ['two swapped events in the log', 'I1', 'reordered', ({ log }) => ({ log: swapped(log, 4) })],
     ['an event that is in the log twice', 'I1', 'duplicated', ({ log }) => ({ log: twice(log, 4) })],
+    ['a replay with another result', 'I2', 'other', () => ({ proof: { exit: 1, said: 'articles differ' } })],
+    ['a missing callback', 'I3', 'lost', inDelivery(({ received }) => ({ received: without(received, 3) }))],
     [
-      'a replay that comes to something else',
-      'I2',
-      'other',
-      () => ({ proof: { exit: 1, said: 'articles differ' } }),
-    ],
-    [
-      'a callback that never came',
-      'I3',
-      'lost',
-      inDelivery(({ received }) => ({ received: without(received, 3) })),
-    ],
-    [
-      'a callback that was never accepted',
+      'a refused callback',
       'I3',
       'lost',
       inDelivery(({ received }) => ({ received: change(received, 3, { isAccepted: false }) })),
@@ -162,7 +147,7 @@ describe('each planted violation is found and named', () => {
       inDelivery(({ ledger }) => ({ ledger: change(ledger, 3, { state: 'due' }) })),
     ],
     [
-      ...(['a delivery that was kept back though nothing was taken back', 'I3', 'lost'] as const),
+      ...(['a withheld delivery though nothing was retracted', 'I3', 'lost'] as const),
       inDelivery(({ ledger, received }) => ({
         ledger: change(ledger, 3, { state: 'withheld' }),
         received: without(received, 3),
@@ -175,7 +160,7 @@ describe('each planted violation is found and named', () => {
       inDelivery(({ received }) => ({ received: [...received, { ...received[0], id: 'other' } as never] })),
     ],
     [
-      'a delivery that is planned twice',
+      'a delivery planned twice',
       'I3',
       'duplicated',
       inDelivery(({ ledger }) => ({ ledger: twice(ledger, 3) })),
@@ -187,7 +172,7 @@ describe('each planted violation is found and named', () => {
       inDelivery(({ received }) => ({ received: [...received, { ...received[0], body: '?' } as never] })),
     ],
     [
-      'a callback for somebody else',
+      'a callback of another subscription',
       'I3',
       'other',
       inDelivery(({ expected }) => ({ expected: without(expected, 3) })),
@@ -198,11 +183,11 @@ describe('each planted violation is found and named', () => {
       'reordered',
       inDelivery(({ received }) => ({ received: swapped(received, 3) })),
     ],
-    ['a gap in a feed', 'I4', 'lost', inFeed((heard) => without(heard, 3))],
-    ['a feed that ends early', 'I4', 'lost', inFeed((heard) => heard.slice(0, -1))],
-    ['a message that comes again', 'I4', 'duplicated', inFeed((heard) => [...heard, ...heard.slice(0, 1)])],
-    ['messages that have changed places', 'I4', 'reordered', inFeed((heard) => swapped(heard, 3))],
-    ['a message that is for others', 'I4', 'other', inFeed((heard) => [...heard, 'c-99 user.registered'])],
+    ['a gap in a feed', 'I4', 'lost', inFeed((received) => without(received, 3))],
+    ['a feed that ends early', 'I4', 'lost', inFeed((received) => received.slice(0, -1))],
+    ['a repeated message', 'I4', 'duplicated', inFeed((received) => [...received, ...received.slice(0, 1)])],
+    ['messages out of order', 'I4', 'reordered', inFeed((received) => swapped(received, 3))],
+    ['a message for others', 'I4', 'other', inFeed((received) => [...received, 'c-99 user.registered'])],
     [
       'a checkpoint that goes back',
       'I5',
@@ -210,12 +195,12 @@ describe('each planted violation is found and named', () => {
       ({ moves }) => ({ moves: [...moves, { follower: 'projector', from: 12, to: 3, projected: 3 }] }),
     ],
     [
-      'a checkpoint that leaps',
+      'a checkpoint that skips positions',
       'I5',
       'lost',
       ({ moves }) => ({ moves: moves.filter(({ to, follower }) => to !== 6 || follower !== 'projector') }),
     ],
-    ['a move that two have made', 'I5', 'duplicated', ({ moves }) => ({ moves: twice(moves, 2) })],
+    ['a move made twice', 'I5', 'duplicated', ({ moves }) => ({ moves: twice(moves, 2) })],
     [
       'a checkpoint beyond the log',
       'I5',
@@ -247,23 +232,23 @@ describe('each planted violation is found and named', () => {
       ({ memory }) => ({ memory: change(memory, 0, { bytes: 2 ** 31 }) }),
     ],
     [
-      'a read that does not see the write before it',
+      'a read without the preceding write',
       'read your writes',
       'stale',
       ({ reads }) => ({ reads: change(reads, 1, { found: 2 }) }),
     ],
     [
-      'a read of what is deleted',
+      'a read of a deleted article',
       'read your writes',
       'stale',
       ({ reads }) => ({ reads: change(reads, 2, { found: 3 }) }),
     ],
     [
-      ...(['a read that misses what is there', 'read your writes', 'stale'] as const),
+      ...(['a read that misses an existing article', 'read your writes', 'stale'] as const),
       ({ reads, writes }) => ({ reads: change(reads, 1, { found: 'gone' }), writes: without(writes, 2) }),
     ],
     [
-      ...(['a read of what was before what was seen', 'monotonic reads', 'stale'] as const),
+      ...(['a read of an older state than one already read', 'monotonic reads', 'stale'] as const),
       ({ reads }) => ({
         reads: [
           ...reads,

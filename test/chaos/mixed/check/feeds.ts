@@ -9,8 +9,8 @@ const KINDS: readonly (readonly [start: string, kind: Violation['kind']])[] = [
 ];
 
 /** I4: a subscriber receives everything visible to it, once, in the order of the log. */
-export const feedViolations = ({ name, expected, heard }: Feed): readonly Violation[] =>
-  faultsOf(expected, heard).map((fault) => ({
+export const feedViolations = ({ name, expected, received }: Feed): readonly Violation[] =>
+  faultsOf(expected, received).map((fault) => ({
     invariant: 'I4',
     kind: KINDS.find(([start]) => fault.startsWith(start))?.[1] ?? 'other',
     what: `${name}: ${fault}`,

@@ -15,9 +15,9 @@ export const swapped = <Each>(all: readonly Each[], place: number): readonly Eac
   ...all.slice(place + 2),
 ];
 export const inFeed =
-  (changed: (heard: readonly string[]) => readonly string[]): Plant =>
+  (changed: (received: readonly string[]) => readonly string[]): Plant =>
   ({ feeds }) => ({
-    feeds: feeds.map((feed) => ({ ...feed, heard: changed(feed.heard) })),
+    feeds: feeds.map((feed) => ({ ...feed, received: changed(feed.received) })),
   });
 export const inDelivery =
   (changed: (delivery: History['deliveries'][number]) => Partial<History['deliveries'][number]>): Plant =>

@@ -59,10 +59,10 @@ export const rightHistory = (articles: number): History => {
     body: `body of ${id}`,
     isAccepted: true,
   }));
-  const heard = log.map(({ position, type }) => `c-${position} ${type}`);
+  const messages = log.map(({ position, type }) => `c-${position} ${type}`);
   return {
     ...{ seed: 1, faults: [], writes, reads, log, ends: [{ ...END, code: 'SIGKILL', isExpected: true }] },
-    feeds: [{ name: 'reader', expected: heard, heard, visits: 1 }],
+    feeds: [{ name: 'reader', expected: messages, received: messages, visits: 1 }],
     deliveries: [
       {
         name: 'sink',

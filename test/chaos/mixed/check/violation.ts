@@ -8,12 +8,12 @@ export type Violation = {
 export type Invariant = keyof typeof INVARIANTS;
 
 export const INVARIANTS = {
-  I1: 'what was acknowledged is in the log exactly once',
-  I2: 'the read model is what a replay of the log comes to',
-  I3: 'every delivery is received or given up, under one id, with one body',
-  I4: 'who follows hears everything once, in the order of the log',
+  I1: 'every acknowledged write is in the log exactly once',
+  I2: 'the read model equals a replay of the log',
+  I3: 'every delivery is received or a dead letter, with one id and one body',
+  I4: 'every subscriber receives every event once, in the order of the log',
   I5: 'checkpoints only grow, and never pass what was applied',
-  I6: 'no process ends unasked, and memory is bounded',
-  'read your writes': 'a read sees what its client was told is done',
-  'monotonic reads': 'what somebody has seen, they see from then on',
+  I6: 'no process ends without a signal, and memory is bounded',
+  'read your writes': 'a read shows the acknowledged writes of its client',
+  'monotonic reads': 'a client never reads an older state than before',
 } as const;

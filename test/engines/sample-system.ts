@@ -12,7 +12,7 @@ export type Story = {
 };
 
 /** Users, one of them erased, articles in all states, comments, a webhook, and a parked article. */
-export const tellStory = async (world: Backend): Promise<Story> => {
+export const writeSample = async (world: Backend): Promise<Story> => {
   const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
     const reply = await world.ask(path, { by, method, ...(body && { body }) });
     expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);

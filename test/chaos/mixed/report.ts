@@ -3,7 +3,7 @@ import type { Injected } from './history.ts';
 import type { Outcome } from './run.ts';
 
 /** The result of a run, as tables for people. */
-export const tell = ({ history, violations, recorder }: Outcome, repeat: string): string => {
+export const report = ({ history, violations, recorder }: Outcome, repeat: string): string => {
   const { faults, writes, reads, log, feeds, deliveries, ends } = history;
   const all = faults.map(slowest);
   const tried = [...recorder.failures.values()].reduce((sum, count) => sum + count, 0);
@@ -14,10 +14,10 @@ export const tell = ({ history, violations, recorder }: Outcome, repeat: string)
     ['writes acknowledged', writes.filter(({ outcome }) => outcome === 'acknowledged').length],
     ['reads', reads.length],
     ['events in the log', log.length],
-    ['messages heard by readers', sum(feeds.map(({ heard }) => heard.length))],
+    ['messages received by subscribers', sum(feeds.map(({ received }) => received.length))],
     ['deliveries', sum(deliveries.map(({ expected }) => expected.length))],
     ['callbacks received', sum(deliveries.map(({ received }) => received.length))],
-    ['requests, and those tried again', `${recorder.attempts()}, ${tried}`],
+    ['requests, and retried ones', `${recorder.attempts()}, ${tried}`],
     ['processes ended, and starts without an engine', `${ends.length}, ${starts}`],
     ...KINDS.map((kind): Row => [kind, violations.filter((each) => each.kind === kind).length]),
     ['recovery p50, p99', `${seconds(percentile(all, 0.5))}, ${seconds(percentile(all, 0.99))}`],
@@ -44,11 +44,11 @@ export const tell = ({ history, violations, recorder }: Outcome, repeat: string)
       ['', ''],
       totals.map(([name, value]) => [name, String(value)]),
     ),
-    table(['first again after the mend', 'p50', 'p99', 'longest'], byKind),
+    table(['first success after the repair', 'p50', 'p99', 'longest'], byKind),
     table(['fault', 'times', 'recovery p50', 'longest'], byFault.toSorted()),
-    table(['attempts that came to nothing, and were made again', 'times'], failures),
-    table(['processes that ended by themselves, and why', 'times'], countedReasons(ends)),
-    tellViolations(violations),
+    table(['failed attempts that were retried', 'times'], failures),
+    table(['processes that ended without a signal, and why', 'times'], countedReasons(ends)),
+    reportViolations(violations),
     `To repeat it: ${repeat}`,
   ].join('\n\n');
 };
@@ -97,7 +97,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const SHOWN_MAX = 40;
 
-const tellViolations = (violations: readonly Violation[]): string => {
+const reportViolations = (violations: readonly Violation[]): string => {
   if (violations.length === 0) return `Nothing is wrong: ${Object.keys(INVARIANTS).join(', ')} hold.`;
   const shown = violations
     .slice(0, SHOWN_MAX)

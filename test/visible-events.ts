@@ -37,7 +37,7 @@ type Step = {
   /** For an event of an item: the item that it may add, change or remove. */
   readonly item: State;
 };
-type Happened = { readonly recorded: RecordedEvent; readonly told: Occurrence; readonly find: Find };
+type Happened = { readonly recorded: RecordedEvent; readonly occurrence: Occurrence; readonly find: Find };
 
 /** Without kinds of users, except for their roles: their names are encrypted. */
 const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
@@ -122,7 +122,13 @@ const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => 
         },
         ...{ position: (all.length + 1) as Position, version: 1 as Version },
       },
-      told: { kind: kind.name, event: event.name, data, before: stateOf(before), after: stateOf(after) },
+      occurrence: {
+        kind: kind.name,
+        event: event.name,
+        data,
+        before: stateOf(before),
+        after: stateOf(after),
+      },
       find: (of, other) => stateOf(then.get(streamName(of, Number(other)))),
     });
   }
@@ -175,7 +181,7 @@ const follow = async (
   return changes;
 };
 
-export const describeTold = (domain: Domain): void => {
+export const describeVisibleEvents = (domain: Domain): void => {
   const followings = fc.record({
     from: fc.double({ min: 0, max: 0.9, noNaN: true }),
     pages: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
@@ -183,7 +189,7 @@ export const describeTold = (domain: Domain): void => {
   });
   test(`${domain.name}: a follower receives the events that are visible by the states before and after`, async () => {
     expect(rightsOf(domain).size).toBeGreaterThan(0);
-    let told = 0;
+    let visible = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(stepOf(domain), { minLength: 60, maxLength: 150 }),
@@ -191,26 +197,32 @@ export const describeTold = (domain: Domain): void => {
         async (steps, following) => {
           const happened = happen(domain, steps);
           const changes = await follow(domain, happened, following);
-          const open = happened.slice(Math.floor(following.from * happened.length)).filter(({ told }) => {
-            const event = domain.kinds[told.kind]?.events[told.event];
-            return event?.internal === false;
-          });
+          const open = happened
+            .slice(Math.floor(following.from * happened.length))
+            .filter(({ occurrence: { kind, event } }) => {
+              return domain.kinds[kind]?.events[event]?.internal === false;
+            });
           expect(changes.map(({ position }) => position)).toEqual(
             open.map(({ recorded }) => recorded.position),
           );
           for (const [index, change] of changes.entries()) {
-            const { told: what, find } = open[index] as Happened;
+            const { occurrence, find } = open[index] as Happened;
             for (const asker of askersOf(domain)) {
-              const wanted = maySeeInMemory(domain, what, asker, find);
-              const isTold = maySee(callerOf(domain, asker), change);
-              if (isTold) told += 1;
-              expect({ isTold, asker, what, change }).toEqual({ isTold: wanted, asker, what, change });
+              const wanted = maySeeInMemory(domain, occurrence, asker, find);
+              const isVisible = maySee(callerOf(domain, asker), change);
+              if (isVisible) visible += 1;
+              expect({ isVisible, asker, occurrence, change }).toEqual({
+                isVisible: wanted,
+                asker,
+                occurrence,
+                change,
+              });
             }
           }
         },
       ),
       { numRuns: HISTORIES },
     );
-    expect(told).toBeGreaterThan(HISTORIES);
+    expect(visible).toBeGreaterThan(HISTORIES);
   });
 };

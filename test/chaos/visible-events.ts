@@ -64,7 +64,7 @@ const PUBLISHED_AFTER: ReadonlyMap<string, boolean> = new Map([
  * Authors always see events of their own articles and the comments on them; others while the article is
  * published. Webhooks are private.
  */
-export const mayHear = (
+export const isVisibleTo = (
   { role, userId }: Viewer,
   { type, isOpen, articleAuthorId, ownerId }: Happened,
 ): boolean => {
