@@ -37,7 +37,7 @@ test('starts a whole system, with clients by role, whose timers fire when the cl
 
 test('refuses settings that it chooses itself', async () => {
   await expect(startForTest(expenses, { settings: { PORT: '4000' } })).rejects.toThrow(
-    'startForTest chooses PORT by itself: leave it out of the settings.',
+    'startForTest chooses PORT by itself: remove it from the settings.',
   );
 });
 

@@ -57,7 +57,7 @@ test.each<[string, object, string]>([
   [
     'a long text',
     { text: { caller: 'story' } },
-    'the caller’s story, which may be longer than 200 characters: let it be shorter.',
+    'the caller’s story, which may be longer than 200 characters: make it shorter.',
   ],
   [
     'another type',
@@ -73,7 +73,7 @@ test.each<[string, object, string]>([
 
 test('an attribute that every user can change for themselves is refused', () =>
   expect(withRight({ text: { caller: 'desk' } }, ['level'])).toThrow(
-    'user: rights compare the caller’s desk, which all users could change of themselves: say who may, by a right in `fieldRights` that `writes` it.',
+    'user: rights compare the caller’s desk, which all users could change of themselves: declare who may, by a right in `fieldRights` that `writes` it.',
   ));
 
 test('a field of users is an attribute only if a condition compares it', () => {

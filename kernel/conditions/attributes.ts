@@ -69,7 +69,7 @@ export const demandAttributes = (domain: Domain): void => {
   const free = attributesOf(domain).find(({ name }) => !guarded.has(name));
   if (free !== undefined)
     throw new StartRefused(
-      `user: rights compare the caller’s ${free.name}, which all users could change of themselves: say who may, by a right in \`fieldRights\` that \`writes\` it.`,
+      `user: rights compare the caller’s ${free.name}, which all users could change of themselves: declare who may, by a right in \`fieldRights\` that \`writes\` it.`,
     );
   for (const kind of Object.values(domain.kinds)) {
     const asked = waitingIn(kind).flatMap((condition) => attributesIn(resolve(domain, kind, condition)))[0];

@@ -27,7 +27,7 @@ export const demandComparable = (
   }
   if (own.personal !== undefined)
     throw new StartRefused(
-      `${compares}, which is personal, so that nothing but their own stream may say it: compare another field.`,
+      `${compares}, which is personal, so that only their own stream may contain it: compare another field.`,
     );
   for (const each of [own, def])
     if (!COMPARED.has(each.kind))
@@ -37,7 +37,7 @@ export const demandComparable = (
   // Every token of the user contains the attribute.
   if (own.kind === 'text' && own.recorded.safeParse('a'.repeat(LENGTH_MAX + 1)).success)
     throw new StartRefused(
-      `${compares}, which may be longer than ${LENGTH_MAX} characters: let it be shorter.`,
+      `${compares}, which may be longer than ${LENGTH_MAX} characters: make it shorter.`,
     );
   const isAlike =
     own.column === def.column &&

@@ -118,7 +118,7 @@ const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {
   // After erasure of the person’s key nothing could be recorded, and the aggregate would never end.
   if (personal !== undefined)
     throw new StartRefused(
-      `${kind.name}: ${end.name} carries ${personal}, which is personal; a reaction cannot record it: leave it out of the event.`,
+      `${kind.name}: ${end.name} carries ${personal}, which is personal; a reaction cannot record it: remove it from the event.`,
     );
   return end;
 };

@@ -121,7 +121,7 @@ test.each([
   [
     'what nothing asks for',
     { reads: ['team'] },
-    'claim: the command note reads team, and neither decides by it nor asks anything of it: leave it out of `reads`, or give the command a `decide`.',
+    'claim: the command note reads team, and neither decides by it nor asks anything of it: remove it from `reads`, or give the command a `decide`.',
   ],
 ])('reading %s is refused, with place and solution', (_, command, says) => {
   expect(() => declared(command)).toThrow(says);

@@ -32,7 +32,7 @@ const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
     return initial === undefined || takes(def, initial)
       ? []
       : [
-          `${place} has the default ${shown(initial)}, which is none of its values: take one within its limits.`,
+          `${place} has the default ${shown(initial)}, which is none of its values: use one within its limits.`,
         ];
   });
 
@@ -41,7 +41,7 @@ const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | unde
   const counted = (most: number, of: string): string | undefined =>
     Number.isSafeInteger(most) && most >= 1
       ? undefined
-      : `may have ${most} ${of}: say a whole number from 1 on.`;
+      : `may have ${most} ${of}: use a whole number from 1 on.`;
   switch (kind) {
     case 'text': {
       const most = recorded.meta()?.maxLength as number | undefined;
@@ -54,7 +54,7 @@ const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | unde
       const isWithin = minValue === null || maxValue === null || minValue <= maxValue;
       return isWithin
         ? undefined
-        : `takes numbers from ${minValue} to ${maxValue}, and there are none: say the smaller limit first.`;
+        : `takes numbers from ${minValue} to ${maxValue}, and there are none: put the smaller limit first.`;
     }
     case 'choice':
     case 'states':
@@ -81,9 +81,9 @@ const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
     ];
   if (!Object.hasOwn(spec, 'sets')) return [];
   if (first === 'ends')
-    return [`${place} ends it and sets fields, which nobody sees any more: leave \`sets\` out, or \`ends\`.`];
+    return [`${place} ends it and sets fields, which nobody sees any more: remove \`sets\` or \`ends\`.`];
   return first === 'notes'
-    ? [`${place} has \`notes\`, which changes nothing, and sets fields: leave \`notes\` out, or \`sets\`.`]
+    ? [`${place} has \`notes\`, which changes nothing, and sets fields: remove \`notes\` or \`sets\`.`]
     : [];
 };
 
@@ -94,20 +94,20 @@ const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
     if (def === undefined || kind.derived.some((each) => each.name === field))
       return [`${place}, which is no field that an event gives a value: name another one.`];
     if (value === 'now' && def.kind !== 'instant')
-      return [`${place} to \`now\`, and it is no instant(): say a value of it.`];
+      return [`${place} to \`now\`, and it is no instant(): give one of its values.`];
     if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
-      return [`${place} to \`caller\`, and it refers to no user: say a value of it.`];
+      return [`${place} to \`caller\`, and it refers to no user: give one of its values.`];
     if (value === 'now' || value === 'caller' || takes(def, value)) return [];
     return value === null
-      ? [`${place} to null, and it is required: make it optional(), or say a value.`]
-      : [`${place} to ${shown(value)}, which is none of its values: take one within its limits.`];
+      ? [`${place} to null, and it is required: make it optional(), or give a value.`]
+      : [`${place} to ${shown(value)}, which is none of its values: use one within its limits.`];
   });
 
 /** Includes events that are no longer emitted: the log may contain them. */
 const wrongCreation = (kind: Kind): readonly string[] => {
   const creating = Object.values(kind.events).filter(({ effect }) => effect === 'creates');
   if (creating.length === 0)
-    return ['no event creates it: let one name the fields that it begins with by `creates`.'];
+    return ['no event creates it: declare one with its initial fields in `creates`.'];
   const { owner, parent, persons } = kind;
   return Object.entries(kind.fields).flatMap(([field, def]) => {
     if (

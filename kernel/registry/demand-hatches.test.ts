@@ -55,7 +55,7 @@ test.each([
   ({ title }: Columns) => `${title} || a$$ ; select b$$`,
 ])('more than one expression is refused: %s', (sql) => {
   expect(refused({ expressions: { short: text(sql) } })).toBe(
-    'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
+    'note: the expression short has more than one expression: remove “;”, “--” and “/*”.',
   );
 });
 
@@ -64,7 +64,7 @@ test.each([
   ({ title }: Columns) => `${title} || E'\\'(') || (${title} || ')'`,
 ])('a parenthesis without its other half is refused: %s', (sql) => {
   expect(refused({ expressions: { short: text(sql) } })).toBe(
-    'note: the expression short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
+    'note: the expression short closes or opens a parenthesis of its surroundings: balance “(” and “)”.',
   );
 });
 
@@ -72,16 +72,15 @@ test.each(
   Object.entries<object>({
     'note: the expression short asks for the column of titel, which is no field: name one of writer, title, tag, done.':
       { expressions: { short: text(({ titel }) => `left(${titel}, 1)`) } },
-    'note: the filter short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.':
-      {
-        filters: {
-          short: {
-            takes: 'Int',
-            sql: ({ title }: Columns, n: string) => `length(${title}) = ${n}) or (true`,
-            holds: () => true,
-          },
+    'note: the filter short closes or opens a parenthesis of its surroundings: balance “(” and “)”.': {
+      filters: {
+        short: {
+          takes: 'Int',
+          sql: ({ title }: Columns, n: string) => `length(${title}) = ${n}) or (true`,
+          holds: () => true,
         },
       },
+    },
     'note: the expression tag is called like something else, or like nothing that GraphQL can have: give it another name.':
       { expressions: { tag: text(({ title }) => `${title}`) } },
     'note: the filter limit is a parameter of every list: give it another name.': {
@@ -92,23 +91,25 @@ test.each(
     },
     'note: the projection of tag is by the event thrown, which ends: name one that creates, changes or sets fields.':
       { projects: { tag: { by: { thrown: asIs } } } },
-    'note: the projection of tag is not alone: the event written gives it a value too; let only one of them do so.':
-      { events: { written: { creates: ['title', 'tag'] } }, projects: { tag: { by: { changed: asIs } } } },
+    'note: the projection of tag is not alone: the event written gives it a value too; keep one of them.': {
+      events: { written: { creates: ['title', 'tag'] } },
+      projects: { tag: { by: { changed: asIs } } },
+    },
     'note: the projection of tag needs a value before it: give the field a default, or make it optional().': {
       fields: { tag: line(20) },
       projects: { tag: { by: { changed: asIs } } },
     },
-    'note: the projection of status makes no reference, state or upload: let an event say it.': {
+    'note: the projection of status makes no reference, state or upload: let an event set it.': {
       fields: { status: states('open', 'over') },
       projects: { status: { by: { changed: () => 'over' } } },
     },
-    'note: the projection of tag makes nothing that is personal or unique: let a form or a decision say it.':
+    'note: the projection of tag makes nothing that is personal or unique: let a form or a decision set it.':
       { fields: { tag: line(20).optional().personal() }, projects: { tag: { by: { written: asIs } } } },
-    'note: a condition asks for done of the note, which a projection makes: ask for what events say.': {
+    'note: a condition asks for done of the note, which a projection makes: use a field that events set.': {
       projects: { done: { by: { changed: () => true } } },
       rights: { read: { anyone: { done: true } }, write: { seller: 'own' } },
     },
-    'note: personal() of the upload photo cannot be carried out yet; leave it out.': {
+    'note: personal() of the upload photo is not supported yet; remove it.': {
       fields: { photo: upload().optional().personal() },
     },
   }),
@@ -158,11 +159,12 @@ test.each(
       { right: 'note.change' },
     'the route summarizeNotes has rows, which is no plain value with a name of its own: give it another type or name.':
       { gives: { rows: set(line(9), 3) } },
-    'the route summarizeNotes has more than one statement: leave out “;”, “--” and “/*”.': {
+    'the route summarizeNotes has more than one statement: remove “;”, “--” and “/*”.': {
       sql: () => 'select 1 as notes; select 2',
     },
-    'the route summarizeNotes closes or opens a parenthesis of what is around it: let each “(” have its own “)”.':
-      { sql: () => 'select 1 as notes) a, (select 2' },
+    'the route summarizeNotes closes or opens a parenthesis of its surroundings: balance “(” and “)”.': {
+      sql: () => 'select 1 as notes) a, (select 2',
+    },
     'the route summarizeNotes asks for most, which it does not take: name one of callerId.': {
       sql: ({ most }: { most: string }) => `select ${most} as notes`,
     },

@@ -52,7 +52,7 @@ const wrongExpressions = (kind: Kind): readonly string[] => {
       .filter((field) => guarded.has(field))
       .map(
         (field) =>
-          `${kind.name}: the ${what} ${name} uses ${field}, which fewer callers may read than the ${kind.name}: leave ${field} out of it.`,
+          `${kind.name}: the ${what} ${name} uses ${field}, which fewer callers may read than the ${kind.name}: remove ${field} from it.`,
       ),
   );
 };
@@ -69,9 +69,9 @@ const wrongProjections = (kind: Kind): readonly string[] =>
           `${place} is by the event ${event.name}, which ${event.effect}: name one that creates, changes or sets fields.`,
         ];
       if (def === undefined || def.kind === 'ref' || def.kind === 'states' || def.kind === 'upload')
-        return [`${place} makes no reference, state or upload: let an event say it.`];
+        return [`${place} makes no reference, state or upload: let an event set it.`];
       if (def.personal !== undefined || def.unique)
-        return [`${place} makes nothing that is personal or unique: let a form or a decision say it.`];
+        return [`${place} makes nothing that is personal or unique: let a form or a decision set it.`];
       if (!def.optional && def.initial === undefined)
         return [`${place} needs a value before it: give the field a default, or make it optional().`];
       const other = Object.values(kind.events).find(
@@ -79,9 +79,7 @@ const wrongProjections = (kind: Kind): readonly string[] =>
       );
       return other === undefined
         ? []
-        : [
-            `${place} is not alone: the event ${other.name} gives it a value too; let only one of them do so.`,
-          ];
+        : [`${place} is not alone: the event ${other.name} gives it a value too; keep one of them.`];
     }),
   );
 
@@ -93,7 +91,7 @@ const askedOf = (domain: Domain, kind: Kind): readonly string[] =>
       of !== undefined && Object.values(of.events).some(({ projects }) => field in projects);
     return isProjected
       ? [
-          `${kind.name}: a condition asks for ${field} of the ${of.name}, which a projection makes: ask for what events say.`,
+          `${kind.name}: a condition asks for ${field} of the ${of.name}, which a projection makes: use a field that events set.`,
         ]
       : [];
   });

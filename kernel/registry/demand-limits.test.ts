@@ -52,9 +52,9 @@ test('valid limits are accepted', () => {
 
 test.each(
   Object.entries<Tried>({
-    'note: the limit few lets 0 be: say a whole number from 1 to 100.': limit({ max: 0 }),
-    'note: the limit few lets 1.5 be: say a whole number from 1 to 100.': limit({ max: 1.5 }),
-    'note: the limit few lets 101 be: say a whole number from 1 to 100.': limit({ max: 101 }),
+    'note: the limit few lets 0 be: use a whole number from 1 to 100.': limit({ max: 0 }),
+    'note: the limit few lets 1.5 be: use a whole number from 1 to 100.': limit({ max: 1.5 }),
+    'note: the limit few lets 101 be: use a whole number from 1 to 100.': limit({ max: 101 }),
     ...Object.fromEntries(
       ['tags', 'rows', 'total', 'nowhere'].map((per) => [
         `note: the limit few is per ${per}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
@@ -69,7 +69,7 @@ test.each(
       limit({ while: { rows: { some: { amount: 3 } } } }),
     'note: the limit few counts by total, a number of its items, which changes without the note: count by fields of its own.':
       limit({ while: { total: { max: 3 } } }),
-    'note: the limit few counts nothing, because its `while` is never true: leave the limit out, or ask for another fact.':
+    'note: the limit few counts nothing, because its `while` is never true: remove the limit, or use another fact.':
       limit({ while: [] }),
     'note: the limit Few is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': {
       limits: { Few: { max: 1, says: 'Full.' } },
@@ -82,10 +82,10 @@ test.each(
     'note: the refusal email_taken is no code of its own: give it another name.': limit({
       code: 'email_taken',
     }),
-    'note: code is unique() and has a default, which only one note could have: leave one of them out.': {
+    'note: code is unique() and has a default, which only one note could have: remove one of them.': {
       fields: { code: line(9).default('none').unique() },
     },
-    'note: code is unique(), and the event finished sets it to one value, which only one note could have: leave one of them out.':
+    'note: code is unique(), and the event finished sets it to one value, which only one note could have: remove one of them.':
       {
         fields: { code: line(9).unique() },
         events: { finished: { sets: { status: 'done', code: 'gone' } } },

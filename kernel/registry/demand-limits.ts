@@ -18,7 +18,7 @@ export const demandLimits = (domain: Domain): void => {
 const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
   const place = `${kind.name}: the limit ${limit.name}`;
   if (!Number.isInteger(limit.max) || limit.max < 1 || limit.max > PLACES_MAX)
-    throw new StartRefused(`${place} lets ${limit.max} be: say a whole number from 1 to ${PLACES_MAX}.`);
+    throw new StartRefused(`${place} lets ${limit.max} be: use a whole number from 1 to ${PLACES_MAX}.`);
   const wrong = limit.per.find((name) => !COUNTED.has(kindOf(kind, name) ?? ''));
   if (wrong !== undefined)
     throw new StartRefused(
@@ -32,7 +32,7 @@ const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
   const counting = countingOf(domain, kind, limit);
   if (counting.op === 'const' && !counting.value)
     throw new StartRefused(
-      `${place} counts nothing, because its \`while\` is never true: leave the limit out, or ask for another fact.`,
+      `${place} counts nothing, because its \`while\` is never true: remove the limit, or use another fact.`,
     );
 };
 
@@ -86,12 +86,12 @@ const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
     );
   if (def.initial !== undefined)
     throw new StartRefused(
-      `${place} and has a default, which only one ${kind.name} could have: leave one of them out.`,
+      `${place} and has a default, which only one ${kind.name} could have: remove one of them.`,
     );
   const setting = Object.values(kind.events).find(({ sets }) => isConstant(sets[name]));
   if (setting !== undefined)
     throw new StartRefused(
-      `${place}, and the event ${setting.name} sets it to one value, which only one ${kind.name} could have: leave one of them out.`,
+      `${place}, and the event ${setting.name} sets it to one value, which only one ${kind.name} could have: remove one of them.`,
     );
 };
 

@@ -76,9 +76,10 @@ test('a valid list is accepted', () => {
 
 test.each(
   Object.entries<() => unknown>({
-    'note: the list rows may have 0 items: say from 1 to 1000.': () => declared(amount, { max: 0 }),
-    'note: the list rows may have 5000 items: say from 1 to 1000.': () => declared(amount, { max: 5_000 }),
-    'note: the list rows calls one of its items rows: say another word by `one`.': () =>
+    'note: the list rows may have 0 items: use a number from 1 to 1000.': () => declared(amount, { max: 0 }),
+    'note: the list rows may have 5000 items: use a number from 1 to 1000.': () =>
+      declared(amount, { max: 5_000 }),
+    'note: the list rows calls one of its items rows: choose another word by `one`.': () =>
       declared(amount, { max: 3, one: 'rows' }),
     'has the table a_very_long_name_of_an_aggregate_that_is_there_rows, which is longer than 38 characters: give it another name.':
       () => declared(amount, { max: 3 }, { name: 'aVeryLongNameOfAnAggregateThatIsThere' }),
@@ -87,7 +88,7 @@ test.each(
     'has the field due_id': () => declared({ due: ref(user), due_id: line(3) }, { max: 3 }),
     'note: the list rows has the key who, which must be a reference': () =>
       declared({ who: line(9).personal() }, { max: 3, key: 'who' as never }),
-    'has a field of the kind list in rows, which cannot be carried out yet; leave it out.': () =>
+    'has a field of the kind list in rows, which is not supported yet; remove it.': () =>
       declared({ rows: list(amount, { max: 3 }) }, { max: 3 }),
     'has a field of the kind states in how': () => declared({ how: states('new', 'old') }, { max: 3 }),
     'has an upload without optional() in receipt': () => declared({ receipt: upload() }, { max: 3 }),
@@ -100,7 +101,7 @@ test.each(
       declared({ who: ref(user), how: line(9).personal({ of: 'who' }) }, { max: 3 }),
     'note: the list rows is in no order of its own, and rowMoved moves its items: make it `ordered`.': () =>
       declared(amount, { max: 3 }, { events: { rowMoved: { moves: 'rows' } } }),
-    'note: the list rows has nothing but its key, and rowChanged changes its items: leave that out.': () =>
+    'note: the list rows has nothing but its key, and rowChanged changes its items: remove that event.': () =>
       declared(
         { who: ref(user) },
         { max: 3, key: 'who' as never },
@@ -112,19 +113,21 @@ test.each(
         { max: 3 },
         { commands: { addRow: { emits: ['rowAdded'], decide: () => ['rowAdded'] } } },
       ),
-    'note: the command make is followed by addRow, which is of an item: leave that out.': () =>
+    'note: the command make is followed by addRow, which is of an item: remove it.': () =>
       declared(amount, { max: 3 }, { commands: { make: { emits: 'made', next: ['addRow'] } } }),
 
-    'note: a condition on the rows asks for remark, which is personal, so that nobody could say who may know of events: ask for another field.':
+    'note: a condition on the rows asks for remark, which is personal, so that the visibility of events could not be decided: use another field.':
       () =>
         declared(
           { remark: line(9).personal() },
           { max: 3 },
           { rights: { read: { anyone: { rows: { some: { remark: 'a' } } } } } },
         ),
-    'calls one of its items clerk, which events say': () => declared(amount, { max: 3, one: 'clerk' }),
-    'calls one of its items note, which events say': () => declared(amount, { max: 3, one: 'note' }),
-    'note: the list rows has the key place, which may be less than 1, and so stands in no path: let it begin with 1.':
+    'calls one of its items clerk, which is already the name of another thing': () =>
+      declared(amount, { max: 3, one: 'clerk' }),
+    'calls one of its items note, which is already the name of another thing': () =>
+      declared(amount, { max: 3, one: 'note' }),
+    'note: the list rows has the key place, which may be less than 1, and so cannot be in a path: give it the minimum 1.':
       () => declared({ place: integer(0, 9) }, { max: 3, key: 'place' as never }),
     'note: the event rowAdded carries title, which it says already of an item: give one of the fields another name.':
       () =>
@@ -142,13 +145,12 @@ test.each(
           commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } },
         },
       ),
-    'note: the list rows has the commands addRow and lendRow, which do the same: leave one of them out.':
-      () =>
-        declared(
-          amount,
-          { max: 3 },
-          { events: { rowLent: { adds: 'rows' } }, commands: { lendRow: { emits: 'rowLent' } } },
-        ),
+    'note: the list rows has the commands addRow and lendRow, which do the same: remove one of them.': () =>
+      declared(
+        amount,
+        { max: 3 },
+        { events: { rowLent: { adds: 'rows' } }, commands: { lendRow: { emits: 'rowLent' } } },
+      ),
   }),
 )('refused: %s', (says, declare) => {
   expect(declare).toThrow(says);
@@ -165,7 +167,7 @@ test.each([ref(user).optional(), set(word(/a/, 'a'), 2)])(
 
 test.each(['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'])('the field %s is refused', (field) => {
   expect(() => declared({ [field]: integer(1, 9) }, { max: 3 })).toThrow(
-    `note: the list rows has the field ${field}, which events say already of something else: give it another name.`,
+    `note: the list rows has the field ${field}, which is already the name of another thing in events: give it another name.`,
   );
 });
 
@@ -216,7 +218,7 @@ test('a condition behind a reference of an item is refused with its place', () =
 test('two lists with the same name for an item are refused', () => {
   const fields = { rows: list(amount, { max: 3 }), lines: list(amount, { max: 3, one: 'row' }) };
   expect(() => assemble(base, [aggregate('note', { ...made, ...open, fields } as never)] as never)).toThrow(
-    'note: the list lines calls one of its items row as rows does: say another word by `one`.',
+    'note: the list lines calls one of its items row as rows does: choose another word by `one`.',
   );
 });
 
@@ -232,7 +234,7 @@ test.each([
   const fields = { clerk: ref(user), rows: of(list(amount, { max: 3 })) };
   expect(() =>
     assemble(base, [aggregate('note', { ...made, ...open, owner: 'clerk', fields } as never)] as never),
-  ).toThrow(`note: the list rows is not ${name}() as a whole: say it of the fields of its items.`);
+  ).toThrow(`note: the list rows is not ${name}() as a whole: declare it for the fields of its items.`);
 });
 
 test('a sum over anything but a non-personal number of a list is refused', () => {
@@ -260,7 +262,7 @@ test('a sum over anything but a non-personal number of a list is refused', () =>
   expect(() =>
     summing(amount, { total: { sum: 'rows.amount' } }, { clerk: { total: { min: 3 } }, anyone: false }),
   ).toThrow(
-    'note: a right to read asks for total, which follows from its rows, so that nobody could say who may know of events',
+    'note: a right to read asks for total, which follows from its rows, so that the visibility of events could not be decided',
   );
   for (const name of ['clerk', 'rows', 'title'])
     expect(() => summing(amount, { [name]: { count: 'rows' } })).toThrow(

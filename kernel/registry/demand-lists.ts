@@ -53,13 +53,13 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   return [
     ...(Number.isInteger(max) && max >= 1 && max <= ITEMS_MAX
       ? []
-      : [`may have ${max} items: say from 1 to ${ITEMS_MAX}.`]),
+      : [`may have ${max} items: use a number from 1 to ${ITEMS_MAX}.`]),
     ...(NAME.test(one) && one !== name
       ? []
-      : [`calls one of its items ${one || 'nothing'}: say another word by \`one\`.`]),
+      : [`calls one of its items ${one || 'nothing'}: choose another word by \`one\`.`]),
     ...([one, `${one}Id`].some((each) => identity.includes(each))
       ? [
-          `calls one of its items ${one}, which events say already of something else: say another word by \`one\`.`,
+          `calls one of its items ${one}, which is already the name of another thing in events: choose another word by \`one\`.`,
         ]
       : []),
     ...(table.length <= TABLE_CHARACTERS_MAX
@@ -69,7 +69,9 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
         ]),
     ...names.flatMap(([field, def]) =>
       !NAME.test(field) || taken.has(field) || taken.has(wire(field, def))
-        ? [`has the field ${field}, which events say already of something else: give it another name.`]
+        ? [
+            `has the field ${field}, which is already the name of another thing in events: give it another name.`,
+          ]
         : [],
     ),
     ...columns.flatMap((each, index) =>
@@ -83,18 +85,16 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
           `has the key ${key}, which must be a reference, a number, a word or a choice that is neither optional nor personal.`,
         ]),
     ...(key !== undefined && id.def.kind === 'integer' && ((id.def.recorded as ZodNumber).minValue ?? 0) < 1
-      ? [`has the key ${key}, which may be less than 1, and so stands in no path: let it begin with 1.`]
+      ? [`has the key ${key}, which may be less than 1, and so cannot be in a path: give it the minimum 1.`]
       : []),
     ...all.flatMap(([field, def]) =>
-      unsupportedOf(def).map(
-        (what) => `has ${what} in ${field}, which cannot be carried out yet; leave it out.`,
-      ),
+      unsupportedOf(def).map((what) => `has ${what} in ${field}, which is not supported yet; remove it.`),
     ),
     ...(moving !== undefined && !isOrdered
       ? [`is in no order of its own, and ${moving.name} moves its items: make it \`ordered\`.`]
       : []),
     ...(empty !== undefined
-      ? [`has nothing but its key, and ${empty.name} changes its items: leave that out.`]
+      ? [`has nothing but its key, and ${empty.name} changes its items: remove that event.`]
       : []),
   ];
 };
@@ -125,12 +125,12 @@ const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
     const first = commands.slice(0, index).find((each) => each.kind === command.kind);
     return first === undefined
       ? []
-      : [`has the commands ${first.name} and ${command.name}, which do the same: leave one of them out.`];
+      : [`has the commands ${first.name} and ${command.name}, which do the same: remove one of them.`];
   });
   return [
     ...(like === undefined
       ? []
-      : [`calls one of its items ${list.one} as ${like.name} does: say another word by \`one\`.`]),
+      : [`calls one of its items ${list.one} as ${like.name} does: choose another word by \`one\`.`]),
     ...twice,
   ];
 };
@@ -170,7 +170,7 @@ const wrongCommand = (
     ...(leading === undefined
       ? []
       : [
-          `${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: leave that out.`,
+          `${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: remove it.`,
         ]),
   ];
 };

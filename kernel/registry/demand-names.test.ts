@@ -71,7 +71,7 @@ test('facts may refer to facts, but not in a circle', () => {
     refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));
   expect(withFacts({ titled: { title: { not: null } }, shown: ['titled', 'own'] })).toBe('nothing');
   expect(withFacts({ titled: { shown: true }, shown: ['titled', 'own'] })).toBe(
-    'claim: the fact titled asks for itself, by titled, shown, titled: say it by fields.',
+    'claim: the fact titled asks for itself, by titled, shown, titled: define it by fields.',
   );
 });
 

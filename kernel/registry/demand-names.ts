@@ -160,7 +160,7 @@ const demandOneEdit = ({ name, commands }: Kind): void => {
 const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...string[]]): void => {
   if (before.includes(fact))
     throw new StartRefused(
-      `${kind.name}: the fact ${fact} asks for itself, by ${[fact, ...before].toReversed().join(', ')}: say it by fields.`,
+      `${kind.name}: the fact ${fact} asks for itself, by ${[fact, ...before].toReversed().join(', ')}: define it by fields.`,
     );
   for (const next of factsNamedIn(kind, kind.facts[fact])) demandNoCircle(kind, [next, fact, ...before]);
 };

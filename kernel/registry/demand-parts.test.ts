@@ -71,11 +71,11 @@ test('valid parts are accepted', () => {
 
 test.each(
   Object.entries<Wrong>({
-    'note: the right readIt is to no part of it: name fields or lists, or leave it out.': {
+    'note: the right readIt is to no part of it: name fields or lists, or remove it.': {
       fieldRights: { readIt: { reads: [] } },
     },
     'is to sceret, which is no field of it: name one.': { fieldRights: { readIt: { reads: ['sceret'] } } },
-    'is to clerk, which every event names: leave that out.': {
+    'is to clerk, which every event names: remove it.': {
       fieldRights: { readIt: { reads: ['clerk'] } },
     },
     'is to status, which shows in what can be done with it': {
@@ -85,16 +85,16 @@ test.each(
       fieldRights: { readIt: { reads: ['title'] } },
       rest: { label: 'title' },
     },
-    'is to cover, whose files are as visible as it is itself: leave that out.': {
+    'is to cover, whose files are as visible as it is itself: remove it.': {
       fieldRights: { readIt: { reads: ['cover'] } },
     },
-    'is to body, by whose words everybody can search: leave search() out of it.': {
+    'is to body, by whose words everybody can search: remove search() from it.': {
       fieldRights: { readIt: { reads: ['body'] } },
     },
-    'learns which values are taken: leave unique() out of it.': {
+    'learns which values are taken: remove unique() from it.': {
       fieldRights: { readIt: { reads: ['number'] } },
     },
-    'is to createdAt, which the id reveals: leave that out.': {
+    'is to createdAt, which the id reveals: remove it.': {
       fieldRights: { readIt: { reads: ['createdAt'] } },
     },
     'secret is of the rights one and two: name it in one of them.': {
@@ -109,7 +109,7 @@ test.each(
     'the right readIt to parts has a scope of its own': {
       fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } },
     },
-    'says who writes what, which cannot be carried out yet': {
+    'says who writes what, which is not supported yet': {
       fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } },
     },
     'is to items of row, which is no list of it: name one.': {

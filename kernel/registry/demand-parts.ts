@@ -43,14 +43,14 @@ const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
     ...(name in kind.commands || name === 'read' || name === 'write'
       ? [`the right ${name} to parts is called like another right: give it another name.`]
       : []),
-    ...(isToNothing ? [`the right ${name} is to no part of it: name fields or lists, or leave it out.`] : []),
+    ...(isToNothing ? [`the right ${name} is to no part of it: name fields or lists, or remove it.`] : []),
     ...(isOfDomain && scope !== undefined
-      ? [`the right ${name} to parts has a scope of its own: leave that out, it takes the one to read.`]
+      ? [
+          `the right ${name} to parts has a scope of its own: remove it; the right uses the scope of the right to read.`,
+        ]
       : []),
     ...(isOfDomain && writes !== undefined
-      ? [
-          `the right ${name} says who writes what, which cannot be carried out yet: say it by commands of their own.`,
-        ]
+      ? [`the right ${name} says who writes what, which is not supported yet: declare commands of their own.`]
       : []),
   ];
 };
@@ -63,18 +63,18 @@ const wrongField = (kind: Kind, right: string, field: string): readonly string[]
   const refused = (why: string): readonly string[] => [`the right ${right} is to ${field}, ${why}`];
   if (def === undefined) {
     if (!MOMENTS.has(field)) return refused('which is no field of it: name one.');
-    return field === 'createdAt' && name !== 'user' ? refused('which the id reveals: leave that out.') : [];
+    return field === 'createdAt' && name !== 'user' ? refused('which the id reveals: remove it.') : [];
   }
-  if (field === owner || field === parent) return refused('which every event names: leave that out.');
+  if (field === owner || field === parent) return refused('which every event names: remove it.');
   if (field === label)
-    return refused('which is shown wherever it is referred to: leave that out, or take another label.');
+    return refused('which is shown wherever it is referred to: remove it, or choose another label.');
   if (def.kind === 'states')
-    return refused('which shows in what can be done with it: let its parts be fields of their own.');
-  if (def.kind === 'upload') return refused('whose files are as visible as it is itself: leave that out.');
+    return refused('which shows in what can be done with it: declare its parts as fields.');
+  if (def.kind === 'upload') return refused('whose files are as visible as it is itself: remove it.');
   if (def.search !== undefined)
-    return refused('by whose words everybody can search: leave search() out of it.');
+    return refused('by whose words everybody can search: remove search() from it.');
   if (def.unique && name !== 'user')
-    return refused('and a writer learns which values are taken: leave unique() out of it.');
+    return refused('and a writer learns which values are taken: remove unique() from it.');
   return [];
 };
 
@@ -121,7 +121,7 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
           ]
         : []),
       ...(changing !== undefined && Object.keys(list.fields).every((field) => asked.includes(field))
-        ? [`${place}, which are then all that ${changing.name} could change: leave that event out.`]
+        ? [`${place}, which are then all that ${changing.name} could change: remove that event.`]
         : []),
     ];
   });

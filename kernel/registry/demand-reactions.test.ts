@@ -94,7 +94,7 @@ test.each(
 test('reactions in a circle are refused', () => {
   const circle = { reactions: { team: { shut: { run: 'finish' } } } };
   expect(() => assembled(circle, { head: { done: { run: 'shut' } } })).toThrow(
-    'team: the reaction to task.done by head leads back to itself: task.done, team.shut, task.done, and so on; take one of these reactions away.',
+    'team: the reaction to task.done by head leads back to itself: task.done, team.shut, task.done, and so on; remove one of these reactions.',
   );
 });
 
@@ -113,7 +113,7 @@ test.each(
       assembled({ timers: { remind: { ...remind, ...{ run: 'end' } } } }),
     'task: the timer remind runs note, whose form nothing fills in': () =>
       assembled({ timers: { remind: { ...remind, ...{ run: 'note' } } } }),
-    'task: the timer remind waits for “0 days”: say a number of seconds, minutes, hours, days or weeks, up to ten years.':
+    'task: the timer remind waits for “0 days”: use a number of seconds, minutes, hours, days or weeks, up to ten years.':
       () => assembled({ timers: { remind: { ...remind, ...{ wait: '0 days' } } } }),
     'waits for “3 moons”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '3 moons' } } } }),
     'waits for “600 weeks”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '600 weeks' } } } }),

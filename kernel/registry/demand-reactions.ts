@@ -16,7 +16,7 @@ export const demandReactions = (domain: Domain): void => {
   const circle = circleIn(kinds.flatMap((kind) => stepsOf(domain, kind)));
   if (circle !== undefined)
     throw new StartRefused(
-      `${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; take one of these reactions away.`,
+      `${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; remove one of these reactions.`,
     );
 };
 

@@ -27,7 +27,7 @@ const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): voi
     !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name))
   )
     throw new StartRefused(
-      `${place}, and neither decides by it nor asks anything of it: leave it out of \`reads\`, or give the command a \`decide\`.`,
+      `${place}, and neither decides by it nor asks anything of it: remove it from \`reads\`, or give the command a \`decide\`.`,
     );
 };
 

@@ -34,13 +34,13 @@ test('references within the domain are accepted, by aggregate and by name', () =
 
 test.each(
   Object.entries<readonly Declared[]>({
-    'note: the reference copy leads to nope, which is not in the domain: give it to `assemble`, or leave the reference out.':
+    'note: the reference copy leads to nope, which is not in the domain: add it to `assemble`, or remove the reference.':
       [of('note', { copy: ref('nope').optional() })],
-    'note: the reference copy leads to toString, which is not in the domain: give it to `assemble`, or leave the reference out.':
+    'note: the reference copy leads to toString, which is not in the domain: add it to `assemble`, or remove the reference.':
       [of('note', { copy: ref('toString').optional() })],
-    'note: the reference folder leads to folder, which is not in the domain: give it to `assemble`, or leave the reference out.':
+    'note: the reference folder leads to folder, which is not in the domain: add it to `assemble`, or remove the reference.':
       [of('note', { folder: ref(folder) }, { reactions: { folder: { made: { run: 'make' } } } })],
-    'note: the reference rows.folder leads to folder, which is not in the domain: give it to `assemble`, or leave the reference out.':
+    'note: the reference rows.folder leads to folder, which is not in the domain: add it to `assemble`, or remove the reference.':
       [of('note', { rows: list({ folder: ref(folder) }, { max: 3 }) })],
     'note: the reference folder leads to another folder than the one in the domain: refer to that, or to it by its name.':
       [folder, of('note', { folder: ref(of('folder')) })],
@@ -48,12 +48,12 @@ test.each(
       [of('note', { maker: ref(other.user) })],
     'note: it was declared by another `domain()`, whose users and roles are not those of tried: declare it by the `aggregate` of this one.':
       [of('note', {}, {}, other as never)],
-    'note: the parent folder is optional(), and everything is created under its parent: make it required, or leave `parent` out.':
+    'note: the parent folder is optional(), and everything is created under its parent: make it required, or remove `parent`.':
       [folder, of('note', { folder: ref(folder).optional() }, { parent: 'folder' })],
     'note: the parent title is no reference of it: name one.': [of('note', {}, { parent: 'title' })],
-    'note: the parent next leads back to a note, by note, note, so that there is no first one: leave `parent` out of one of them.':
+    'note: the parent next leads back to a note, by note, note, so that there is no first one: remove `parent` from one of them.':
       [of('note', { next: ref('note') }, { parent: 'next' })],
-    'note: the parent page leads back to a note, by note, page, note, so that there is no first one: leave `parent` out of one of them.':
+    'note: the parent page leads back to a note, by note, page, note, so that there is no first one: remove `parent` from one of them.':
       [
         of('note', { page: ref('page') }, { parent: 'page' }),
         of('page', { note: ref('note') }, { parent: 'note' }),

@@ -32,7 +32,7 @@ const strayingFrom = (all: readonly AnyAggregate[], { kind, fields }: AnyAggrega
     const target = all.find((each) => each.kind === targetOf(def));
     if (target === undefined)
       return [
-        `${place} leads to ${targetOf(def)}, which is not in the domain: give it to \`assemble\`, or leave the reference out.`,
+        `${place} leads to ${targetOf(def)}, which is not in the domain: add it to \`assemble\`, or remove the reference.`,
       ];
     return typeof def.target === 'string' || def.target === target
       ? []
@@ -56,12 +56,12 @@ const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   if (def?.kind !== 'ref') return [`the parent ${parent} is no reference of it: name one.`];
   if (def.optional)
     return [
-      `the parent ${parent} is optional(), and everything is created under its parent: make it required, or leave \`parent\` out.`,
+      `the parent ${parent} is optional(), and everything is created under its parent: make it required, or remove \`parent\`.`,
     ];
   const above = aboveOf(kinds, [kind]);
   return above.at(-1) === kind && above.length > 1
     ? [
-        `the parent ${parent} leads back to ${oneOf(kind.name)}, by ${above.map(({ name }) => name).join(', ')}, so that there is no first one: leave \`parent\` out of one of them.`,
+        `the parent ${parent} leads back to ${oneOf(kind.name)}, by ${above.map(({ name }) => name).join(', ')}, so that there is no first one: remove \`parent\` from one of them.`,
       ]
     : [];
 };

@@ -18,7 +18,7 @@ export const demandShare = ({ kinds }: Domain, view: ViewInfo, share: ShareInfo)
   const effects = Object.entries(share.on);
   if (!effects.some(([, effect]) => effect.kind === 'gives'))
     throw new StartRefused(
-      `${place}, no event gives a share, so that nothing is ever counted: let one say \`gives\`.`,
+      `${place}, no event gives a share, so that nothing is ever counted: declare \`gives\`.`,
     );
   for (const [name, effect] of effects) {
     const event = kind.events[name];
@@ -75,16 +75,16 @@ const demandEffect = (
   effect: ShareEffect,
 ): void => {
   if (event.effect === 'ends')
-    throw new StartRefused(`${place} ends the ${kind.name}, and so its share by itself: leave it out.`);
+    throw new StartRefused(`${place} ends the ${kind.name}, and so its share by itself: remove it.`);
   if (effect.kind === 'changes' && Object.keys(effect.sets).length + Object.keys(effect.adds).length === 0)
     throw new StartRefused(
-      `${place} does nothing to a share: leave it out, or say what it \`gives\`, \`changes\` or \`adds\`.`,
+      `${place} does nothing to a share: remove it, or declare what it \`gives\`, \`changes\` or \`adds\`.`,
     );
   if (effect.kind === 'gives')
     for (const [part, field] of Object.entries(share.by))
       if (!isSure(kind, event, field))
         throw new StartRefused(
-          `${place} gives a share, and does not hold ${field}, by which ${part} is: let it hold that by \`carries: ['${field}']\`.`,
+          `${place} gives a share, and does not hold ${field}, by which ${part} is: add it by \`carries: ['${field}']\`.`,
         );
   for (const [value, source] of [...Object.entries(effect.sets), ...Object.entries(effect.adds)]) {
     const { from } = source;
@@ -94,16 +94,16 @@ const demandEffect = (
         `${place} says ${value}, which is no value of the view: name one of ${Object.keys(view.values).join(', ')}.`,
       );
     if (value in effect.sets && value in effect.adds)
-      throw new StartRefused(`${place} both changes ${value} and adds to it: say one of them.`);
+      throw new StartRefused(`${place} both changes ${value} and adds to it: declare one of them.`);
     if (known.kind === 'count' && !Number.isSafeInteger(from))
       throw new StartRefused(
-        `${place} says of ${value}, which counts, no whole number: say one, or make it a sum().`,
+        `${place} says of ${value}, which counts, no whole number: use one, or make it a sum().`,
       );
     if (
       typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
     )
       throw new StartRefused(
-        `${place} gives ${value} ${String(from)}: say a whole number${known.kind === 'latest' ? ', or take a moment for it' : ''}.`,
+        `${place} gives ${value} ${String(from)}: use a whole number${known.kind === 'latest' ? ', or use a moment' : ''}.`,
       );
     if (typeof from === 'object')
       demandField(
@@ -129,9 +129,7 @@ const demandField = (
   const isHeld =
     effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
   if (!isHeld)
-    throw new StartRefused(
-      `${place}, which it does not always hold: let it hold that by \`carries: ['${name}']\`.`,
-    );
+    throw new StartRefused(`${place}, which it does not always hold: add it by \`carries: ['${name}']\`.`);
 };
 
 /** An event that changes several fields contains only those that changed. */

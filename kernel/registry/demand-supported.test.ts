@@ -59,7 +59,7 @@ test('an unsupported declaration is refused by name', () => {
     rights: { read: { anyone: true } },
   });
   expect(() => assemble(base, [note])).toThrow(
-    'note: the field right writeTitle cannot be carried out yet; leave it out.',
+    'note: the field right writeTitle is not supported yet; remove it.',
   );
 });
 
@@ -76,9 +76,7 @@ test.each([
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   } as never);
-  expect(() => assemble(base, [note] as never)).toThrow(
-    `note: ${what} cannot be carried out yet; leave it out.`,
-  );
+  expect(() => assemble(base, [note] as never)).toThrow(`note: ${what} is not supported yet; remove it.`);
 });
 
 test('a user field that sign-up would have to fill in is refused', () => {
@@ -146,7 +144,7 @@ test('personal fields of several persons are refused, because an aggregate has o
   });
   expect(() => assemble(base, [visit])).toThrow(
     new StartRefused(
-      'visit: its personal fields belong to several persons, clerk and client: let all be of one, or declare an aggregate for the others.',
+      'visit: its personal fields belong to several persons, clerk and client: keep those of one person, or declare an aggregate for the others.',
     ),
   );
 });

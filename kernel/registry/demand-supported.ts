@@ -13,7 +13,7 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
     if (missing !== undefined)
-      throw new StartRefused(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
+      throw new StartRefused(`${kind.name}: ${missing} is not supported yet; remove it.`);
     const [unowned] = kind.name === 'user' ? [] : [...lostPaths(kinds, kind), ...unownedIn(kind)];
     if (unowned !== undefined) throw new StartRefused(`${kind.name}: ${unowned}`);
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
@@ -106,8 +106,8 @@ const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
       if (isLast !== (target.name === 'user'))
         return [
           isLast
-            ? `${place}, which is ${oneOf(target.name)} and nobody: let the path end at a user.`
-            : `${place}, and ${name} is a user already: let the path end there.`,
+            ? `${place}, which is ${oneOf(target.name)} and nobody: end the path at a user.`
+            : `${place}, and ${name} is a user already: end the path there.`,
         ];
       from = target;
     }
@@ -116,12 +116,11 @@ const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
 
 const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined => {
   const { fields, lists, identity, events } = kind;
-  if (name in lists)
-    return `${name} is a list, of which nobody could say whose of its items is meant: name references alone.`;
+  if (name in lists) return `${name} is a list, with several items: use references only.`;
   const def = fields[name];
   if (def?.kind !== 'ref') return `${kind.name} has no reference ${name}: name one.`;
   if (def.optional)
-    return `${name} of ${kind.name} may be null, so that it would be nobody's: let it be required.`;
+    return `${name} of ${kind.name} may be null, so that it would belong to nobody: make it required.`;
   const isGiven = Object.values(events).every(
     ({ effect, content }) => effect !== 'creates' || content.includes(name),
   );
@@ -129,7 +128,7 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
     ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
   );
   if (isChanged)
-    return `${name} of ${kind.name} can change, so that nobody could say whose it was: go over references that creation alone gives.`;
+    return `${name} of ${kind.name} can change, so that its owner would change: use references that only the creation sets.`;
   if (identity.includes(name) || (isFirst && isGiven)) return undefined;
   return `${name} of ${kind.name} is not named by its every event: go over its owner or its parent.`;
 };

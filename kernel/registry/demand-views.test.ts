@@ -95,9 +95,9 @@ test.each(
   Object.entries<() => unknown>({
     'sums: its key has no part: name what there is one row for.': tried({ view: { key: {} } }),
     'sums: it has no values: give it a count(), a sum() or a latest().': tried({ view: { values: {} } }),
-    'sums: the part tags of its key is nothing to count by: take a reference, a choice, a number, true or false, or a short text.':
+    'sums: the part tags of its key is nothing to count by: use a reference, a choice, a number, true or false, or a short text.':
       tried({ view: { key: { tags: set(line(9), 3) } } }),
-    'sums: the part code of its key may be longer than 200 characters: take a `line` of at most so many.':
+    'sums: the part code of its key may be longer than 200 characters: use a `line` of at most so many.':
       tried({ view: { key: { code: word(/^[a-z]+$/, 'Letters.') } } }),
     'sums: the part folder of its key refers to folder, which is not in the domain: add it to the domain.':
       tried({ view: { key: { folder: ref('folder') } } }),
@@ -123,31 +123,31 @@ test.each(
       tried({ on: { made: { gives: { amount: 'weight' } } } }),
     'sums: from note, the event closed takes title from label, which a projection makes, so that no event says it: name a field that events say.':
       tried({ on: { closed: { changes: { title: 'label' } } } }),
-    'sums: from note, no event gives a share, so that nothing is ever counted: let one say `gives`.': tried({
+    'sums: from note, no event gives a share, so that nothing is ever counted: declare `gives`.': tried({
       on: { made: { changes: { notes: 1 } }, closed: { changes: { notes: 1 } } },
     }),
     'sums: from note, maed is no event of note: name one of made, edited, retitled, added, finished, closed, gone.':
       tried({ on: { maed: { gives: { notes: 1 } } } }),
-    'sums: from note, the event gone ends the note, and so its share by itself: leave it out.': tried({
+    'sums: from note, the event gone ends the note, and so its share by itself: remove it.': tried({
       on: { gone: { ends: true } },
     }),
-    'sums: from note, the event finished does nothing to a share: leave it out, or say what it `gives`, `changes` or `adds`.':
+    'sums: from note, the event finished does nothing to a share: remove it, or declare what it `gives`, `changes` or `adds`.':
       tried({ on: { finished: { changes: {} } } }),
-    "sums: from note, the event finished gives a share, and does not hold topic, by which topic is: let it hold that by `carries: ['topic']`.":
+    "sums: from note, the event finished gives a share, and does not hold topic, by which topic is: add it by `carries: ['topic']`.":
       tried({ on: { finished: { gives: { notes: 1 } } } }),
-    "sums: from note, the event edited gives a share, and does not hold topic, by which topic is: let it hold that by `carries: ['topic']`.":
+    "sums: from note, the event edited gives a share, and does not hold topic, by which topic is: add it by `carries: ['topic']`.":
       tried({ on: { edited: { gives: { notes: 1 } } } }),
     'sums: from note, the event made says noets, which is no value of the view: name one of notes, amount, doneAt, title.':
       tried({ on: { made: { gives: { noets: 1 } } } }),
-    'sums: from note, the event finished both changes notes and adds to it: say one of them.': tried({
+    'sums: from note, the event finished both changes notes and adds to it: declare one of them.': tried({
       on: { finished: { changes: { notes: 1 }, adds: { notes: 1 } } },
     }),
-    'sums: from note, the event made says of notes, which counts, no whole number: say one, or make it a sum().':
+    'sums: from note, the event made says of notes, which counts, no whole number: use one, or make it a sum().':
       tried({ on: { made: { gives: { notes: 'amount' } } } }),
-    'sums: from note, the event made gives amount 0.5: say a whole number.': tried({
+    'sums: from note, the event made gives amount 0.5: use a whole number.': tried({
       on: { made: { gives: { amount: 0.5 } } },
     }),
-    'sums: from note, the event made gives title now: say a whole number, or take a moment for it.': tried({
+    'sums: from note, the event made gives title now: use a whole number, or use a moment.': tried({
       on: { made: { gives: { title: 'now' } } },
     }),
     'sums: from note, the event made takes amount from title, which is no number of note: name another.':
@@ -157,9 +157,9 @@ test.each(
     [`sums: from note, the event made takes title from remark, which ${PERSONAL}`]: tried({
       on: { made: { gives: { title: 'remark' } } },
     }),
-    "sums: from note, the event finished takes amount from amount, which it does not always hold: let it hold that by `carries: ['amount']`.":
+    "sums: from note, the event finished takes amount from amount, which it does not always hold: add it by `carries: ['amount']`.":
       tried({ on: { finished: { changes: { amount: 'amount' } } } }),
-    'sums: the latest value tags is a set: take one text, word, number, moment or reference.': tried({
+    'sums: the latest value tags is a set: use one text, word, number, moment or reference.': tried({
       view: { values: { tags: latest(set(line(9), 3)) } },
     }),
     [`sums: the latest value title ${PERSONAL}`]: tried({
@@ -180,7 +180,7 @@ test.each(
     'sums: it is made from memo, which is not in the domain: add it to the domain.': tried({
       view: { from: { memo: RIGHT.from.note } },
     }),
-    'sums: lists are ordered by title, a text that does not fit into an index: let it have at most 600 characters, or leave out `sort()`.':
+    'sums: lists are ordered by title, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
       tried({
         view: {
           values: {
@@ -191,9 +191,9 @@ test.each(
           },
         },
       }),
-    'sums: lists are ordered by code, a text that does not fit into an index: let it have at most 600 characters, or leave out `sort()`.':
+    'sums: lists are ordered by code, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
       tried({ view: { values: { ...RIGHT.values, code: latest(word(/^[a-z]+$/, 'Letters.').sort()) } } }),
-    'sums: the texts of its key may have 800 characters together, and an index holds 600: take shorter ones.':
+    'sums: the texts of its key may have 800 characters together, and an index holds 600: use shorter ones.':
       tried({
         view: { key: Object.fromEntries(['one', 'two', 'three', 'four'].map((part) => [part, line(200)])) },
       }),

@@ -35,7 +35,7 @@ const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
     const place = `${name}: the part ${part} of its key`;
     if (!KEYS.has(def.kind))
       throw new StartRefused(
-        `${place} is nothing to count by: take a reference, a choice, a number, true or false, or a short text.`,
+        `${place} is nothing to count by: use a reference, a choice, a number, true or false, or a short text.`,
       );
     if (def.kind === 'ref' && kinds[targetOf(def)] === undefined)
       throw new StartRefused(
@@ -43,7 +43,7 @@ const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
       );
     if (charactersIn(def) > KEY_CHARACTERS_MAX)
       throw new StartRefused(
-        `${place} may be longer than ${KEY_CHARACTERS_MAX} characters: take a \`line\` of at most so many.`,
+        `${place} may be longer than ${KEY_CHARACTERS_MAX} characters: use a \`line\` of at most so many.`,
       );
     if (def.personal !== undefined) throw new StartRefused(`${place} ${PERSONAL}`);
   }
@@ -58,12 +58,12 @@ const demandIndexes = ({ name, key, values }: ViewInfo): void => {
   const ofKey = Object.values(key).reduce((sum, def) => sum + charactersIn(def), 0);
   if (ofKey > INDEX_CHARACTERS_MAX)
     throw new StartRefused(
-      `${name}: the texts of its key may have ${ofKey} characters together, and an index holds ${INDEX_CHARACTERS_MAX}: take shorter ones.`,
+      `${name}: the texts of its key may have ${ofKey} characters together, and an index holds ${INDEX_CHARACTERS_MAX}: use shorter ones.`,
     );
   for (const [value, { def }] of Object.entries(values))
     if (def.sort && charactersIn(def) + ofKey > INDEX_CHARACTERS_MAX)
       throw new StartRefused(
-        `${name}: lists are ordered by ${value}, a text that does not fit into an index: let it have at most ${INDEX_CHARACTERS_MAX - ofKey} characters, or leave out \`sort()\`.`,
+        `${name}: lists are ordered by ${value}, a text that does not fit into an index: limit it to ${INDEX_CHARACTERS_MAX - ofKey} characters, or remove \`sort()\`.`,
       );
 };
 
@@ -83,7 +83,7 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
     if (kind !== 'latest') continue;
     if (def.kind === 'list' || def.kind === 'set' || def.kind === 'upload' || def.kind === 'value')
       throw new StartRefused(
-        `${name}: the latest value ${value} is a ${def.kind}: take one text, word, number, moment or reference.`,
+        `${name}: the latest value ${value} is a ${def.kind}: use one text, word, number, moment or reference.`,
       );
     if (def.personal !== undefined) throw new StartRefused(`${name}: the latest value ${value} ${PERSONAL}`);
   }

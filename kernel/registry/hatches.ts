@@ -49,8 +49,7 @@ export const isBalanced = (sql: string): boolean => {
   return depth === 0;
 };
 
-export const UNBALANCED =
-  'closes or opens a parenthesis of what is around it: let each “(” have its own “)”.';
+export const UNBALANCED = 'closes or opens a parenthesis of its surroundings: balance “(” and “)”.';
 
 const MARKED = /⟨(\w*)⟩/;
 const GIVEN = '⟨⟩';
@@ -71,7 +70,7 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
   });
   const written = (sql as (columns: unknown, given: string) => string)(columns, GIVEN);
   if (isEscaping(written))
-    throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
+    throw new StartRefused(`${place} has more than one expression: remove “;”, “--” and “/*”.`);
   if (!isBalanced(written)) throw new StartRefused(`${place} ${UNBALANCED}`);
   const parts = written.split(MARKED).flatMap((part, index): SqlText => {
     if (index % 2 === 1) return [part === '' ? { given: true } : { column: part }];

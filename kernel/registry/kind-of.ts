@@ -204,7 +204,7 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
   for (const [each, method] of Object.entries(ONLY_OF_FIELDS))
     if (def[each as keyof typeof ONLY_OF_FIELDS] !== undefined)
       throw new StartRefused(
-        `${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`,
+        `${aggregate}: the list ${name} is not ${method}() as a whole: declare it for the fields of its items.`,
       );
   const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
   const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
@@ -321,7 +321,7 @@ const eventOf = (
   const content: readonly string[] = Array.isArray(given) ? given : [];
   if (computes.length > 0 && !COMPUTING.has(effect))
     throw new StartRefused(
-      `${aggregate}: the event ${name} ${effect}, and so computes nothing: leave \`computes\` out.`,
+      `${aggregate}: the event ${name} ${effect}, and so computes nothing: remove \`computes\`.`,
     );
   return {
     name,
@@ -400,7 +400,7 @@ export const waitOf = (wait: string, place: string): number => {
   const waitMs = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
   if (waitMs > 0 && waitMs <= WAIT_MAX_MS) return Math.ceil(waitMs);
   throw new StartRefused(
-    `${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`,
+    `${place} waits for “${wait}”: use a number of seconds, minutes, hours, days or weeks, up to ten years.`,
   );
 };
 

@@ -82,7 +82,7 @@ const wrongAsked = (
   return fieldsOfItem(list)[field]?.personal === undefined
     ? []
     : [
-        `${item} for ${field}, which is personal, so that nobody could say who may know of events: ask for another field.`,
+        `${item} for ${field}, which is personal, so that the visibility of events could not be decided: use another field.`,
       ];
 };
 

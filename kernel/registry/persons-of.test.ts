@@ -90,14 +90,14 @@ test.each(
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.desk')] as never),
     'note: personal fields are of claim.boss, and claim has no reference boss: name one.': () =>
       assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.boss')] as never),
-    'note: personal fields are of claim.approvers.who, and approvers is a list, of which nobody could say whose of its items is meant: name references alone.':
+    'note: personal fields are of claim.approvers.who, and approvers is a list, with several items: use references only.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.approvers.who')] as never),
-    'note: personal fields are of desk.keeper, and keeper of desk can change, so that nobody could say whose it was: go over references that creation alone gives.':
+    'note: personal fields are of desk.keeper, and keeper of desk can change, so that its owner would change: use references that only the creation sets.':
       () => assemble(base, [desk, claim, note({ desk: ref(desk) }, 'desk.keeper')] as never),
-    "note: personal fields are of claim.clerk, and claim of note may be null, so that it would be nobody's: let it be required.":
+    'note: personal fields are of claim.clerk, and claim of note may be null, so that it would belong to nobody: make it required.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim).optional() }, 'claim.clerk')] as never),
-    'note: personal fields are of claim.clerk.boss, and clerk is a user already: let the path end there.':
-      () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk.boss')] as never),
+    'note: personal fields are of claim.clerk.boss, and clerk is a user already: end the path there.': () =>
+      assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk.boss')] as never),
     'note: personal fields are of claim.a.b.c.d.e, which is 6 references away: give it a reference to the person of its own, or go over at most 5.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.a.b.c.d.e')] as never),
     'note: claimClerk is the person whom claim.clerk leads to: give the field of this name another one.':

@@ -26,7 +26,7 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
   });
   const text = sql(places as never);
   if (isEscaping(text))
-    throw new StartRefused(`the route ${name} has more than one statement: leave out “;”, “--” and “/*”.`);
+    throw new StartRefused(`the route ${name} has more than one statement: remove “;”, “--” and “/*”.`);
   if (!isBalanced(text)) throw new StartRefused(`the route ${name} ${UNBALANCED}`);
   return { name, path, says, right, takes: asked, gives: defsOf(gives), text, given };
 };

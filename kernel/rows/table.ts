@@ -80,7 +80,7 @@ const personOf = (kind: Kind): string | null => {
   const [person] = persons;
   if (persons.size > 1)
     throw new StartRefused(
-      `${kind.name}: its personal fields belong to several persons, ${[...persons].join(' and ')}: let all be of one, or declare an aggregate for the others.`,
+      `${kind.name}: its personal fields belong to several persons, ${[...persons].join(' and ')}: keep those of one person, or declare an aggregate for the others.`,
     );
   if (own.length === 0) return null;
   if (person === undefined && staysWhenEnded(kind)) return 'id';

@@ -21,7 +21,7 @@ export const startSystem = async <D extends Domain>(
 ): Promise<TestSystem<D>> => {
   const refused = Object.keys(settings).find((name) => CHOSEN.has(name));
   if (refused !== undefined)
-    throw new StartRefused(`startForTest chooses ${refused} by itself: leave it out of the settings.`);
+    throw new StartRefused(`startForTest chooses ${refused} by itself: remove it from the settings.`);
   let aheadMs = 0;
   const clock = { aheadMs: () => aheadMs };
   const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) =>
