@@ -1,4 +1,6 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '#shared/database/transaction.ts';
 import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
   type AuthWorld,
@@ -9,6 +11,8 @@ import {
 import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { basic, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
+import { deleteClient, selectClient, selectClientForUpdate } from './client-table.ts';
+import { createNoteUse } from './client-uses.ts';
 
 let world: AuthWorld;
 let site: AuthProcess;
@@ -23,6 +27,8 @@ afterAll(async () => {
   await site?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
 });
+
+const BY = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
 
 type Made = Awaited<ReturnType<typeof registerClient>>;
 
@@ -79,12 +85,40 @@ test('a client that is deleted leaves nothing, and another one with its id is us
   for (const at of [site, other]) await askToken(client, at);
   await used(client);
   const { clients } = site.auth.service;
-  const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
-  await clients.remove(client.clientId, undefined, by);
+  await clients.remove(client.clientId, undefined, BY);
   expect(await useOf(client)).toBeUndefined();
   const { clientId } = client;
   const settings = ClientSettings.parse({ name: 'Its successor', ...serviceClient });
-  const { secret = '' } = await clients.register({ clientId, settings }, by);
+  const { secret = '' } = await clients.register({ clientId, settings }, BY);
   expect(await askToken({ ...client, secret }, other)).toBe(200);
   await used(client);
+});
+
+test('a use that is noted late leaves nothing of a deleted client, and is not one of its successor', async () => {
+  const client = await registerClient(site.auth, serviceClient);
+  const { clientId } = client;
+  const { pool } = site.auth;
+  const createdAtMs = Number((await selectClient(pool, clientId))?.createdAt);
+  const noteLate = (): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const query = (text: string, values: unknown[]) => {
+        const noted = pool.query(text, values);
+        noted.then(resolve, reject);
+        return noted;
+      };
+      const log = pino({ level: 'silent' });
+      createNoteUse({ pool: { query: query as never }, log })({ clientId, createdAtMs });
+    });
+  const noted = await inTransaction(pool, async (connection) => {
+    await selectClientForUpdate(connection, clientId);
+    const waiting = noteLate();
+    await deleteClient(connection, clientId);
+    return { waiting };
+  });
+  await noted.waiting;
+  expect(await useOf(client)).toBeUndefined();
+  const settings = ClientSettings.parse({ name: 'Its successor', ...serviceClient });
+  await site.auth.service.clients.register({ clientId, settings }, BY);
+  await noteLate();
+  expect(await useOf(client)).toBeUndefined();
 });

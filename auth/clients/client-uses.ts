@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
+import { CONSOLE } from './built-in.ts';
 import { canBeId } from './client-table.ts';
 
 const NOTED_MAX = 10_000;
@@ -10,7 +11,7 @@ const NOTED_MAX = 10_000;
  */
 const NOTED_EVERY_MS = 1_800_000;
 
-type Dependencies = { readonly pool: Pool; readonly log: Pick<Log, 'warn'> };
+type Dependencies = { readonly pool: Pick<Pool, 'query'>; readonly log: Pick<Log, 'warn'> };
 
 /** A deleted client may have a successor with its id. */
 type Used = { readonly clientId: string; readonly createdAtMs: number };
@@ -25,20 +26,28 @@ export const createNoteUse = ({ pool, log }: Dependencies): ((client: Used) => v
     const key = `${clientId} ${createdAtMs}`;
     if (noted.has(key)) return;
     noted.set(key, true);
-    upsertUse(pool, clientId).catch((err: unknown) => {
+    upsertUse(pool, { clientId, createdAtMs }).catch((err: unknown) => {
       noted.delete(key);
       log.warn({ err, clientId }, 'The use of a client could not be noted.');
     });
   };
 };
 
-/** Another process may have noted it just now. */
-const upsertUse = async (pool: Pool, clientId: string): Promise<void> => {
+/**
+ * Another process may have noted it just now, or deleted the client. The lock makes a deletion wait, which then
+ * finds what is inserted here.
+ */
+const upsertUse = async (pool: Dependencies['pool'], { clientId, createdAtMs }: Used): Promise<void> => {
   await pool.query(
-    `insert into auth.client_use as known (client_id, used_at) values ($1, now())
+    `with client as (
+       select from auth.client
+       where client_id = $1 and floor(extract(epoch from created_at) * 1000) = $3 for key share
+     )
+     insert into auth.client_use as known (client_id, used_at)
+     select $1, now() where $4 or exists (select from client)
      on conflict (client_id) do update set used_at = excluded.used_at
      where known.used_at <= excluded.used_at - $2 * interval '1 millisecond'`,
-    [clientId, NOTED_EVERY_MS],
+    [clientId, NOTED_EVERY_MS, createdAtMs, clientId === CONSOLE],
   );
 };
 
