@@ -41,7 +41,6 @@ test('Apollo Client subscribes over a link of graphql-sse', async () => {
     .subscribe<Published>({ query: gql(PUBLISHED) })
     .subscribe({ next: ({ data }) => void (data && titles.push(data.articlePublished.article.title)) });
   await publishing.untilReceived(titles, 'Apollo');
-  expect(titles[0]).toMatch(/^Apollo \d+$/);
   const { data } = await client.query<{ me: { name: string } }>({ query: gql`{ me { name } }` });
   expect(data?.me.name).toBe('Ada');
   subscribed.unsubscribe();
@@ -79,7 +78,6 @@ test.each(['its own fetch', 'graphql-sse'])('urql subscribes by %s', async (by) 
     if (data) titles.push(data.articlePublished.article.title);
   });
   await publishing.untilReceived(titles, 'urql');
-  expect(titles[0]).toMatch(/^urql \d+$/);
   unsubscribe();
   sse.dispose();
 });
