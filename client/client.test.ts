@@ -1,9 +1,8 @@
 // Over 200 lines, because it is one list: what a client sends, to a server whose answers each test sets.
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
+import { startLocalServer } from '../test/engines/local-server.ts';
 import { until } from '../testing/until.ts';
 import { can } from './can.ts';
 import { createClient } from './client.ts';
@@ -22,7 +21,7 @@ let url: string;
 beforeEach(async () => {
   open = new AsyncDisposableStack();
   asked.length = 0;
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method, url, headers } = request;
@@ -31,13 +30,8 @@ beforeEach(async () => {
     if (answer === undefined) throw new Error(`nothing was to be asked: ${method} ${url}`);
     answer(response, { method, url, headers, body });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  open.use(server);
+  url = server.url;
 });
 afterEach(() => open.disposeAsync());
 

@@ -1,10 +1,7 @@
 // Over 200 lines, because every receiver passes the same list.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
@@ -12,6 +9,7 @@ import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
 import { type Example, startExample } from './engines/example.ts';
+import { startLocalServer } from './engines/local-server.ts';
 
 /** Runs the receivers of docs/webhooks.md with requests that are really signed. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -54,7 +52,7 @@ const startListening = async (command: string, environment: Environment = {}): P
 const startCgi = async (): Promise<Receiver> => {
   const received: string[] = [];
   let complaints = '';
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     const environment: Record<string, string> = {
       PATH: process.env.PATH ?? '',
       WEBHOOK_SECRET: `${SECRET} ${FORMER}`,
@@ -76,16 +74,12 @@ const startCgi = async (): Promise<Receiver> => {
     const status = Number(/^Status: (\d+)\r\n\r\n$/.exec(output)?.[1] ?? 500);
     if (status < 300) received.push(request.headers['webhook-id'] as string);
     response.writeHead(status).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${server.url}/`,
     received: () => received,
     complaints: () => complaints,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 };
 

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
+import { startLocalServer } from '../../test/engines/local-server.ts';
 import { until } from '../../testing/until.ts';
 import { createClient } from '../client.ts';
 import { clientCredentials } from './client-credentials.ts';
@@ -31,7 +29,7 @@ beforeEach(async () => {
     300,
     Promise.resolve(),
   ];
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     const { authorization, dpop } = request.headers;
     if (dpop !== undefined) proofs.push(String(dpop));
     const send = (status: number, body: object, headers = {}) =>
@@ -54,13 +52,8 @@ beforeEach(async () => {
     };
     send(status, body, headers);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  open.use(server);
+  url = server.url;
 });
 afterEach(() => open.disposeAsync());
 

@@ -1,10 +1,8 @@
 // Over 200 lines, because it is one list: what a session of the device flow sends, to a server whose answers
 // each test sets.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { publishing } from '#domain/publishing.ts';
+import { startLocalServer } from '../../test/engines/local-server.ts';
 import { until } from '../../testing/until.ts';
 import { createClient } from '../client.ts';
 import { type DeviceSignIn, deviceSignIn } from './device.ts';
@@ -33,7 +31,7 @@ beforeEach(async () => {
   open = new AsyncDisposableStack();
   [forms, polls, shown, refused, tokens, refreshToken] = [[], [], [], new Set(), 0, undefined];
   [lifetimeSeconds, codeLifetimeSeconds, revocationStatus, gate] = [300, 600, 200, Promise.resolve()];
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
     const { authorization = '' } = request.headers;
@@ -80,13 +78,8 @@ beforeEach(async () => {
       error_description: `because of ${error}`,
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  open.use(server);
+  url = server.url;
 });
 afterEach(() => open.disposeAsync());
 

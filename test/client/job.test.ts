@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { request as ask, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as ask } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +9,7 @@ import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { startExample } from '../engines/example.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { startLocalServer } from '../engines/local-server.ts';
 
 /** The job of docs/client.md, registered and started as the page says, and killed repeatedly. */
 const DEADLINE_MS = 60_000;
@@ -81,8 +80,8 @@ test('it continues after a deleted article, and ends on a signal', async () => {
 });
 
 /** A proxy in front of Annals, without a route to comments. */
-const startProxy = async () => {
-  const server = createServer((request, response) => {
+const startProxy = () =>
+  startLocalServer((request, response) => {
     if (request.url?.endsWith('/comments'))
       return response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
     const { method, headers } = request;
@@ -93,16 +92,7 @@ const startProxy = async () => {
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     return request.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-};
+  });
 
 test('a 404 of a proxy does not mean that the article is gone', async () => {
   const first = startExample(command('proxy.cursor'), environment);

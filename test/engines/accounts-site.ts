@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
@@ -11,7 +10,6 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec } from '#shared/events/codec.ts';
 import { createApp } from '#shared/http/app.ts';
-import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -22,6 +20,7 @@ import { startCommandService } from '../../command/service.ts';
 import * as schemas from './client-settings.ts';
 import { by, registerUser, system } from './command-side.ts';
 import { createDatabase } from './database.ts';
+import { startLocalServer } from './local-server.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
 import type { SmtpReceiver } from './smtp-receiver.ts';
@@ -81,8 +80,8 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
 
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
-  const server = opening.use(await serve((request, response) => app(request, response)));
-  const application = opening.use(await serve(answerAsApplication));
+  const server = opening.use(await startLocalServer((request, response) => app(request, response)));
+  const application = opening.use(await startLocalServer(answerAsApplication));
   const url = isNamed ? server.url.replace('127.0.0.1', 'localhost') : server.url;
   const config = { ...CONFIG, issuerUrl: issuerUrl ?? url, publicUrl: url, signUp, trustProxy };
   const mail = smtp && opening.use(openSmtpMail({ url: smtp.url, from: 'annals@example.com' }));
@@ -146,17 +145,3 @@ const answerAsApplication: RequestListener = (_request, response) =>
   void response
     .writeHead(200, { 'content-type': 'text/html' })
     .end('<!doctype html><html lang="en"><title>Reading List</title><h1>Reading List</h1>');
-
-const serve = async (handler: RequestListener): Promise<AsyncDisposable & { url: string }> => {
-  const server = createServer(handler);
-  const url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
-};

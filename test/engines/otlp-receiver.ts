@@ -1,8 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '#shared/http/listen.ts';
 import type { EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
 import type { SpanKind } from '#shared/tracing/tracing.ts';
+import { startLocalServer } from './local-server.ts';
 
 /** A span as a collector receives it. */
 export type ReceivedSpan = EndedSpan & { readonly service: string };
@@ -48,7 +48,7 @@ export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
   const came: string[] = [];
   let answer = (response: ServerResponse): void =>
     void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     // A process that stops cuts off unfinished requests.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
@@ -56,18 +56,14 @@ export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
     if (request.url === '/v1/traces') spans.push(...spansIn(JSON.parse(body) as Request));
     answer(response);
   });
-  const url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
   return {
-    url,
+    url: server.url,
     spans,
     printed: () => came.join('\n'),
     answer(how) {
       answer = how;
     },
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 };
 

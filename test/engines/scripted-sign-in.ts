@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { decodeJwt, SignJWT } from 'jose';
 import { clientModule, IMPORT_MAP } from './client-modules.ts';
+import { startLocalServer } from './local-server.ts';
 
 /**
  * A site with pages that sign in, and a scripted server behind it that rotates refresh tokens and can fail in
@@ -151,7 +150,7 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
       .end('{"id":7}');
   };
 
-  const server = createServer(async (request, response) => {
+  const server = await startLocalServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
     const options = OPTIONS[pathname];
     if (options !== undefined) response.setHeader('Content-Type', 'text/html').end(pageWith(options));
@@ -167,15 +166,8 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     } else if (pathname === '/articles/7') read(request, response);
     else response.writeHead(404).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  site.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return Object.assign(site, {
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  });
+  site.url = server.url;
+  return Object.assign(site, { [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
 };
 
 const formOf = async (request: IncomingMessage): Promise<URLSearchParams> => {

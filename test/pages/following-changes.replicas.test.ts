@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +7,7 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { type Following, openFollowing } from '../engines/following.ts';
+import { startLocalServer } from '../engines/local-server.ts';
 
 /** The instructions of docs/changes.md for web pages, on a page of another origin. */
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
@@ -42,7 +41,7 @@ describeInChromium('in Chromium', () => {
 
   /** A third-party site: a page that runs one of the ways, the examples, and a proxied stream of Annals. */
   const serveSite = async (): Promise<string> => {
-    const server = createServer((asked, response) => {
+    const server = await startLocalServer((asked, response) => {
       const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://site');
       if (pathname === '/events')
         return void passOn(asked.url ?? '', asked.headers['last-event-id'], response);
@@ -55,13 +54,7 @@ describeInChromium('in Chromium', () => {
         .setHeader('Content-Type', 'text/html')
         .end(`<!doctype html><script>received = []</script><script type="module">${script}</script>`);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    open.defer(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return open.use(server).url;
   };
 
   const passOn = async (

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startLocalServer } from '../../../test/engines/local-server.ts';
 import { createClient } from '../../client.ts';
 import { NoAnswer } from '../../problem.ts';
 import { browserSession } from './browser-session.ts';
@@ -32,7 +30,7 @@ beforeEach(async () => {
   open.defer(() => {
     globalThis.BroadcastChannel = BroadcastChannel;
   });
-  const server = createServer((request, response) => {
+  const server = await startLocalServer((request, response) => {
     const { status, error } = answers.shift() ?? { status: 200 };
     const token = {
       access_token: `t${++tokens}`,
@@ -45,13 +43,8 @@ beforeEach(async () => {
       .writeHead(request.url === '/token' ? status : 200, { 'Content-Type': 'application/json' })
       .end(JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.defer(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  open.use(server);
+  url = server.url;
 });
 afterEach(() => open.disposeAsync());
 

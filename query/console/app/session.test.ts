@@ -1,17 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type LocalServer, startLocalServer } from '../../../test/engines/local-server.ts';
 import { openSession, type SignInRefused, tokensBy } from './session.ts';
 
 /** A token endpoint that accepts each refresh token once, as ours does. */
-let server: Server;
+let server: LocalServer;
 let good: string;
 let asked: URLSearchParams[];
 beforeEach(async () => {
   asked = [];
   good = 'refresh-0';
-  server = createServer(async (request, response) => {
+  server = await startLocalServer(async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     const form = new URLSearchParams(body);
@@ -26,16 +24,12 @@ beforeEach(async () => {
     response.end(
       JSON.stringify({ access_token: `access-${asked.length}`, refresh_token: good, expires_in: 300 }),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
 });
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => server[Symbol.asyncDispose]());
 
 const endpoints = () => ({
-  token: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`,
+  token: `${server.url}/token`,
   clientId: 'console',
 });
 

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type LocalServer, startLocalServer } from '../../../../test/engines/local-server.ts';
 import { scaled } from '../../../../testing/load.ts';
 import type { Api } from '../api.ts';
 import { ApiProblem } from '../problem.ts';
@@ -18,22 +16,18 @@ const SOON = 'retry: 1\n\n';
 /** A server whose streams end where their texts end; it records the cursor of each request. */
 let streams: string[];
 let askedAfter: (string | undefined)[];
-let server: Server;
+let server: LocalServer;
 beforeEach(async () => {
   askedAfter = [];
-  server = createServer((request, response) => {
+  server = await startLocalServer((request, response) => {
     askedAfter.push(request.headers['last-event-id']?.toString());
     const text = streams.shift();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     if (text === undefined) response.write(':\n\n');
     else response.write(`${SOON}${text}`, () => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
 });
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => server[Symbol.asyncDispose]());
 
 const api = (): Pick<Api, 'get' | 'stream'> => ({
   get: async <Body>() => ({
@@ -44,8 +38,7 @@ const api = (): Pick<Api, 'get' | 'stream'> => ({
     location: undefined,
     etag: undefined,
   }),
-  stream: (path, headers, signal) =>
-    fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, signal }),
+  stream: (path, headers, signal) => fetch(`${server.url}${path}`, { headers, signal }),
 });
 
 const followUntil = async (path: string, isEnough: () => boolean, received: string[]): Promise<void> => {
