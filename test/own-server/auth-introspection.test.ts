@@ -1,57 +1,48 @@
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StoredClient } from '../../auth/clients/client.ts';
+import { describe, expect } from 'vitest';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
-import {
-  type AuthInstance,
-  type AuthWorld,
-  createAuthWorld,
-  ISSUER,
-  registerClient,
-  registerPerson,
-  serviceClient,
-  type TestPerson,
-  webClient,
-} from '../engines/auth-world.ts';
+import { test as base, type Client } from '../engines/auth-fixture.ts';
+import { ISSUER } from '../engines/auth-world.ts';
 import { basic, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers, and signs with the server's own key.
 
-let world: AuthWorld;
-let auth: AuthInstance;
-let other: AuthInstance;
-let service: StoredClient & { secret: string };
-let web: StoredClient;
-let person: TestPerson;
-beforeAll(async () => {
-  world = await createAuthWorld();
-  auth = await world.open();
-  other = await world.open();
-  service = await registerClient(auth, serviceClient);
-  web = await registerClient(auth, webClient);
-  person = await registerPerson(auth);
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await auth?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+type Tokens = { readonly accessToken: string; readonly refreshToken: string };
+type Claims = Readonly<Record<string, unknown>>;
 
-const introspect = async (token: string, instance = auth) =>
-  (await post(instance, '/introspect', { token }, basic(service))).body;
-const serviceToken = async (headers: Record<string, string> = {}) =>
-  String(
-    (await post(auth, '/token', { grant_type: 'client_credentials' }, { ...basic(service), ...headers })).body
-      .access_token,
+const test = base
+  .extend(
+    'introspect',
+    ({ auth, service }) =>
+      async (token: string, instance = auth) =>
+        (await post(instance, '/introspect', { token }, basic(service))).body,
+  )
+  .extend('serviceToken', ({ auth, service }) => async (headers: Record<string, string> = {}) => {
+    const form = { grant_type: 'client_credentials' };
+    return String((await post(auth, '/token', form, { ...basic(service), ...headers })).body.access_token);
+  })
+  .extend('userTokens', ({ auth, person, web }) => async (): Promise<Tokens> => {
+    const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
+    const { body } = await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier });
+    return { accessToken: String(body.access_token), refreshToken: String(body.refresh_token) };
+  })
+  .extend('forged', ({ auth, world }) => async (claims: Claims, header: Claims = {}) => {
+    const [key] = await readSigningKeys({ pool: auth.pool, masterKey: world.masterKey });
+    const now = Math.floor(Date.now() / 1_000);
+    const valid = { iss: ISSUER, aud: ISSUER, sub: '1', client_id: 'x', jti: 'j', iat: now, exp: now + 60 };
+    return new SignJWT({ ...valid, ...claims })
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key?.kid, ...header } as never)
+      .sign(key as never);
+  })
+  .extend(
+    'revoke',
+    ({ auth }) =>
+      (token: string, form: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+        post(auth, '/revoke', { token, ...form }, headers),
   );
-const userTokens = async () => {
-  const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
-  const { body } = await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier });
-  return { accessToken: String(body.access_token), refreshToken: String(body.refresh_token) };
-};
 
 describe('/introspect (RFC 7662)', () => {
-  test('describes an access token', async () => {
+  test('describes an access token', async ({ introspect, person, userTokens, web }) => {
     const { accessToken } = await userTokens();
     expect(await introspect(accessToken)).toEqual({
       active: true,
@@ -73,7 +64,7 @@ describe('/introspect (RFC 7662)', () => {
     });
   });
 
-  test('shows the key that a token is bound to', async () => {
+  test('shows the key that a token is bound to', async ({ introspect, serviceToken }) => {
     const key = await newDpopKey();
     expect(await introspect(await serviceToken({ dpop: await key.proof() }))).toMatchObject({
       token_type: 'DPoP',
@@ -81,7 +72,7 @@ describe('/introspect (RFC 7662)', () => {
     });
   });
 
-  test('recognises a refresh token', async () => {
+  test('recognises a refresh token', async ({ introspect, person, userTokens, web }) => {
     const { refreshToken } = await userTokens();
     expect(await introspect(refreshToken)).toMatchObject({
       active: true,
@@ -90,49 +81,39 @@ describe('/introspect (RFC 7662)', () => {
     });
   });
 
-  const forged = async (
-    claims: Record<string, unknown>,
-    header: Record<string, unknown> = {},
-  ): Promise<string> => {
-    const [key] = await readSigningKeys({ pool: auth.pool, masterKey: world.masterKey });
-    const now = Math.floor(Date.now() / 1_000);
-    const full = {
-      iss: ISSUER,
-      aud: ISSUER,
-      sub: '1',
-      client_id: 'x',
-      jti: 'j',
-      iat: now,
-      exp: now + 60,
-      ...claims,
-    };
-    return new SignJWT(full)
-      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key?.kid, ...header } as never)
-      .sign(key as never);
-  };
-  test.each<[string, () => Promise<string>]>([
-    ['is made up', async () => 'made-up'],
-    ['has expired', () => forged({ exp: 1 })],
-    ['has another issuer', () => forged({ iss: 'https://elsewhere.test' })],
-    ['has another audience', () => forged({ aud: 'https://elsewhere.test' })],
-    ['is of another type, such as an ID token', () => forged({}, { typ: 'JWT' })],
-    ['is signed by nobody', async () => `${btoa('{"alg":"none","typ":"at+jwt"}')}.${btoa('{}')}.`],
-    ['was changed', async () => (await serviceToken()).replace(/\.[^.]{8}/, '.AAAAAAAA')],
-  ])('says only “not active” about a token that %s', async (_, make) => {
-    expect(await introspect(await make())).toEqual({ active: false });
+  type Make = (from: {
+    forged: (claims: Claims, header?: Claims) => Promise<string>;
+  }) => Promise<string> | string;
+  test.for<[string, Make]>([
+    ['is made up', () => 'made-up'],
+    ['has expired', ({ forged }) => forged({ exp: 1 })],
+    ['has another issuer', ({ forged }) => forged({ iss: 'https://elsewhere.test' })],
+    ['has another audience', ({ forged }) => forged({ aud: 'https://elsewhere.test' })],
+    ['is of another type, such as an ID token', ({ forged }) => forged({}, { typ: 'JWT' })],
+    ['is signed by nobody', () => `${btoa('{"alg":"none","typ":"at+jwt"}')}.${btoa('{}')}.`],
+    ['was changed', async ({ forged }) => (await forged({})).replace(/\.[^.]{8}/, '.AAAAAAAA')],
+  ])('says only “not active” about a token that %s', async ([, make], { forged, introspect }) => {
+    expect(await introspect(await make({ forged }))).toEqual({ active: false });
   });
 
-  test('the forger above makes valid tokens if nothing is wrong with them', async () => {
+  test('the forger above makes valid tokens if nothing is wrong with them', async ({
+    forged,
+    introspect,
+  }) => {
     expect(await introspect(await forged({}))).toMatchObject({ active: true });
   });
 
-  test.each<[string, () => [Record<string, string>, Record<string, string>]]>([
+  type Given = (clients: {
+    web: Client;
+    service: Client;
+  }) => [Record<string, string>, Record<string, string>];
+  test.for<[string, Given]>([
     ['nobody', () => [{}, {}]],
-    ['a public client', () => [{ client_id: web.clientId }, {}]],
-    ['a wrong secret', () => [{}, basic({ ...service, secret: 'wrong' })]],
+    ['a public client', ({ web }) => [{ client_id: web.clientId }, {}]],
+    ['a wrong secret', ({ service }) => [{}, basic({ ...service, secret: 'wrong' })]],
     ['a bearer token', () => [{}, { authorization: 'Bearer abc' }]],
-  ])('reveals nothing to %s', async (_, given) => {
-    const [form, headers] = given();
+  ])('reveals nothing to %s', async ([, given], { auth, service, userTokens, web }) => {
+    const [form, headers] = given({ service, web });
     const { accessToken, refreshToken } = await userTokens();
     for (const token of [accessToken, refreshToken]) {
       const { status, body } = await post(auth, '/introspect', { token, ...form }, headers);
@@ -140,17 +121,20 @@ describe('/introspect (RFC 7662)', () => {
     }
   });
 
-  test('needs a token', async () => {
+  test('needs a token', async ({ auth, service }) => {
     const { status, body } = await post(auth, '/introspect', {}, basic(service));
     expect([status, body.error]).toEqual([400, 'invalid_request']);
   });
 });
 
 describe('/revoke (RFC 7009)', () => {
-  const revoke = (token: string, form: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-    post(auth, '/revoke', { token, ...form }, headers);
-
-  test('ends an access token, in every process, and keeps the grant', async () => {
+  test('ends an access token, in every process, and keeps the grant', async ({
+    introspect,
+    other,
+    revoke,
+    userTokens,
+    web,
+  }) => {
     const { accessToken, refreshToken } = await userTokens();
     expect((await revoke(accessToken, { client_id: web.clientId })).status).toBe(200);
     expect(await introspect(accessToken)).toEqual({ active: false });
@@ -158,7 +142,14 @@ describe('/revoke (RFC 7009)', () => {
     expect(await introspect(refreshToken)).toMatchObject({ active: true });
   });
 
-  test('ends a refresh token together with the grant and its access tokens', async () => {
+  test('ends a refresh token together with the grant and its access tokens', async ({
+    auth,
+    introspect,
+    other,
+    revoke,
+    userTokens,
+    web,
+  }) => {
     const { accessToken, refreshToken } = await userTokens();
     expect(
       (await revoke(refreshToken, { client_id: web.clientId, token_type_hint: 'refresh_token' })).status,
@@ -169,11 +160,11 @@ describe('/revoke (RFC 7009)', () => {
     expect(body.error).toBe('invalid_grant');
   });
 
-  test.each(['made-up', 'a.b.c', ''])('has nothing to do for %j', async (token) => {
+  test.for(['made-up', 'a.b.c', ''])('has nothing to do for %j', async (token, { revoke, web }) => {
     expect((await revoke(token, { client_id: web.clientId })).status).toBe(token === '' ? 400 : 200);
   });
 
-  test('does not end the token of another client', async () => {
+  test('does not end the token of another client', async ({ introspect, revoke, service, userTokens }) => {
     const { accessToken, refreshToken } = await userTokens();
     for (const token of [accessToken, refreshToken]) {
       expect((await revoke(token, {}, basic(service))).body.error).toBe('invalid_request');
@@ -181,7 +172,7 @@ describe('/revoke (RFC 7009)', () => {
     }
   });
 
-  test('needs a client', async () => {
+  test('needs a client', async ({ revoke, serviceToken }) => {
     const { status, body } = await revoke(await serviceToken());
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
-import type { StoredClient } from '../../auth/clients/client.ts';
 import { endGrantsOfClient } from '../../auth/storage/end-grants.ts';
 import { until } from '../../testing/until.ts';
-import {
-  type AuthInstance,
-  type AuthWorld,
-  CALLBACK,
-  createAuthWorld,
-  ISSUER,
-  registerClient,
-  registerPerson,
-  serviceClient,
-  type TestPerson,
-  webClient,
-} from '../engines/auth-world.ts';
+import { test } from '../engines/auth-fixture.ts';
+import { type AuthInstance, CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import {
   type Answer,
@@ -38,25 +27,6 @@ const WAITING_TO_SAVE = `
   select from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into auth.record%'`;
 
-let world: AuthWorld;
-let instances: AuthInstance[] = [];
-let auth: AuthInstance;
-let web: StoredClient;
-let service: StoredClient & { secret: string };
-let person: TestPerson;
-beforeAll(async () => {
-  world = await createAuthWorld();
-  auth = await world.open();
-  instances = [auth, await world.open()];
-  web = await registerClient(auth, webClient);
-  service = await registerClient(auth, serviceClient);
-  person = await registerPerson(auth);
-});
-afterAll(async () => {
-  for (const instance of instances) await instance[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
-
 const demandOneSuccess = (answers: readonly Answer[], error: string): Record<string, unknown> => {
   const succeeded = answers.filter(({ status }) => status === 200);
   expect(answers.map(({ status, body }) => body.error ?? status).sort()).toEqual([
@@ -66,9 +36,15 @@ const demandOneSuccess = (answers: readonly Answer[], error: string): Record<str
   return succeeded[0]?.body ?? {};
 };
 
-test('one code gives one token, which is revoked because the code was used twice', async () => {
+test('one code gives one token, which is revoked because the code was used twice', async ({
+  auth,
+  other,
+  person,
+  service,
+  web,
+}) => {
   const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
-  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
+  const answers = await allAtOnce([auth, other], AT_ONCE, (instance) =>
     post(instance, '/token', { client_id: web.clientId, code, code_verifier: verifier }),
   );
   const won = demandOneSuccess(answers, 'invalid_grant');
@@ -82,7 +58,7 @@ test('one code gives one token, which is revoked because the code was used twice
   );
 });
 
-test('a session in use during its sign-out has ended', async () => {
+test('a session in use during its sign-out has ended', async ({ auth, other, person, web }) => {
   const url = () =>
     authorizeUrl({
       client_id: web.clientId,
@@ -107,18 +83,18 @@ test('a session in use during its sign-out has ended', async () => {
   expect((await placeOf(auth)).searchParams.has('code')).toBe(true);
 
   let isSignedOut = false;
-  const using = allAtOnce(instances, AT_ONCE, async (instance) => {
+  const using = allAtOnce([auth, other], AT_ONCE, async (instance) => {
     for (let round = 0; round < USES_MAX && !isSignedOut; round += 1) await placeOf(instance);
   });
   const answered = await browser.submit(page, { logout: 'yes' });
   isSignedOut = true;
   await using;
   expect(answered.url.pathname).toBe('/sign-out/success');
-  for (const instance of instances)
+  for (const instance of [auth, other])
     expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
 });
 
-test('a grant that ends while it is extended has ended', async () => {
+test('a grant that ends while it is extended has ended', async ({ auth, person }) => {
   const { clientId } = await registerClient(auth, webClient);
   const url = (scope: string) =>
     authorizeUrl({

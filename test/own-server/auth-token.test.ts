@@ -1,59 +1,62 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { StoredClient } from '../../auth/clients/client.ts';
 import { until } from '../../testing/until.ts';
+import { test as base, type Client } from '../engines/auth-fixture.ts';
 import {
   type AuthInstance,
-  type AuthWorld,
-  createAuthWorld,
   ISSUER,
   registerClient,
   registerPerson,
   serviceClient,
-  type TestPerson,
   webClient,
 } from '../engines/auth-world.ts';
 import { basic, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it reads the events of tokens from the log.
 
-let world: AuthWorld;
-let auth: AuthInstance;
-let service: StoredClient & { secret: string };
-let web: StoredClient;
-let person: TestPerson;
-beforeAll(async () => {
-  world = await createAuthWorld();
-  auth = await world.open();
-  service = await registerClient(auth, serviceClient);
-  web = await registerClient(auth, webClient);
-  person = await registerPerson(auth);
-});
-afterAll(async () => {
-  await auth?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend(
+    'signIn',
+    ({ auth, person, web }) =>
+      async (scope = 'read:articles write:articles', by = person) => {
+        const { code, verifier } = await obtainCode(auth, by, { client_id: web.clientId, scope });
+        const { body } = await post(auth, '/token', {
+          client_id: web.clientId,
+          code,
+          code_verifier: verifier,
+        });
+        return body as { access_token: string; refresh_token: string };
+      },
+  )
+  .extend(
+    'refresh',
+    ({ auth, web }) =>
+      (refreshToken: string, more: Record<string, string> = {}) =>
+        post(auth, '/token', { client_id: web.clientId, refresh_token: refreshToken, ...more }),
+  );
 
 const clientCredentials = { grant_type: 'client_credentials' };
 
 describe('client authentication', () => {
-  test.each<[string, () => [Record<string, string>, Record<string, string>]]>([
+  type Given = (service: Client) => [Record<string, string>, Record<string, string>];
+  test.for<[string, Given]>([
     ['there is none', () => [clientCredentials, {}]],
-    ['the secret is missing', () => [{ ...clientCredentials, client_id: service.clientId }, {}]],
-    ['the secret is wrong', () => [clientCredentials, basic({ ...service, secret: 'wrong' })]],
+    ['the secret is missing', (service) => [{ ...clientCredentials, client_id: service.clientId }, {}]],
+    ['the secret is wrong', (service) => [clientCredentials, basic({ ...service, secret: 'wrong' })]],
     [
       'the digest of the secret is given for it',
-      () => [clientCredentials, basic({ ...service, secret: digestOf(service) })],
+      (service) => [clientCredentials, basic({ ...service, secret: digestOf(service) })],
     ],
     [
       'the secret in the body is wrong',
-      () => [{ ...clientCredentials, client_id: service.clientId, client_secret: 'wrong' }, {}],
+      (service) => [{ ...clientCredentials, client_id: service.clientId, client_secret: 'wrong' }, {}],
     ],
     ['the client is unknown', () => [clientCredentials, basic({ clientId: 'nobody', secret: 'x' })]],
     ['the scheme is another', () => [clientCredentials, { authorization: 'Digest abc' }]],
     ['the header is broken', () => [clientCredentials, { authorization: 'Basic ***' }]],
-  ])('fails with 401 if %s', async (_, given) => {
-    const [form, headers] = given();
+  ])('fails with 401 if %s', async ([, given], { auth, service }) => {
+    const [form, headers] = given(service);
     const { status, body, headers: answered } = await post(auth, '/token', form, headers);
     expect([status, body.error]).toEqual([401, 'invalid_client']);
     if (headers.authorization !== undefined) expect(answered.get('www-authenticate')).toMatch(/^Basic /);
@@ -61,7 +64,7 @@ describe('client authentication', () => {
 
   const digestOf = ({ secretHash }: StoredClient) => secretHash?.toString('base64url') ?? '';
 
-  test('fails with two methods at once', async () => {
+  test('fails with two methods at once', async ({ auth, service }) => {
     const { status, body } = await post(
       auth,
       '/token',
@@ -71,21 +74,24 @@ describe('client authentication', () => {
     expect([status, body.error]).toEqual([400, 'invalid_request']);
   });
 
-  test('fails once the client is disabled', async () => {
+  test('fails once the client is disabled', async ({ auth }) => {
     const client = await registerClient(auth, { ...serviceClient, disabled: true });
     const { status, body } = await post(auth, '/token', clientCredentials, basic(client));
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
 });
 
-test.each(['GET', 'PUT', 'DELETE'])('%s /token is 405', async (method) => {
+test.for(['GET', 'PUT', 'DELETE'])('%s /token is 405', async (method, { auth }) => {
   const response = await auth.fetch(`${ISSUER}/token?grant_type=client_credentials`, { method });
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
 });
 
 describe('client credentials', () => {
-  test('give a token for the service account with the client’s scopes, and no refresh token', async () => {
+  test('give a token for the service account with the client’s scopes, and no refresh token', async ({
+    auth,
+    service,
+  }) => {
     const { status, body } = await post(auth, '/token', clientCredentials, basic(service));
     expect([status, Object.keys(body).sort()]).toEqual([
       200,
@@ -101,22 +107,22 @@ describe('client credentials', () => {
     expect(claims).not.toHaveProperty('grant_id');
   });
 
-  test.each<[string, Record<string, string>, string]>([
+  test.for<[string, Record<string, string>, string]>([
     ['a scope that the client does not have', { scope: 'manage:clients' }, 'invalid_scope'],
     ['a scope that there is not', { scope: 'read:everything' }, 'invalid_scope'],
     ['another resource', { resource: 'https://elsewhere.test' }, 'invalid_target'],
     ['two grant types', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('are refused for %s', async (_, change, error) => {
+  ])('are refused for %s', async ([, change, error], { auth, service }) => {
     const { status, body } = await post(auth, '/token', { ...clientCredentials, ...change }, basic(service));
     expect([status, body.error]).toEqual([400, error]);
   });
 
-  test('are refused to a client that is not registered for them', async () => {
+  test('are refused to a client that is not registered for them', async ({ auth, web }) => {
     const { status, body } = await post(auth, '/token', { ...clientCredentials, client_id: web.clientId });
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  test('are refused without requested or default scopes', async () => {
+  test('are refused without requested or default scopes', async ({ auth }) => {
     const client = await registerClient(auth, { ...serviceClient, defaultScopes: [] });
     const { body } = await post(auth, '/token', clientCredentials, basic(client));
     expect(body.error).toBe('invalid_scope');
@@ -124,15 +130,7 @@ describe('client credentials', () => {
 });
 
 describe('refresh tokens', () => {
-  const signIn = async (scope = 'read:articles write:articles') => {
-    const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId, scope });
-    const { body } = await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier });
-    return body as { access_token: string; refresh_token: string };
-  };
-  const refresh = (refreshToken: string, more: Record<string, string> = {}) =>
-    post(auth, '/token', { client_id: web.clientId, refresh_token: refreshToken, ...more });
-
-  test('give a new token and a new refresh token, and may request less', async () => {
+  test('give a new token and a new refresh token, and may request less', async ({ refresh, signIn }) => {
     const { refresh_token: first } = await signIn();
     const { status, body } = await refresh(first, { grant_type: 'refresh_token', scope: 'read:articles' });
     expect([status, body.scope]).toEqual([200, 'read:articles']);
@@ -140,14 +138,21 @@ describe('refresh tokens', () => {
     expect((await refresh(String(body.refresh_token))).body.scope).toBe('read:articles write:articles');
   });
 
-  test('may not request more', async () => {
+  test('may not request more', async ({ refresh, signIn }) => {
     const { refresh_token: token } = await signIn('read:articles');
     expect((await refresh(token, { scope: 'read:articles write:articles' })).body.error).toBe(
       'invalid_scope',
     );
   });
 
-  test('that are used twice end the grant, with the newer one and the access tokens', async () => {
+  test('that are used twice end the grant, with the newer one and the access tokens', async ({
+    auth,
+    person,
+    refresh,
+    service,
+    signIn,
+    web,
+  }) => {
     const { access_token: accessToken, refresh_token: first } = await signIn();
     const { refresh_token: second } = (await refresh(first)).body;
     expect((await refresh(first)).body).toMatchObject({ error: 'invalid_grant' });
@@ -168,7 +173,7 @@ describe('refresh tokens', () => {
     });
   });
 
-  test('are not given to a client without the grant type', async () => {
+  test('are not given to a client without the grant type', async ({ auth, person }) => {
     const client = await registerClient(auth, { ...webClient, grantTypes: ['authorization_code'] });
     const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
     const { body } = await post(auth, '/token', {
@@ -179,27 +184,26 @@ describe('refresh tokens', () => {
     expect(body).not.toHaveProperty('refresh_token');
   });
 
-  test.each([
+  test.for([
     ['made up', 'made-up'],
     ['a digest of one', 'A'.repeat(43)],
     ['empty', ''],
-  ])('that are %s are refused', async (_, token) => {
+  ])('that are %s are refused', async ([, token = ''], { refresh }) => {
     const { status, body } = await refresh(token, { grant_type: 'refresh_token' });
     expect([status, body.error]).toEqual([400, token === '' ? 'invalid_request' : 'invalid_grant']);
   });
 
-  test('of another client are refused', async () => {
+  test('of another client are refused', async ({ auth, signIn }) => {
     const other = await registerClient(auth, webClient);
     const { refresh_token: token } = await signIn();
     const { body } = await post(auth, '/token', { client_id: other.clientId, refresh_token: token });
     expect(body.error).toBe('invalid_grant');
   });
 
-  test('are useless after the deletion of the user', async () => {
-    const { refresh_token: token, access_token: accessToken } = await signIn();
-    const { userId } = person;
-    person = await registerPerson(auth);
-    await auth.service.endGrantsOfUser(userId);
+  test('are useless after the deletion of the user', async ({ auth, refresh, service, signIn }) => {
+    const leaving = await registerPerson(auth);
+    const { refresh_token: token, access_token: accessToken } = await signIn('read:articles', leaving);
+    await auth.service.endGrantsOfUser(leaving.userId);
     expect((await refresh(token)).body.error).toBe('invalid_grant');
     expect((await post(auth, '/introspect', { token: accessToken }, basic(service))).body).toEqual({
       active: false,
