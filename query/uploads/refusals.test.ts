@@ -2,43 +2,23 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
+import { describe, expect } from 'vitest';
+import { newBlobName } from '#shared/blobs/blob-name.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
-import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { picture } from '../../test/engines/pictures.ts';
-import type { ArticleId } from '../../test/publishing-ids.ts';
-import { type Served, serveRoutes } from '../../test/serve.ts';
+import { ARTICLE, ofPublished, test } from '../../test/engines/served-uploads.ts';
+import { serveRoutes } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';
 import { uploadRoutes } from './routes.ts';
-import { PUBLIC } from './visibility.ts';
-
-const ARTICLE = 8001 as ArticleId;
-const ofPublished = { visibilityOf: async () => PUBLIC, key: Buffer.alloc(32) };
-
-const resources = new AsyncDisposableStack();
-let folder: string;
-let blobs: Blobs;
-let served: Served;
-let gif: BlobName;
-const content = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
-beforeAll(async () => {
-  folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
-  blobs = resources.use(await openFolderBlobs(folder));
-  served = resources.use(await serveRoutes(uploadRoutes({ blobs, ...ofPublished })));
-  gif = newBlobName(ARTICLE, 'image/gif');
-  await blobs.put(gif, Readable.from([content]));
-});
-afterAll(() => resources.disposeAsync());
-
-const get = (name: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
-  fetch(`${served.url}/uploads/${name}`, { method, headers });
 
 /** Sends the path without normalizing it. */
-const getRaw = async (path: string): Promise<{ readonly status: number; readonly body: string }> => {
+const getRaw = async (
+  origin: string,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> => {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  const { hostname, port } = new URL(served.url);
+  const { hostname, port } = new URL(origin);
   httpRequest({ hostname, port, path }, async (response) => {
     let body = '';
     for await (const chunk of response) body += String(chunk);
@@ -50,13 +30,13 @@ const getRaw = async (path: string): Promise<{ readonly status: number; readonly
 };
 
 describe('404 for anything that is not an upload', () => {
-  beforeAll(async () => {
+  test.beforeAll(async ({ folder }) => {
     await writeFile(join(folder, '..', 'secret.png'), 'secret');
     await writeFile(join(folder, 'plain.png'), 'secret');
   });
 
   const ID = '8001-01a1fddd-a042-71be-964a-56e37782b344';
-  test.each([
+  test.for([
     `/uploads/${ID}.png`,
     '/uploads/plain.png',
     '/uploads/incoming',
@@ -78,18 +58,18 @@ describe('404 for anything that is not an upload', () => {
     `/uploads/${'a'.repeat(7_000)}`,
     '/uploads/',
     '/uploads',
-  ])('%s', async (path) => {
-    const { status, body } = await getRaw(path);
+  ])('%s', async (path, { url }) => {
+    const { status, body } = await getRaw(url, path);
     expect({ status, ...(JSON.parse(body) as object) }).toMatchObject({ status: 404, code: 'not_found' });
     expect(body).not.toContain('secret');
   });
 
-  test('a path that is not valid UTF-8', async () => {
-    expect((await getRaw('/uploads/%zz')).status).toBe(400);
-    expect((await getRaw('/uploads/%ff')).status).toBe(400);
+  test('a path that is not valid UTF-8', async ({ url }) => {
+    expect((await getRaw(url, '/uploads/%zz')).status).toBe(400);
+    expect((await getRaw(url, '/uploads/%ff')).status).toBe(400);
   });
 
-  test('a link that leaves the folder, and a folder', async () => {
+  test('a link that leaves the folder, and a folder', async ({ folder, get }) => {
     const [link, directory] = [newBlobName(ARTICLE, 'image/png'), newBlobName(ARTICLE, 'image/png')];
     await symlink(join(folder, '..', 'secret.png'), join(folder, link));
     await mkdir(join(folder, directory));
@@ -97,7 +77,7 @@ describe('404 for anything that is not an upload', () => {
     expect((await get(directory)).status).toBe(404);
   });
 
-  test('a removed upload, also with its ETag', async () => {
+  test('a removed upload, also with its ETag', async ({ blobs, get }) => {
     const name = newBlobName(ARTICLE, 'image/png');
     await blobs.put(name, Readable.from([picture('image/png')]));
     expect((await get(name)).status).toBe(200);
@@ -114,7 +94,7 @@ describe('a failing store', () => {
     throw new Error('the disk is broken');
   };
 
-  test('in the middle of a response, closes the connection and is logged', async () => {
+  test('in the middle of a response, closes the connection and is logged', async ({ gif }) => {
     await using broken = await serveRoutes(
       uploadRoutes({
         blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) },
@@ -126,7 +106,7 @@ describe('a failing store', () => {
     await until(broken.logged, (log) => log.includes('the disk is broken'));
   });
 
-  test('before the response begins, answers 503', async () => {
+  test('before the response begins, answers 503', async ({ folder, gif }) => {
     const place = join(folder, '..', 'broken');
     await using there = await openFolderBlobs(place);
     await using broken = await serveRoutes(uploadRoutes({ blobs: there, ...ofPublished }));
@@ -139,7 +119,7 @@ describe('a failing store', () => {
     });
   });
 
-  test('a client that disconnects is no failure, and its file is closed', async () => {
+  test('a client that disconnects is no failure, and its file is closed', async ({ blobs }) => {
     const name = newBlobName(ARTICLE, 'image/png');
     await blobs.put(name, Readable.from([picture('image/png', 10_000_000)]));
     const bodies: Readable[] = [];

@@ -1,42 +1,15 @@
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BlobName, newBlobName } from '#shared/blobs/blob-name.ts';
-import type { Blobs } from '#shared/blobs/blobs.ts';
-import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
-import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { describe, expect } from 'vitest';
+import { newBlobName } from '#shared/blobs/blob-name.ts';
 import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
-import type { ArticleId } from '../../test/publishing-ids.ts';
-import { type Served, serveRoutes } from '../../test/serve.ts';
-import { uploadRoutes } from './routes.ts';
-import { PUBLIC } from './visibility.ts';
+import { ARTICLE, CONTENT, test } from '../../test/engines/served-uploads.ts';
 
-const ARTICLE = 8001 as ArticleId;
-const ofPublished = { visibilityOf: async () => PUBLIC, key: Buffer.alloc(32) };
-
-const resources = new AsyncDisposableStack();
-let folder: string;
-let blobs: Blobs;
-let served: Served;
-let gif: BlobName;
-const content = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
-beforeAll(async () => {
-  folder = join(resources.use(await temporaryDataDir()).path, 'uploads');
-  blobs = resources.use(await openFolderBlobs(folder));
-  served = resources.use(await serveRoutes(uploadRoutes({ blobs, ...ofPublished })));
-  gif = newBlobName(ARTICLE, 'image/gif');
-  await blobs.put(gif, Readable.from([content]));
-});
-afterAll(() => resources.disposeAsync());
-
-const get = (name: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
-  fetch(`${served.url}/uploads/${name}`, { method, headers });
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('an upload', () => {
-  test.each(PICTURE_TYPES)(
+  test.for(PICTURE_TYPES)(
     'of %s has its media type and is cached for minutes, and a browser executes nothing in it',
-    async (type) => {
+    async (type, { blobs, get }) => {
       const [name, bytes] = [newBlobName(ARTICLE, type), picture(type, 300_000)];
       await blobs.put(name, Readable.from([bytes]));
       const response = await get(name);
@@ -56,25 +29,25 @@ describe('an upload', () => {
     },
   );
 
-  test('that is also a valid HTML page is served as a picture', async () => {
+  test('that is also a valid HTML page is served as a picture', async ({ get, gif }) => {
     const response = await get(gif, { Accept: 'text/html' });
     expect(response.headers.get('content-type')).toBe('image/gif');
     expect(response.headers.get('content-security-policy')).toContain('sandbox');
   });
 
-  test('answers HEAD like GET, without the bytes and without reading them', async () => {
+  test('answers HEAD like GET, without the bytes and without reading them', async ({ get, gif }) => {
     const [head, whole] = [await get(gif, {}, 'HEAD'), await get(gif)];
-    const told = ({ headers }: Response) =>
+    const headersOf = ({ headers }: Response) =>
       Object.entries(Object.fromEntries(headers)).filter(
         ([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name),
       );
-    expect(told(head)).toEqual(told(whole));
+    expect(headersOf(head)).toEqual(headersOf(whole));
     expect(await head.text()).toBe('');
   });
 
-  test.each(['"{}"', 'W/"{}"', '"other", "{}"', '*'])(
+  test.for(['"{}"', 'W/"{}"', '"other", "{}"', '*'])(
     'is not sent again to who has it: If-None-Match %s',
-    async (header) => {
+    async (header, { get, gif }) => {
       const response = await get(gif, { 'If-None-Match': header.replace('{}', gif) });
       expect({ status: response.status, body: await response.text() }).toEqual({ status: 304, body: '' });
       expect(response.headers.get('etag')).toBe(`"${gif}"`);
@@ -83,31 +56,31 @@ describe('an upload', () => {
     },
   );
 
-  test.each(['"other"', 'nonsense', ''])(
+  test.for(['"other"', 'nonsense', ''])(
     'is sent to who has something else: If-None-Match %j',
-    async (header) => {
+    async (header, { get, gif }) => {
       expect((await get(gif, { 'If-None-Match': header })).status).toBe(200);
     },
   );
 });
 
 describe('a range of an upload', () => {
-  const bytes = content.length;
-  test.each([
+  const bytes = CONTENT.length;
+  test.for<[string, number, number]>([
     ['bytes=0-5', 0, 5],
     ['bytes=6-', 6, bytes - 1],
     ['bytes=-3', bytes - 3, bytes - 1],
     ['bytes=0-99999', 0, bytes - 1],
     ['bytes=-99999', 0, bytes - 1],
-  ])('%s', async (range, start, end) => {
+  ])('%s', async ([range, start, end], { get, gif }) => {
     const response = await get(gif, { Range: range });
     expect(response.status).toBe(206);
     expect(response.headers.get('content-range')).toBe(`bytes ${start}-${end}/${bytes}`);
     expect(response.headers.get('content-type')).toBe('image/gif');
-    expect((await bytesOf(response)).equals(content.subarray(start, end + 1))).toBe(true);
+    expect((await bytesOf(response)).equals(CONTENT.subarray(start, end + 1))).toBe(true);
   });
 
-  test.each([
+  test.for([
     'bytes=0-1,3-4',
     'bytes=',
     'bytes=a-b',
@@ -116,27 +89,30 @@ describe('a range of an upload', () => {
     'items=999-',
     'nonsense',
     `bytes=${'0-0,'.repeat(1_000)}1-1`,
-  ])('of several ranges, or an invalid one, is the whole: %s', async (range) => {
+  ])('of several ranges, or an invalid one, is the whole: %s', async (range, { get, gif }) => {
     const response = await get(gif, { Range: range });
     expect(response.status).toBe(200);
-    expect((await bytesOf(response)).equals(content)).toBe(true);
+    expect((await bytesOf(response)).equals(CONTENT)).toBe(true);
   });
 
-  test.each(['bytes=1000-', 'bytes=1000-2000', 'bytes=-0'])('that is not there: %s', async (range) => {
-    const response = await get(gif, { Range: range });
-    expect(response.status).toBe(416);
-    expect(response.headers.get('content-range')).toBe(`bytes */${bytes}`);
-    expect(await response.json()).toMatchObject({ code: 'range_not_satisfiable' });
-  });
+  test.for(['bytes=1000-', 'bytes=1000-2000', 'bytes=-0'])(
+    'that is not there: %s',
+    async (range, { get, gif }) => {
+      const response = await get(gif, { Range: range });
+      expect(response.status).toBe(416);
+      expect(response.headers.get('content-range')).toBe(`bytes */${bytes}`);
+      expect(await response.json()).toMatchObject({ code: 'range_not_satisfiable' });
+    },
+  );
 
-  test('is served only if If-Range names the current bytes', async () => {
+  test('is served only if If-Range names the current bytes', async ({ get, gif }) => {
     expect((await get(gif, { Range: 'bytes=0-1', 'If-Range': `"${gif}"` })).status).toBe(206);
     expect((await get(gif, { Range: 'bytes=0-1', 'If-Range': '"other"' })).status).toBe(200);
     expect((await get(gif, { Range: 'bytes=0-1' }, 'HEAD')).status).toBe(200);
   });
 });
 
-test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is not taken', async (method) => {
+test.for(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is not taken', async (method, { get, gif }) => {
   const response = await get(gif, {}, method);
   expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
     status: 405,
@@ -144,7 +120,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is not taken', async (method) 
   });
 });
 
-test('OPTIONS names the methods', async () => {
+test('OPTIONS names the methods', async ({ get, gif }) => {
   const response = await get(gif, {}, 'OPTIONS');
   expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
     status: 204,
