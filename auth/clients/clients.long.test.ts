@@ -1,35 +1,14 @@
 // Over 200 lines, because every case uses the one set of clients that is made here.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
-import {
-  type ClientWorld,
-  clientEventsOf,
-  createAt,
-  createClientWorld,
-  SERVICE,
-  type Sent,
-  sendTo,
-  WEB,
-} from '../../test/engines/client-world.ts';
+import { type ClientWorld, SERVICE, type Send, test, WEB } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { readSeenRevocations } from '../../test/engines/read-seen-revocations.ts';
 import { until } from '../../testing/until.ts';
 
-let world: ClientWorld;
-beforeAll(async () => {
-  world = await createClientWorld();
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-});
-
-const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
-const create = (settings?: object) => createAt(world, settings);
-const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
-
 describe('a change', () => {
-  test('by PATCH changes the named fields, by PUT all of them', async () => {
+  test('by PATCH changes the named fields, by PUT all of them', async ({ create, eventsOf, send }) => {
     const { clientId } = await create({ ...WEB, firstParty: true, scopes: ['read:articles'] });
     const patched = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web 2' } });
     expect(patched).toMatchObject({
@@ -50,7 +29,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('without an effect is not recorded', async () => {
+  test('without an effect is not recorded', async ({ create, eventsOf, send }) => {
     const { clientId } = await create(WEB);
     const before = await send('GET', `/clients/${clientId}`);
     const { status, headers } = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web' } });
@@ -58,25 +37,33 @@ describe('a change', () => {
     expect(await eventsOf(clientId)).toHaveLength(1);
   });
 
-  test.each(['PATCH', 'PUT', 'DELETE'])('%s of another version than was seen is refused', async (method) => {
-    const { clientId } = await create(WEB);
-    const { headers } = await send('GET', `/clients/${clientId}`);
-    const seen = { 'If-Match': headers.get('etag') ?? '' };
-    await send('PATCH', `/clients/${clientId}`, { body: { name: 'Meanwhile' } });
-    const body = method === 'DELETE' ? undefined : WEB;
-    expect(await send(method, `/clients/${clientId}`, { body, headers: seen })).toMatchObject({
-      status: 412,
-      body: { code: 'version_mismatch' },
-    });
-    expect(
-      await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': '"someone-elses"' } }),
-    ).toMatchObject({ status: 412 });
-    expect(await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': 'x' } })).toMatchObject({
-      status: 400,
-    });
-  });
+  test.for(['PATCH', 'PUT', 'DELETE'])(
+    '%s of another version than was seen is refused',
+    async (method, { create, send }) => {
+      const { clientId } = await create(WEB);
+      const { headers } = await send('GET', `/clients/${clientId}`);
+      const seen = { 'If-Match': headers.get('etag') ?? '' };
+      await send('PATCH', `/clients/${clientId}`, { body: { name: 'Meanwhile' } });
+      const body = method === 'DELETE' ? undefined : WEB;
+      expect(await send(method, `/clients/${clientId}`, { body, headers: seen })).toMatchObject({
+        status: 412,
+        body: { code: 'version_mismatch' },
+      });
+      expect(
+        await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': '"someone-elses"' } }),
+      ).toMatchObject({ status: 412 });
+      expect(
+        await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': 'x' } }),
+      ).toMatchObject({
+        status: 400,
+      });
+    },
+  );
 
-  test('succeeds with the current version, even if a proxy has weakened the tag', async () => {
+  test('succeeds with the current version, even if a proxy has weakened the tag', async ({
+    create,
+    send,
+  }) => {
     const { clientId } = await create(WEB);
     const { headers } = await send('GET', `/clients/${clientId}`);
     const answer = await send('PATCH', `/clients/${clientId}`, {
@@ -86,16 +73,19 @@ describe('a change', () => {
     expect(answer.status).toBe(200);
   });
 
-  test.each<[string, object, number]>([
+  test.for<[string, object, number]>([
     ['to what does not fit together', { redirectUris: [] }, 422],
     ['of a field that there is not', { secretHash: 'x' }, 422],
-  ])('%s is refused and nothing happens', async (_, body, status) => {
+  ])('%s is refused and nothing happens', async ([_, body, status], { create, eventsOf, send }) => {
     const { clientId } = await create(WEB);
     expect(await send('PATCH', `/clients/${clientId}`, { body })).toMatchObject({ status });
     expect(await eventsOf(clientId)).toHaveLength(1);
   });
 
-  test('that removes scopes also removes them from the default ones, unless it names those', async () => {
+  test('that removes scopes also removes them from the default ones, unless it names those', async ({
+    create,
+    send,
+  }) => {
     const scopes = ['read:articles', 'write:articles'];
     const { clientId } = await create({ ...WEB, scopes });
     const patch = async (body: object) => (await send('PATCH', `/clients/${clientId}`, { body })).body;
@@ -109,14 +99,14 @@ describe('a change', () => {
     expect(await patch({ scopes: ['read:articles'], defaultScopes: scopes })).toMatchObject({ status: 422 });
   });
 
-  test('of a service account’s role is made at the user, not here', async () => {
+  test('of a service account’s role is made at the user, not here', async ({ create, send }) => {
     const { clientId } = await create(SERVICE);
     expect(
       await send('PATCH', `/clients/${clientId}`, { body: { serviceAccountRole: 'admin' } }),
     ).toMatchObject({ status: 422 });
   });
 
-  test('of an unknown client is 404', async () => {
+  test('of an unknown client is 404', async ({ send }) => {
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
       expect(
         await send(method, '/clients/nobody', { body: method === 'DELETE' ? undefined : WEB }),
@@ -127,48 +117,48 @@ describe('a change', () => {
 });
 
 describe('tokens of a client', () => {
-  const isGood = async (token: string) =>
-    (await fetch(`${world.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
+  const isGood = async ({ server }: ClientWorld, token: string) =>
+    (await fetch(`${server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
 
-  test.each<[string, boolean, (clientId: string) => Promise<unknown>]>([
-    ['end with the client', true, (clientId) => send('DELETE', `/clients/${clientId}`)],
+  test.for<[string, boolean, (send: Send, clientId: string) => Promise<unknown>]>([
+    ['end with the client', true, (send, clientId) => send('DELETE', `/clients/${clientId}`)],
     [
       'end when it is disabled',
       true,
-      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { disabled: true } }),
+      (send, clientId) => send('PATCH', `/clients/${clientId}`, { body: { disabled: true } }),
     ],
     [
       'end with a scope of it',
       true,
-      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles'] } }),
+      (send, clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles'] } }),
     ],
-    ['end with its secret', true, (clientId) => send('POST', `/clients/${clientId}/secret`)],
+    ['end with its secret', true, (send, clientId) => send('POST', `/clients/${clientId}/secret`)],
     [
       'end when it must prove its possession',
       true,
-      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { requireDpop: true } }),
+      (send, clientId) => send('PATCH', `/clients/${clientId}`, { body: { requireDpop: true } }),
     ],
     [
       'outlast another name',
       false,
-      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { name: 'Other' } }),
+      (send, clientId) => send('PATCH', `/clients/${clientId}`, { body: { name: 'Other' } }),
     ],
     [
       'outlast another scope',
       false,
-      (clientId) =>
+      (send, clientId) =>
         send('PATCH', `/clients/${clientId}`, {
           body: { scopes: ['read:articles', 'write:articles', 'read:users'] },
         }),
     ],
-  ])('%s', async (_, ends, change) => {
+  ])('%s', async ([_, ends, change], { create, send, world }) => {
     const { clientId } = await create({ ...SERVICE, scopes: ['read:articles', 'write:articles'] });
     const token = await world.mint.token({ client_id: clientId });
-    expect(await isGood(token)).toBe(true);
-    await change(clientId);
+    expect(await isGood(world, token)).toBe(true);
+    await change(send, clientId);
     if (ends)
       await until(
-        () => isGood(token),
+        () => isGood(world, token),
         (good) => !good,
         3_000,
       );
@@ -178,7 +168,7 @@ describe('tokens of a client', () => {
       ).toMatchObject({ rowCount: 0 });
   });
 
-  test('verify again once the new secret is known', async () => {
+  test('verify again once the new secret is known', async ({ create, eventsOf, send, world }) => {
     const { clientId, secret } = await create();
     const { body } = await send('POST', `/clients/${clientId}/secret`);
     expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
@@ -189,7 +179,7 @@ describe('tokens of a client', () => {
       () => world.side.pool.query('select from auth.revoked where value = $1', [clientId]),
       ({ rowCount }) => rowCount === 1,
     );
-    expect(await isGood(token)).toBe(true);
+    expect(await isGood(world, token)).toBe(true);
     expect(await eventsOf(clientId)).toMatchObject([
       { type: 'client.registered' },
       { type: 'client.secret_rotated' },
@@ -197,13 +187,13 @@ describe('tokens of a client', () => {
   });
 });
 
-test('a client that is disabled cannot use its secret', async () => {
+test('a client that is disabled cannot use its secret', async ({ create, send, world }) => {
   const { clientId, secret } = await create();
   await send('PATCH', `/clients/${clientId}`, { body: { disabled: true } });
   expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
 });
 
-test('a client without a secret cannot rotate it', async () => {
+test('a client without a secret cannot rotate it', async ({ create, send }) => {
   const { clientId } = await create(WEB);
   expect(await send('POST', `/clients/${clientId}/secret`)).toMatchObject({
     status: 409,
@@ -211,7 +201,11 @@ test('a client without a secret cannot rotate it', async () => {
   });
 });
 
-test('a client that starts to use a secret gets one, and one that stops loses it', async () => {
+test('a client that starts to use a secret gets one, and one that stops loses it', async ({
+  create,
+  send,
+  world,
+}) => {
   const { clientId } = await create(WEB);
   const { body } = await send('PATCH', `/clients/${clientId}`, {
     body: { tokenEndpointAuthMethod: 'client_secret_post' },
@@ -221,7 +215,7 @@ test('a client that starts to use a secret gets one, and one that stops loses it
   expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(false);
 });
 
-test('a deleted client is gone, and its service account stays', async () => {
+test('a deleted client is gone, and its service account stays', async ({ create, eventsOf, send, world }) => {
   const { clientId, serviceAccount } = await create();
   expect(await send('DELETE', `/clients/${clientId}`)).toMatchObject({ status: 204, body: null });
   expect(await send('GET', `/clients/${clientId}`)).toMatchObject({ status: 404 });
@@ -232,7 +226,11 @@ test('a deleted client is gone, and its service account stays', async () => {
   expect(events).toHaveLength(1);
 });
 
-test('the id of a client whose service account was erased cannot be reused', async () => {
+test('the id of a client whose service account was erased cannot be reused', async ({
+  create,
+  send,
+  world,
+}) => {
   const { clientId, serviceAccount } = await create();
   await send('DELETE', `/clients/${clientId}`);
   await world.side.send({ type: 'DeleteUser', userId: serviceAccount }, contextOf(system));
@@ -248,7 +246,7 @@ test('the id of a client whose service account was erased cannot be reused', asy
   expect(await send('POST', '/clients', { body: { ...WEB, clientId } })).toMatchObject({ status: 201 });
 });
 
-test('of two parallel registrations of one id, one succeeds', async () => {
+test('of two parallel registrations of one id, one succeeds', async ({ send }) => {
   const clientId = `race-${randomUUID().slice(0, 8)}`;
   const answers = await Promise.all(
     [1, 2, 3, 4].map(() => send('POST', '/clients', { body: { ...WEB, clientId } })),

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ClientWorld,
-  clientEventsOf,
-  createClientWorld,
-  type Sent,
-  sendTo,
-} from '../../test/engines/client-world.ts';
+import { describe, expect } from 'vitest';
+import { test as base } from '../../test/engines/client-world.ts';
 
-let world: ClientWorld;
-beforeAll(async () => {
-  world = await createClientWorld();
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-});
-
-const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
-const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
+const test = base.extend(
+  'register',
+  ({ send }) =>
+    (body: unknown = { redirect_uris: ['https://many.example/'] }) =>
+      send('POST', '/register', { body, claims: null }),
+);
 
 describe('POST /register', () => {
   const metadata = {
@@ -24,9 +14,7 @@ describe('POST /register', () => {
     redirect_uris: ['http://127.0.0.1/callback'],
     grant_types: ['authorization_code', 'refresh_token'],
   };
-  const register = (body: unknown) => send('POST', '/register', { body, claims: null });
-
-  test('anybody gets a public client that asks its users', async () => {
+  test('anybody gets a public client that asks its users', async ({ eventsOf, register, world }) => {
     const { status, body, headers } = await register({
       ...metadata,
       scope: 'openid offline_access write:articles',
@@ -50,7 +38,7 @@ describe('POST /register', () => {
     ]);
   });
 
-  test('refuses scopes that users may not grant', async () => {
+  test('refuses scopes that users may not grant', async ({ register, world }) => {
     const asked = 'read:articles manage:clients manage:webhooks write:users';
     const wanted = {
       ...metadata,
@@ -71,7 +59,7 @@ describe('POST /register', () => {
     expect(await world.clients.find(String(body.client_id))).toMatchObject({ firstParty: false });
   });
 
-  test.each<[string, unknown, string]>([
+  test.for<[string, unknown, string]>([
     ['without anywhere to go', { ...metadata, redirect_uris: [] }, 'invalid_redirect_uri'],
     [
       'with an unsafe redirect',
@@ -83,11 +71,11 @@ describe('POST /register', () => {
     ['of a service', { ...metadata, grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
     ['of the implicit flow', { ...metadata, response_types: ['token'] }, 'invalid_client_metadata'],
     ['that is no object', [], 'invalid_client_metadata'],
-  ])('a registration %s is refused', async (_, body, error) => {
+  ])('a registration %s is refused', async ([_, body, error], { register }) => {
     expect(await register(body)).toMatchObject({ status: 400, body: { error } });
   });
 
-  test('a malformed body is refused', async () => {
+  test('a malformed body is refused', async ({ world }) => {
     const response = await fetch(`${world.server.url}/register`, {
       method: 'POST',
       body: '{',
@@ -97,12 +85,13 @@ describe('POST /register', () => {
   });
 });
 
-const registerOne = () =>
-  send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
-
-test('over the limit, the oldest unused clients are removed, however young; without any, the registration is refused', async () => {
+test('over the limit, the oldest unused clients are removed, however young; without any, the registration is refused', async ({
+  eventsOf,
+  register,
+  world,
+}) => {
   const { pool } = world.side;
-  const first = await registerOne();
+  const first = await register();
   await pool.query(
     `insert into auth.client select (json_populate_record(old, json_build_object('client_id', 'filler-' || number))).*
      from auth.client as old, generate_series(1, 10000) as number where client_id = $1`,
@@ -111,13 +100,13 @@ test('over the limit, the oldest unused clients are removed, however young; with
   await pool.query(
     `insert into auth.record (kind, id_hash, sealed, client_id) select 'Grant', sha256(client_id::bytea), '', client_id from auth.client`,
   );
-  expect(await registerOne()).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+  expect(await register()).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
   await pool.query(`delete from auth.record where client_id like 'filler-%' and client_id <> 'filler-7'`);
   await pool.query(
     `update auth.client set created_at = now() - interval '1 minute' where client_id = any ($1)`,
     [['filler-7', 'filler-8']],
   );
-  expect(await registerOne()).toMatchObject({ status: 201 });
+  expect(await register()).toMatchObject({ status: 201 });
   // Users have allowed these something.
   expect(await world.clients.find(String(first.body.client_id))).toBeDefined();
   expect(await world.clients.find('filler-7')).toBeDefined();
@@ -127,9 +116,9 @@ test('over the limit, the oldest unused clients are removed, however young; with
   expect(rows[0].count).toBeLessThan(10_000);
 });
 
-test('one address can register a limited number, and learns when to continue', async () => {
+test('one address can register a limited number, and learns when to continue', async ({ register }) => {
   const answers = [];
-  for (let each = 0; each < 11; each += 1) answers.push(await registerOne());
+  for (let each = 0; each < 11; each += 1) answers.push(await register());
   const refused = answers.at(-1);
   expect(refused).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } });
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);

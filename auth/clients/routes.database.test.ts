@@ -1,39 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
-import {
-  type ClientWorld,
-  clientEventsOf,
-  createAt,
-  createClientWorld,
-  MANAGER,
-  SERVICE,
-  type Sent,
-  sendTo,
-  WEB,
-} from '../../test/engines/client-world.ts';
+import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-world.ts';
 import { clientRoutes } from './routes.ts';
-
-let world: ClientWorld;
-beforeAll(async () => {
-  world = await createClientWorld();
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-});
-
-const send = (method: string, path: string, sent?: Sent) => sendTo(world, method, path, sent);
-const create = (settings?: object) => createAt(world, settings);
-const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
 
 const CLIENT_OPERATIONS = clientOperations(publishing);
 const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(
   ({ method, path }) => [method, path.replace('{clientId}', 'any')] as const,
 );
 
-test('every route is described, and no other', () => {
+test('every route is described, and no other', ({ world }) => {
   const { stack } = clientRoutes({ domain: publishing, clients: world.clients, bodyBytesMax: 1 });
   const served = stack.flatMap(({ route }) => {
     const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
@@ -49,7 +27,7 @@ test('every route is described, and no other', () => {
 });
 
 describe.each(OPERATIONS)('%s %s', (method, path) => {
-  test.each<[string, Record<string, unknown> | null, number, string]>([
+  test.for<[string, Record<string, unknown> | null, number, string]>([
     ['anonymous', null, 401, 'unauthenticated'],
     ['a reader', { ...MANAGER, role: 'reader' }, 403, 'forbidden'],
     ['an author', { ...MANAGER, role: 'author' }, 403, 'forbidden'],
@@ -59,7 +37,7 @@ describe.each(OPERATIONS)('%s %s', (method, path) => {
       403,
       'insufficient_scope',
     ],
-  ])('is not for %s', async (_, claims, status, code) => {
+  ])('is not for %s', async ([_, claims, status, code], { send }) => {
     const answer = await send(method, path, { claims });
     expect(answer).toMatchObject({ status, body: { code } });
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
@@ -69,7 +47,7 @@ describe.each(OPERATIONS)('%s %s', (method, path) => {
 });
 
 describe('POST /clients', () => {
-  test('registers a client and shows its secret only this once', async () => {
+  test('registers a client and shows its secret only this once', async ({ eventsOf, send, world }) => {
     const { status, headers, body } = await send('POST', '/clients', {
       body: { ...SERVICE, clientId: 'importer' },
     });
@@ -99,7 +77,10 @@ describe('POST /clients', () => {
     ]);
   });
 
-  test('gives a service a user of its own with the requested role, registered by the system', async () => {
+  test('gives a service a user of its own with the requested role, registered by the system', async ({
+    create,
+    world,
+  }) => {
     const { serviceAccount } = await create({ ...SERVICE, serviceAccountRole: 'author' });
     const events = [];
     for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
@@ -113,13 +94,13 @@ describe('POST /clients', () => {
     ]);
   });
 
-  test('gives a public client neither secret nor user', async () => {
+  test('gives a public client neither secret nor user', async ({ create }) => {
     const made = await create(WEB);
     expect(made).toMatchObject({ serviceAccount: null, tokenEndpointAuthMethod: 'none' });
     expect(made).not.toHaveProperty('secret');
   });
 
-  test('refuses a taken id', async () => {
+  test('refuses a taken id', async ({ create, send }) => {
     await create({ ...WEB, clientId: 'taken' });
     expect(await send('POST', '/clients', { body: { ...WEB, clientId: 'taken' } })).toMatchObject({
       status: 409,
@@ -127,18 +108,18 @@ describe('POST /clients', () => {
     });
   });
 
-  test.each<[string, unknown, string]>([
+  test.for<[string, unknown, string]>([
     ['a bad id', { ...WEB, clientId: 'Not good' }, '/clientId'],
     ['a bad redirect', { ...WEB, redirectUris: ['http://app.example/callback'] }, '/redirectUris/0'],
     ['a field that there is not', { ...WEB, secretHash: 'x' }, '/secretHash'],
     ['a service account of one’s choice', { ...SERVICE, serviceAccount: 1 }, '/serviceAccount'],
     ['a list', [], ''],
-  ])('%s is refused with its pointer', async (_, body, pointer) => {
+  ])('%s is refused with its pointer', async ([_, body, pointer], { send }) => {
     const answer = await send('POST', '/clients', { body });
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer }] } });
   });
 
-  test('refuses a form', async () => {
+  test('refuses a form', async ({ send }) => {
     const answer = await send('POST', '/clients', {
       body: WEB,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -146,7 +127,7 @@ describe('POST /clients', () => {
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test('does nothing if it cannot answer', async () => {
+  test('does nothing if it cannot answer', async ({ send, world }) => {
     const answer = await send('POST', '/clients', {
       body: { ...WEB, clientId: 'unanswerable' },
       headers: { Accept: 'text/html' },
@@ -157,35 +138,38 @@ describe('POST /clients', () => {
 });
 
 describe('while nobody can read when clients were used', () => {
-  beforeAll(() => world.side.pool.query('alter table auth.client_use rename to unreadable'));
-  afterAll(() => world.side.pool.query('alter table auth.unreadable rename to client_use'));
+  test.beforeAll(({ world }) => world.side.pool.query('alter table auth.client_use rename to unreadable'));
+  test.afterAll(({ world }) => world.side.pool.query('alter table auth.unreadable rename to client_use'));
 
-  test('a new client’s secret is shown all the same', async () => {
+  test('a new client’s secret is shown all the same', async ({ create, world }) => {
     const { clientId, secret } = await create(SERVICE);
     expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
   });
 
-  test.each<[string, string, string, object?]>([
+  test.for<[string, string, string, object?]>([
     ['POST', '/secret', 'client_secret_post'],
     ['PUT', '', 'none', { ...SERVICE, tokenEndpointAuthMethod: 'client_secret_basic' }],
     ['PATCH', '', 'none', { tokenEndpointAuthMethod: 'client_secret_basic' }],
-  ])('%s of “%s” leaves the client as it was', async (method, suffix, tokenEndpointAuthMethod, body) => {
-    const { clientId } = await create({ ...WEB, tokenEndpointAuthMethod });
-    const before = await world.clients.find(clientId);
-    expect(await send(method, `/clients/${clientId}${suffix}`, { body })).toMatchObject({ status: 500 });
-    expect(await world.clients.list('', 1_000)).toContainEqual(before);
-  });
+  ])(
+    '%s of “%s” leaves the client as it was',
+    async ([method, suffix, tokenEndpointAuthMethod, body], { create, send, world }) => {
+      const { clientId } = await create({ ...WEB, tokenEndpointAuthMethod });
+      const before = await world.clients.find(clientId);
+      expect(await send(method, `/clients/${clientId}${suffix}`, { body })).toMatchObject({ status: 500 });
+      expect(await world.clients.list('', 1_000)).toContainEqual(before);
+    },
+  );
 });
 
 describe('GET', () => {
-  test('of an unknown client is 404', async () => {
+  test('of an unknown client is 404', async ({ send }) => {
     expect(await send('GET', '/clients/nobody')).toMatchObject({
       status: 404,
       body: { code: 'client_not_found' },
     });
   });
 
-  test('of a current representation is 304', async () => {
+  test('of a current representation is 304', async ({ create, send }) => {
     const { clientId } = await create(WEB);
     const { headers } = await send('GET', `/clients/${clientId}`);
     const again = await send('GET', `/clients/${clientId}`, {
@@ -195,7 +179,7 @@ describe('GET', () => {
     expect(headers.get('cache-control')).toBe('private, no-cache');
   });
 
-  test('of the list visits every client once across all pages', async () => {
+  test('of the list visits every client once across all pages', async ({ create, send }) => {
     for (let each = 0; each < 5; each += 1) await create(WEB);
     const seen: string[] = [];
     for (let path: string | undefined = '/clients?limit=2'; path !== undefined; ) {
@@ -209,14 +193,14 @@ describe('GET', () => {
     expect(seen).toEqual([...new Set(seen)].toSorted());
   });
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'after=!'])(
+  test.for(['limit=0', 'limit=101', 'limit=x', 'after=!'])(
     'of the list with %s is refused',
-    async (query) => {
+    async (query, { send }) => {
       expect(await send('GET', `/clients?${query}`)).toMatchObject({ status: 422 });
     },
   );
 
-  test.each(['PUT', 'DELETE'])('%s of the list is 405', async (method) => {
+  test.for(['PUT', 'DELETE'])('%s of the list is 405', async (method, { send }) => {
     const { status, headers } = await send(method, '/clients');
     expect({ status, allow: headers.get('allow') }).toEqual({
       status: 405,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Request, Router } from 'express';
 import { pino } from 'pino';
-import { expect } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -89,7 +89,7 @@ export type Sent = {
   readonly claims?: Readonly<Record<string, unknown>> | null;
 };
 
-export const sendTo = async (
+const sendTo = async (
   world: ClientWorld,
   method: string,
   path: string,
@@ -112,13 +112,13 @@ export const sendTo = async (
   return { status: response.status, headers: response.headers, body: answered };
 };
 
-export const createAt = async (world: ClientWorld, settings: object = SERVICE) => {
+const createAt = async (world: ClientWorld, settings: object = SERVICE) => {
   const { status, body } = await sendTo(world, 'POST', '/clients', { body: settings });
   expect(status).toBe(201);
   return body as { clientId: string; secret: string; serviceAccount: number };
 };
 
-export const clientEventsOf = async (world: ClientWorld, clientId: string) => {
+const clientEventsOf = async (world: ClientWorld, clientId: string) => {
   const types: unknown[] = [];
   for await (const page of world.side.eventLog.read(`client-${clientId}` as StreamName)) {
     for (const event of await world.side.codec.decodeAll(page))
@@ -126,3 +126,35 @@ export const clientEventsOf = async (world: ClientWorld, clientId: string) => {
   }
   return types;
 };
+
+export type Send = (method: string, path: string, sent?: Sent) => ReturnType<typeof sendTo>;
+
+/** The routes for each file, with what its tests send to them. */
+export const test = base
+  .extend('openWorld', { scope: 'file' }, () => createClientWorld)
+  .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }) => {
+    const world = await openWorld();
+    onCleanup(() => world[Symbol.asyncDispose]());
+    return world;
+  })
+  .extend(
+    'send',
+    { scope: 'file' },
+    ({ world }): Send =>
+      (...what) =>
+        sendTo(world, ...what),
+  )
+  .extend(
+    'create',
+    { scope: 'file' },
+    ({ world }) =>
+      (settings?: object) =>
+        createAt(world, settings),
+  )
+  .extend(
+    'eventsOf',
+    { scope: 'file' },
+    ({ world }) =>
+      (clientId: string) =>
+        clientEventsOf(world, clientId),
+  );
