@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
+import { demandPages, type Page, pageFields } from '../../test/graphql/demand-pages.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { schemaOf } from './schema.ts';
 
@@ -34,38 +35,18 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const answersTo = (text: string, caller: Caller = EVE) => world.answersTo(text, caller);
 
-type Page = {
-  readonly nodes: readonly object[];
-  readonly edges: readonly { readonly cursor: string }[];
-  readonly pageInfo: object;
-};
-const MEMBERS =
-  'nodes { key } edges { cursor node { key } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
-
 test.each([
   ['items', 'itemId', ['3', '2', '1']],
   ['labels', 'word', ['Abroad', 'urgent']],
 ] as const)('the pages of %s lead forward and back', async (list, field, all) => {
   const page = async (args: string): Promise<Page & { keys: readonly string[] }> => {
-    const text = `{ claim(id: 11) { page: ${list}Connection(${args}) { ${MEMBERS.replaceAll('key', `key: ${field}`)} } } }`;
+    const text = `{ claim(id: 11) { page: ${list}Connection(${args}) { ${pageFields(`key: ${field}`)} } } }`;
     const [planned, resolved] = await answersTo(text);
     expect(resolved).toEqual(planned);
     const { page: found } = (planned as { claim: { page: Page } }).claim;
     return { ...found, keys: found.nodes.map((node) => (node as { key: string }).key) };
   };
-  const first = await page('first: 1');
-  expect(first).toMatchObject({
-    keys: all.slice(0, 1),
-    totalCount: all.length,
-    pageInfo: { hasNextPage: true, hasPreviousPage: false },
-  });
-  const cursor = first.edges[0]?.cursor ?? '';
-  expect(first.pageInfo).toMatchObject({ startCursor: cursor, endCursor: cursor });
-  const rest = await page(`first: 5, after: "${cursor}"`);
-  expect(rest).toMatchObject({ keys: all.slice(1), pageInfo: { hasNextPage: false, hasPreviousPage: true } });
-  const back = await page(`last: 1, before: "${rest.edges.at(-1)?.cursor}"`);
-  expect(back).toMatchObject({ keys: all.slice(-2, -1), pageInfo: { hasNextPage: true } });
-  expect(await page('last: 5')).toMatchObject({ keys: all, pageInfo: { hasPreviousPage: false } });
+  await demandPages(page, all);
 });
 
 test('a cursor of another list is refused', async () => {

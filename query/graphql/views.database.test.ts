@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
 import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
+import { demandPages, type Page, pageFields } from '../../test/graphql/demand-pages.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { schemaOf } from './schema.ts';
 
@@ -48,19 +49,14 @@ test('a row that is absent or not readable is null', async () => {
     both({ asking: null }),
   );
 });
-
-type Page = {
-  readonly nodes: readonly object[];
-  readonly edges: readonly { readonly cursor: string }[];
-  readonly pageInfo: object;
-};
-const MEMBERS =
-  'nodes { approved } edges { cursor node { approved } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
 const pageOf = async (
   args: string,
   caller?: Caller,
 ): Promise<Page & { readonly keys: readonly number[] }> => {
-  const [planned, resolved] = await answersTo(`{ page: spendingConnection(${args}) { ${MEMBERS} } }`, caller);
+  const [planned, resolved] = await answersTo(
+    `{ page: spendingConnection(${args}) { ${pageFields('approved')} } }`,
+    caller,
+  );
   expect(resolved).toEqual(planned);
   const { page } = planned as { page: Page };
   return { ...page, keys: page.nodes.map((node) => (node as { approved: number }).approved) };
@@ -75,19 +71,7 @@ test.each([
   ['LAST_PAID_AT_DESC', [7, 5]],
 ] as const)('the pages by %s lead forward and back', async (sort, all) => {
   const page = (args: string) => pageOf(`sort: ${sort}, ${args}`);
-  const first = await page('first: 1');
-  expect(first).toMatchObject({
-    keys: all.slice(0, 1),
-    totalCount: all.length,
-    pageInfo: { hasNextPage: true, hasPreviousPage: false },
-  });
-  const cursor = first.edges[0]?.cursor ?? '';
-  expect(first.pageInfo).toMatchObject({ startCursor: cursor, endCursor: cursor });
-  const rest = await page(`first: 5, after: "${cursor}"`);
-  expect(rest).toMatchObject({ keys: all.slice(1), pageInfo: { hasNextPage: false, hasPreviousPage: true } });
-  const back = await page(`last: 1, before: "${rest.edges.at(-1)?.cursor}"`);
-  expect(back).toMatchObject({ keys: all.slice(-2, -1), pageInfo: { hasNextPage: true } });
-  expect(await page('last: 5')).toMatchObject({ keys: all, pageInfo: { hasPreviousPage: false } });
+  await demandPages(page, all);
 });
 
 test('a cursor of another list is refused', async () => {
