@@ -1,80 +1,20 @@
 // Over 200 lines, because every case uses the one directory that is set up here.
 
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterEach, expect } from 'vitest';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
-import type { KeyStore } from '#shared/keys/key-store.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
-import { startCommandService } from '../../command/service.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { NO_BLOBS } from '../../test/engines/no-blobs.ts';
-import { NO_ERASURES } from '../../test/engines/no-erasures.ts';
+import { test } from '../../test/engines/directory-world.ts';
 import { until } from '../../testing/until.ts';
-import { type Credentials, createCredentials } from './credentials.ts';
-import { openDirectory } from './directory.ts';
-
-const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
-const log = pino({ level: 'silent' });
-
-let database: TestDatabase;
-let pool: Pool;
-let eventLog: EventLog;
-let keys: KeyStore;
-let credentials: Credentials;
-let side: Awaited<ReturnType<typeof openCommands>>;
-const resources = new AsyncDisposableStack();
-
-const openCommands = (over: EventLog) =>
-  startCommandService({
-    domain: publishing,
-    pool,
-    eventLog: over,
-    keys,
-    masterKey,
-    blobs: NO_BLOBS,
-    erasures: NO_ERASURES,
-    log,
-    metrics: createMetrics(),
-  });
-
-beforeAll(async () => {
-  database = resources.use(await createDatabase());
-  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 16 }));
-  eventLog = resources.use(await openEventLog({ url: database.url }));
-  keys = resources.use(await openPostgresKeyStore({ pool, masterKey }));
-  side = resources.use(await openCommands(eventLog));
-  // The first directory makes the tables.
-  await (await open())[Symbol.asyncDispose]();
-  credentials = await createCredentials(pool);
-});
-afterAll(() => resources.disposeAsync());
 
 const revoked: UserId[] = [];
+const revoke = async (userId: UserId) => void revoked.push(userId);
 afterEach(() => void revoked.splice(0));
-
-const open = () =>
-  openDirectory({
-    domain: publishing,
-    pool,
-    eventLog,
-    keys,
-    masterKey,
-    log,
-    metrics: createMetrics(),
-    revokeUser: async (userId) => void revoked.push(userId),
-  });
 
 const anAddress = () => `${randomUUID()}@example.com`;
 
-test('a registered person is found by address, whatever its case, and by id', async () => {
+test('a registered person is found by address, whatever its case, and by id', async ({ open, side }) => {
   await using persons = await open();
   const email = anAddress();
   const userId = await registerUser(side, { email, role: 'reader' });
@@ -83,7 +23,7 @@ test('a registered person is found by address, whatever its case, and by id', as
   expect(await persons.byId(userId)).toEqual(found);
 });
 
-test('changes of address and role are applied, and the old address finds nobody', async () => {
+test('changes of address and role are applied, and the old address finds nobody', async ({ open, side }) => {
   await using persons = await open();
   const [email, next] = [anAddress(), anAddress()];
   const userId = await registerUser(side, { email, role: 'reader' });
@@ -101,7 +41,7 @@ test('changes of address and role are applied, and the old address finds nobody'
   );
 });
 
-test('an address can pass from one person to another', async () => {
+test('an address can pass from one person to another', async ({ open, side }) => {
   await using persons = await open();
   const email = anAddress();
   const one = await registerUser(side, { email });
@@ -113,8 +53,12 @@ test('an address can pass from one person to another', async () => {
   );
 });
 
-test('a deleted person has no address, no password, and their tokens are revoked', async () => {
-  await using persons = await open();
+test('a deleted person has no address, no password, and their tokens are revoked', async ({
+  credentials,
+  open,
+  side,
+}) => {
+  await using persons = await open(revoke);
   const email = anAddress();
   const userId = await registerUser(side, { email });
   await credentials.set(userId, 'correct horse battery');
@@ -133,7 +77,7 @@ test('a deleted person has no address, no password, and their tokens are revoked
   );
 });
 
-test('a start deletes what a former release has left of a deleted person', async () => {
+test('a start deletes what a former release has left of a deleted person', async ({ open, pool, side }) => {
   const userId = await registerUser(side, { email: anAddress() });
   await side.send({ type: 'DeleteUser', userId }, by(system));
   {
@@ -159,14 +103,14 @@ test('a start deletes what a former release has left of a deleted person', async
   }
 });
 
-test('events from before the start are applied, once', async () => {
-  const before = await open();
+test('events from before the start are applied, once', async ({ open, side }) => {
+  const before = await open(revoke);
   await before[Symbol.asyncDispose]();
   const emails = [anAddress(), anAddress(), anAddress()];
   for (const email of emails) await registerUser(side, { email });
   const leaving = await registerUser(side, { email: anAddress() });
   await side.send({ type: 'DeleteUser', userId: leaving }, by(system));
-  await using persons = await open();
+  await using persons = await open(revoke);
   for (const email of emails) await until(() => persons.byEmail(email), Boolean);
   await until(
     () => persons.byId(leaving),
@@ -178,7 +122,7 @@ test('events from before the start are applied, once', async () => {
   );
 });
 
-test('one of several processes follows the log, and the next takes over', async () => {
+test('one of several processes follows the log, and the next takes over', async ({ open, side }) => {
   const first = await open();
   await using second = await open();
   await first[Symbol.asyncDispose]();
@@ -187,22 +131,13 @@ test('one of several processes follows the log, and the next takes over', async 
   await until(() => second.byEmail(email), Boolean);
 });
 
-test('a failure to end the tokens of a deleted person is retried', async () => {
+test('a failure to end the tokens of a deleted person is retried', async ({ open, side }) => {
   let refusals = 2;
   const revokeUser = async () => {
     refusals -= 1;
     if (refusals >= 0) throw new Error('not now');
   };
-  await using persons = await openDirectory({
-    domain: publishing,
-    pool,
-    eventLog,
-    keys,
-    masterKey,
-    log,
-    metrics: createMetrics(),
-    revokeUser,
-  });
+  await using persons = await open(revokeUser);
   const userId = await registerUser(side, { email: anAddress() });
   await side.send({ type: 'DeleteUser', userId }, by(system));
   await until(
@@ -215,7 +150,7 @@ test('a failure to end the tokens of a deleted person is retried', async () => {
   );
 });
 
-test('an older event that arrives late does not undo a direct write', async () => {
+test('an older event that arrives late does not undo a direct write', async ({ open, side }) => {
   await using persons = await open();
   const email = anAddress();
   const userId = await registerUser(side, { email, role: 'reader' });
@@ -229,7 +164,7 @@ test('an older event that arrives late does not undo a direct write', async () =
   expect(await persons.byEmail(email)).toMatchObject({ userId, role: 'author' });
 });
 
-test('a poison event blocks nobody else', async () => {
+test('a poison event blocks nobody else', async ({ eventLog, open, side }) => {
   await using persons = await open();
   const damaged = {
     id: randomUUID() as EventId,
@@ -243,7 +178,7 @@ test('a poison event blocks nobody else', async () => {
   await until(() => persons.byEmail(email), Boolean);
 });
 
-test('a checkpoint beyond the end of the log prevents the start', async () => {
+test('a checkpoint beyond the end of the log prevents the start', async ({ open, pool }) => {
   await pool.query(
     `update public.follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`,
   );
@@ -253,7 +188,11 @@ test('a checkpoint beyond the end of the log prevents the start', async () => {
   );
 });
 
-test('a password hashed with other parameters is hashed again at the next sign-in', async () => {
+test('a password hashed with other parameters is hashed again at the next sign-in', async ({
+  credentials,
+  pool,
+  side,
+}) => {
   const userId = await registerUser(side, { email: anAddress() });
   const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   await pool.query('insert into auth.credential (user_id, phc) values ($1, $2)', [userId, outdated]);
@@ -265,7 +204,11 @@ test('a password hashed with other parameters is hashed again at the next sign-i
   expect(await credentials.verify(userId, 'password')).toBe(true);
 });
 
-test('a changed role ends the tokens with the earlier one; other changes do not', async () => {
+test('a changed role ends the tokens with the earlier one; other changes do not', async ({
+  open,
+  pool,
+  side,
+}) => {
   await using directory = await open();
   const userId = await registerUser(side, { role: 'admin' });
   await until(

@@ -1,71 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
-import type { KeyStore } from '#shared/keys/key-store.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
-import { startCommandService } from '../../command/service.ts';
+import { expect } from 'vitest';
 import { mortal, registerUser } from '../../test/engines/command-side.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
-import { NO_BLOBS } from '../../test/engines/no-blobs.ts';
-import { NO_ERASURES } from '../../test/engines/no-erasures.ts';
+import { test } from '../../test/engines/directory-world.ts';
 import { until } from '../../testing/until.ts';
-import { type Credentials, createCredentials } from './credentials.ts';
-import { openDirectory } from './directory.ts';
 import { type Applicant, signUp } from './sign-up.ts';
-
-const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
-const log = pino({ level: 'silent' });
-
-let database: TestDatabase;
-let pool: Pool;
-let eventLog: EventLog;
-let keys: KeyStore;
-let credentials: Credentials;
-let side: Awaited<ReturnType<typeof openCommands>>;
-const resources = new AsyncDisposableStack();
-
-const openCommands = (over: EventLog) =>
-  startCommandService({
-    domain: publishing,
-    pool,
-    eventLog: over,
-    keys,
-    masterKey,
-    blobs: NO_BLOBS,
-    erasures: NO_ERASURES,
-    log,
-    metrics: createMetrics(),
-  });
-
-beforeAll(async () => {
-  database = resources.use(await createDatabase());
-  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 16 }));
-  eventLog = resources.use(await openEventLog({ url: database.url }));
-  keys = resources.use(await openPostgresKeyStore({ pool, masterKey }));
-  side = resources.use(await openCommands(eventLog));
-  // The first directory makes the tables.
-  await (await open())[Symbol.asyncDispose]();
-  credentials = await createCredentials(pool);
-});
-afterAll(() => resources.disposeAsync());
-
-const open = () =>
-  openDirectory({
-    domain: publishing,
-    pool,
-    eventLog,
-    keys,
-    masterKey,
-    log,
-    metrics: createMetrics(),
-    revokeUser: async () => {},
-  });
 
 const anAddress = () => `${randomUUID()}@example.com`;
 
@@ -79,7 +17,12 @@ const applicant = (change: Partial<Applicant> = {}): Applicant => ({
   ...change,
 });
 
-test('a new person can sign in at once, even if no process follows the log', async () => {
+test('a new person can sign in at once, even if no process follows the log', async ({
+  credentials,
+  open,
+  pool,
+  side,
+}) => {
   const persons = await open();
   await persons[Symbol.asyncDispose]();
   const wanted = applicant();
@@ -94,7 +37,12 @@ test('a new person can sign in at once, even if no process follows the log', asy
   expect(await credentials.verify(signedUp.person.userId, wanted.password)).toBe(true);
 });
 
-test('the same form again finds the same person; with another password it is refused', async () => {
+test('the same form again finds the same person; with another password it is refused', async ({
+  credentials,
+  open,
+  pool,
+  side,
+}) => {
   await using persons = await open();
   const dependencies = { pool, gateway: side, persons, credentials };
   const wanted = applicant();
@@ -106,7 +54,7 @@ test('the same form again finds the same person; with another password it is ref
   expect(await signUp(dependencies, { ...wanted, name: 'Ben' })).toEqual({ outcome: 'repeated' });
 });
 
-test('two simultaneous clicks make one person', async () => {
+test('two simultaneous clicks make one person', async ({ credentials, open, pool, side }) => {
   await using persons = await open();
   const wanted = applicant();
   const [one, two] = await Promise.all(
@@ -116,7 +64,12 @@ test('two simultaneous clicks make one person', async () => {
   expect(one?.outcome).toBe('done');
 });
 
-test('a taken address stays with its owner, with or without a password', async () => {
+test('a taken address stays with its owner, with or without a password', async ({
+  credentials,
+  open,
+  pool,
+  side,
+}) => {
   await using persons = await open();
   const email = anAddress();
   const owner = await registerUser(side, { email, role: 'admin' });
@@ -126,7 +79,12 @@ test('a taken address stays with its owner, with or without a password', async (
   expect(await credentials.verify(owner, 'correct horse battery')).toBe(false);
 });
 
-test('a form sent again after a password change does not open the account with the old password', async () => {
+test('a form sent again after a password change does not open the account with the old password', async ({
+  credentials,
+  open,
+  pool,
+  side,
+}) => {
   await using persons = await open();
   const dependencies = { pool, gateway: side, persons, credentials };
   const wanted = applicant();
@@ -136,7 +94,13 @@ test('a form sent again after a password change does not open the account with t
   expect(await signUp(dependencies, wanted)).toEqual({ outcome: 'repeated' });
 });
 
-test('a crash between the registration and the password leaves a person with a password', async () => {
+test('a crash between the registration and the password leaves a person with a password', async ({
+  credentials,
+  eventLog,
+  open,
+  openCommands,
+  pool,
+}) => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'after' : undefined))(eventLog),
   );
@@ -147,7 +111,14 @@ test('a crash between the registration and the password leaves a person with a p
   expect(await credentials.verify(person?.userId, wanted.password)).toBe(true);
 });
 
-test('after a crash before the registration, sending the same form again completes the sign-up', async () => {
+test('after a crash before the registration, sending the same form again completes the sign-up', async ({
+  credentials,
+  eventLog,
+  open,
+  openCommands,
+  pool,
+  side,
+}) => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined))(eventLog),
   );
@@ -169,7 +140,12 @@ test('after a crash before the registration, sending the same form again complet
   expect(again.outcome).toBe('done');
 });
 
-test('the database contains neither the password nor the address in clear', async () => {
+test('the database contains neither the password nor the address in clear', async ({
+  credentials,
+  open,
+  pool,
+  side,
+}) => {
   await using persons = await open();
   const wanted = applicant();
   await signUp({ pool, gateway: side, persons, credentials }, wanted);

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { test as base } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { openPool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { openEventLog } from '#shared/event-log/open.ts';
+import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
+import { createCredentials } from '../../auth/accounts/credentials.ts';
+import { openDirectory } from '../../auth/accounts/directory.ts';
+import { startCommandService } from '../../command/service.ts';
+import { createDatabase } from './database.ts';
+import { NO_BLOBS } from './no-blobs.ts';
+import { NO_ERASURES } from './no-erasures.ts';
+
+type RevokeUser = Parameters<typeof openDirectory>[0]['revokeUser'];
+
+/** A command side, and the parts of which a directory of persons is opened. */
+const openDirectoryWorld = async () => {
+  await using opening = new AsyncDisposableStack();
+  const { url } = opening.use(await createDatabase());
+  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+  const log = pino({ level: 'silent' });
+  const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 16 }));
+  const eventLog = opening.use(await openEventLog({ url }));
+  const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
+  const common = () => ({ domain: publishing, pool, keys, masterKey, log, metrics: createMetrics() });
+  const openCommands = (over: EventLog) =>
+    startCommandService({ ...common(), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES });
+  const side = opening.use(await openCommands(eventLog));
+  const open = (revokeUser: RevokeUser = async () => {}) =>
+    openDirectory({ ...common(), eventLog, revokeUser });
+  // The first directory makes the tables.
+  await (await open())[Symbol.asyncDispose]();
+  const credentials = await createCredentials(pool);
+  const resources = opening.move();
+  return {
+    ...{ pool, eventLog, side, credentials, openCommands, open },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+/** The same for each file; `open` opens a directory of persons, like a process. */
+export const test = base
+  .extend('openWorld', { scope: 'file' }, () => openDirectoryWorld)
+  .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }) => {
+    const world = await openWorld();
+    onCleanup(() => world[Symbol.asyncDispose]());
+    return world;
+  })
+  .extend('pool', { scope: 'file' }, ({ world }) => world.pool)
+  .extend('eventLog', { scope: 'file' }, ({ world }) => world.eventLog)
+  .extend('side', { scope: 'file' }, ({ world }) => world.side)
+  .extend('credentials', { scope: 'file' }, ({ world }) => world.credentials)
+  .extend('openCommands', { scope: 'file' }, ({ world }) => world.openCommands)
+  .extend('open', { scope: 'file' }, ({ world }) => world.open);
