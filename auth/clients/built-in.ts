@@ -2,11 +2,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import type { StoredClient } from './client.ts';
+import { CONSOLE, type StoredClient } from './client.ts';
 import type { Clients } from './clients.ts';
-
-/** The id of our own console, which is part of every installation. */
-export const CONSOLE = 'console';
 
 /** The client of a new development installation. Every start gives it all scopes of the domain. */
 export const DEVELOPMENT_ADMIN = 'development-admin';

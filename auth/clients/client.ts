@@ -1,6 +1,9 @@
 import type { UserId } from '#shared/brands.ts';
 import type { AuthMethod, ClientSettings } from '#shared/clients/settings.ts';
 
+/** The id of our own console, which is part of every installation. */
+export const CONSOLE = 'console';
+
 /** `secret` is there only right after it was made; it is never shown again. */
 export type ClientAndSecret = { readonly client: StoredClient; readonly secret: string | undefined };
 

@@ -1,7 +1,6 @@
 import type { AdapterPayload, Client } from 'oidc-provider';
 import { areNative } from '#shared/clients/redirect-uri.ts';
-import { CONSOLE } from '../clients/built-in.ts';
-import { hasSecret, type StoredClient } from '../clients/client.ts';
+import { CONSOLE, hasSecret, type StoredClient } from '../clients/client.ts';
 import { ALGORITHM } from '../signing-keys/signing-keys.ts';
 
 /** Our own client metadata, which oidc-provider passes through unchanged. */

@@ -5,7 +5,7 @@ import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { CONSOLE } from '../../auth/clients/built-in.ts';
+import { CONSOLE } from '../../auth/clients/client.ts';
 import type { CommandSide } from '../command-side.ts';
 
 type Acting = { readonly id: UserId; readonly role: string };
