@@ -1,55 +1,60 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { digestOf } from '#shared/projection/digest.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import {
-  addComment,
-  type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
-import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { addComment, type CommandSide, draftArticle } from '../test/engines/command-side.ts';
+import { test as base } from '../test/engines/processes.ts';
+import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 
-let world: CommandWorld;
-let side: CommandSide;
-let projector: AsyncDisposable;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  projector = await startProjecting(side);
-  const author = await registerUser(side);
+const test = base
+  .extend('call', { scope: 'file' }, ({ database }) => async (...args: readonly string[]) => {
+    const { exit, output, complaint } = await callAt({ environment: database.settings }, args);
+    return { exit, output: [output, complaint].filter(Boolean).join('\n') };
+  })
+  /** A rebuild in a process of its own, blocked just before its swap. */
+  .extend('rebuildHeldUp', { scope: 'file' }, ({ database, side }) => async () => {
+    const holder = await side.pool.connect();
+    await holder.query(
+      `begin; select from public.follower_checkpoint where follower = 'projector' for update`,
+    );
+    const annals = spawnAnnals(['annals.ts', 'projection', 'rebuild'], database.settings);
+    await until(
+      async () =>
+        (
+          await side.pool.query(
+            `select from pg_stat_activity where application_name = 'annals-command-line' and wait_event_type = 'Lock' and datname = current_database()`,
+          )
+        ).rowCount,
+      (waiting) => waiting === 1,
+    );
+    const letGo = async () => {
+      await holder.query('rollback');
+      holder.release();
+    };
+    return { annals, letGo };
+  });
+
+test.beforeAll(async ({ author, projector: _started, side }) => {
   for (let n = 0; n < 5; n += 1) await addComment(side, author, await draftArticle(side, author));
   await untilProjected(side);
 });
-afterAll(async () => {
-  await projector?.[Symbol.asyncDispose]();
-  await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
 
-const call = async (...args: readonly string[]) => {
-  const { exit, output, complaint } = await callAt({ environment: world.settings }, args);
-  return { exit, output: [output, complaint].filter(Boolean).join('\n') };
-};
-
-const expectWhole = async () => {
+const expectWhole = async (side: CommandSide) => {
   await untilProjected(side);
   expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
 };
 
-const schemas = async () => {
-  const { rows } = await side.pool.query<{ name: string }>(
+const schemas = async ({ pool }: CommandSide) => {
+  const { rows } = await pool.query<{ name: string }>(
     `select nspname as name from pg_namespace where nspname like 'read_model_%' order by 1`,
   );
   return rows.map(({ name }) => name);
 };
 
-test('there is no way back before a rebuild', async () => {
+test('there is no way back before a rebuild', async ({ call }) => {
   expect(await call('projection', 'rollback')).toMatchObject({
     exit: 1,
     output: expect.stringContaining('a rebuild leaves one'),
@@ -57,28 +62,11 @@ test('there is no way back before a rebuild', async () => {
   expect((await call('projection', 'status')).output).toContain('Previous: none');
 });
 
-/** A rebuild in a process of its own, blocked just before its swap. */
-const rebuildHeldUp = async () => {
-  const holder = await side.pool.connect();
-  await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
-  const annals = spawnAnnals(['annals.ts', 'projection', 'rebuild'], world.settings);
-  await until(
-    async () =>
-      (
-        await side.pool.query(
-          `select from pg_stat_activity where application_name = 'annals-command-line' and wait_event_type = 'Lock' and datname = current_database()`,
-        )
-      ).rowCount,
-    (waiting) => waiting === 1,
-  );
-  const letGo = async () => {
-    await holder.query('rollback');
-    holder.release();
-  };
-  return { annals, letGo };
-};
-
-test('a killed rebuild has changed nothing, and the next starts from the beginning', async () => {
+test('a killed rebuild has changed nothing, and the next starts from the beginning', async ({
+  call,
+  rebuildHeldUp,
+  side,
+}) => {
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   const second = await call('projection', 'rebuild');
@@ -91,16 +79,16 @@ test('a killed rebuild has changed nothing, and the next starts from the beginni
     () => call('projection', 'status'),
     ({ output }) => output.includes('the next rebuild drops it'),
   );
-  await expectWhole();
+  await expectWhole(side);
   expect(await call('projection', 'rebuild')).toMatchObject({
     exit: 0,
     output: expect.stringMatching(/^The read model is rebuilt: [\d,]+ events in /),
   });
-  expect(await schemas()).toEqual(['read_model_previous']);
-  await expectWhole();
+  expect(await schemas(side)).toEqual(['read_model_previous']);
+  await expectWhole(side);
 });
 
-test('Ctrl+C stops it, and it reports the state', async () => {
+test('Ctrl+C stops it, and it reports the state', async ({ rebuildHeldUp, side }) => {
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   const exited = once(annals.child, 'exit');
@@ -108,11 +96,11 @@ test('Ctrl+C stops it, and it reports the state', async () => {
   await letGo();
   expect((await exited)[0]).toBe(130);
   expect(annals.output()).toContain('Stopped. The read model is as it was; what was built is thrown away');
-  expect(await schemas()).toEqual(['read_model_previous']);
-  await expectWhole();
+  expect(await schemas(side)).toEqual(['read_model_previous']);
+  await expectWhole(side);
 });
 
-test('a second Ctrl+C ends it at once, even while the server is silent', async () => {
+test('a second Ctrl+C ends it at once, even while the server is silent', async ({ rebuildHeldUp, side }) => {
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   annals.child.kill('SIGINT');
@@ -124,12 +112,12 @@ test('a second Ctrl+C ends it at once, even while the server is silent', async (
   annals.child.kill('SIGINT');
   expect(await annals.exited).toBe('SIGINT');
   await letGo();
-  await expectWhole();
+  await expectWhole(side);
 });
 
 test(
   'a switch back waits for readers of an earlier version, and says so',
-  async () => {
+  async ({ call, side }) => {
     const reader = await side.pool.connect();
     await reader.query('begin; select from read_model_previous.users');
     expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
@@ -140,19 +128,23 @@ test(
     await reader.query('rollback');
     reader.release();
     expect(await call('projection', 'rollback')).toMatchObject({ exit: 0 });
-    expect(await schemas()).toEqual(['read_model_previous']);
-    await expectWhole();
+    expect(await schemas(side)).toEqual(['read_model_previous']);
+    await expectWhole(side);
   },
   scaled(60_000),
 );
 
-test('a log that ends before the read model is refused, instead of waited for', async () => {
+test('a log that ends before the read model is refused, instead of waited for', async ({
+  call,
+  projector,
+  side,
+}) => {
   const move = (by: number) =>
     side.pool.query(
       `update public.follower_checkpoint set position = position + $1 where follower = 'projector'`,
       [by],
     );
-  await projector[Symbol.asyncDispose]();
+  await projector.stop();
   await move(1_000);
   for (const command of ['rebuild', 'rollback'])
     expect(await call('projection', command)).toMatchObject({
@@ -160,22 +152,25 @@ test('a log that ends before the read model is refused, instead of waited for', 
       output: expect.stringContaining('beyond the end of the event log'),
     });
   await move(-1_000);
-  projector = await startProjecting(side);
-  await expectWhole();
+  await projector.start();
+  await expectWhole(side);
 });
 
-test('one can switch back and forth', async () => {
+test('one can switch back and forth', async ({ call, side }) => {
   for (let n = 0; n < 2; n += 1) {
     const back = await call('projection', 'rollback');
     expect(back).toMatchObject({ exit: 0, output: expect.stringContaining('in place again') });
-    await expectWhole();
+    await expectWhole(side);
   }
   expect((await call('projection', 'status')).output).toMatch(
     /^In use: at position \d+, up to date, [\d.]+ MB\.\nParked: nothing\.\nPrevious: at position \d+/,
   );
 });
 
-test('a rebuild by a new release reads the former release’s checkpoints, and continues', async () => {
+test('a rebuild by a new release reads the former release’s checkpoints, and continues', async ({
+  call,
+  side,
+}) => {
   await side.pool.query(
     'alter table public.follower_checkpoint drop column event, drop column event_position, drop column moved_position, drop column moved_at',
   );
@@ -183,5 +178,5 @@ test('a rebuild by a new release reads the former release’s checkpoints, and c
     `delete from public.annals_migration where component like 'follower%' and number > 1`,
   );
   expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
-  await expectWhole();
+  await expectWhole(side);
 });

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import {
-  addComment,
-  type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
-import { startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { addComment, draftArticle } from '../test/engines/command-side.ts';
+import { test as base } from '../test/engines/processes.ts';
+import { untilProjected } from '../test/engines/projection.ts';
 
-let world: CommandWorld;
-let side: CommandSide;
-let projector: AsyncDisposable;
+const test = base.extend('call', { scope: 'file' }, ({ database }) => async (...args: readonly string[]) => {
+  const { exit, output, complaint } = await callAt({ environment: database.settings }, ['replay', ...args]);
+  return { exit, output: [output, complaint].filter(Boolean).join('\n') };
+});
+
 let middle: { readonly position: number; readonly time: Date };
-beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  projector = await startProjecting(side);
-  const author = await registerUser(side);
+test.beforeAll(async ({ author, projector: _started, side }) => {
   const article = await draftArticle(side, author);
   middle = { position: await side.eventLog.head(), time: new Date() };
   // The clock of the next event must be later than this one.
@@ -27,20 +19,8 @@ beforeAll(async () => {
   await addComment(side, author, article);
   await untilProjected(side);
 });
-afterAll(async () => {
-  await projector?.[Symbol.asyncDispose]();
-  await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
 
-const call = async (...args: readonly string[]) => {
-  const { exit, output, complaint } = await callAt({ environment: world.settings }, ['replay', ...args]);
-  return { exit, output: [output, complaint].filter(Boolean).join('\n') };
-};
-
-const comments = async (schema: string) => (await side.pool.query(`select from ${schema}.comments`)).rowCount;
-
-test('a replay says where it is and how to drop it, and that drops it', async () => {
+test('a replay says where it is and how to drop it, and that drops it', async ({ call, side }) => {
   const { exit, output } = await call();
   expect({ exit, output }).toMatchObject({
     exit: 0,
@@ -58,23 +38,23 @@ test('a replay says where it is and how to drop it, and that drops it', async ()
   expect(await call('--list')).toEqual({ exit: 0, output: 'There is none.' });
 });
 
-test('a replay that a server crash has emptied is not mistaken for an empty log', async () => {
+test('a replay that a server crash has emptied is not mistaken for an empty log', async ({ call, side }) => {
   await call('--schema', 'replay_crashed');
   await side.pool.query('truncate replay_crashed.users');
   expect((await call('--list')).output).toContain('emptied by a crash');
   expect(await call('--drop', '--schema', 'replay_crashed')).toMatchObject({ exit: 0 });
 });
 
-test('up to a position, a time and a cursor', async () => {
+test('up to a position, a time and a cursor', async ({ call, side }) => {
   const cursor = formatCursor(side.eventLog.identity, middle.position as never);
   const places = { position: String(middle.position), time: middle.time.toISOString(), cursor };
   for (const [name, at] of Object.entries(places)) {
     expect(await call('--at', at, '--schema', `replay_by_${name}`), at).toMatchObject({ exit: 0 });
-    expect(await comments(`replay_by_${name}`), at).toBe(0);
+    expect((await side.pool.query(`select from replay_by_${name}.comments`)).rowCount, at).toBe(0);
   }
 });
 
-test.each([
+test.for([
   [['--at', '999999'], 1, 'lies beyond the end of the event log'],
   [['--at', 'yesterday'], 1, '--at must be a position of this log, a time such as'],
   [['--at', '00000000-1'], 1, 'belongs to another log'],
@@ -82,11 +62,11 @@ test.each([
   [['--drop', '--schema', 'read_model'], 1, 'no replay read_model that could be dropped'],
   [['--drop'], 64, '--drop needs --schema'],
   [['--list', '--at', '1'], 64, '--list stands alone'],
-] as const)('%j is refused', async (args, exit, words) => {
+] as const)('%j is refused', async ([args, exit, words], { call }) => {
   expect(await call(...args)).toMatchObject({ exit, output: expect.stringContaining(words) });
 });
 
-test('the next replay drops the tables of a killed one', async () => {
+test('the next replay drops the tables of a killed one', async ({ call, side }) => {
   const mark = {
     use: 'replay',
     log: side.eventLog.identity,

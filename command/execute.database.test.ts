@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
 import {
   addComment,
@@ -11,40 +11,27 @@ import {
   registerUser,
 } from '../test/engines/command-side.ts';
 import { cutLog } from '../test/engines/cut-log.ts';
+import { test } from '../test/engines/processes.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
-let one: CommandSide;
-let two: CommandSide;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  one = await world.open();
-  two = await world.open();
-});
-afterAll(async () => {
-  await one?.[Symbol.asyncDispose]();
-  await two?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
-
-test('a command returns the id, the version, and a cursor of the log', async () => {
-  const author = await registerUser(one);
-  const answer = await one.send(
+test('a command returns the id, the version, and a cursor of the log', async ({ side }) => {
+  const author = await registerUser(side);
+  const answer = await side.send(
     { type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish: true },
     by(as(author)),
   );
   expect(answer).toMatchObject({ version: 2 });
-  const last = (await allEvents(one)).findLast(({ stream }) => stream === `article-${answer.id}`);
-  expect(parseCursor(one.eventLog.identity, answer.cursor)).toBe(last?.position);
+  const last = (await allEvents(side)).findLast(({ stream }) => stream === `article-${answer.id}`);
+  expect(parseCursor(side.eventLog.identity, answer.cursor)).toBe(last?.position);
 });
 
-test('every event records actor, time, request and client', async () => {
-  const author = await registerUser(one);
+test('every event records actor, time, request and client', async ({ side }) => {
+  const author = await registerUser(side);
   const context = { ...by(as(author)), requestId: 'request-7', correlationId: 'correlation-7' };
-  const { id } = await one.send(
+  const { id } = await side.send(
     { type: 'DraftArticle', title: 'T', body: '', tags: [], cover: null, publish: false },
     context,
   );
-  const event = (await allEvents(one)).find(({ stream }) => stream === `article-${id}`);
+  const event = (await allEvents(side)).find(({ stream }) => stream === `article-${id}`);
   expect(event?.metadata).toEqual({
     version: 1,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
@@ -56,73 +43,76 @@ test('every event records actor, time, request and client', async () => {
   });
 });
 
-test('a no-op returns the position of the last change', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
-  const changed = await one.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
-  const again = await one.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
+test('a no-op returns the position of the last change', async ({ side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const changed = await side.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
+  const again = await side.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
   expect(again).toEqual(changed);
 });
 
-test('a process decides on changes by another process', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
-  await two.send({ type: 'EditArticle', articleId, title: 'Seen by two' }, by(as(author)));
-  await one.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+test('a process decides on changes by another process', async ({ other, side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  await other.send({ type: 'EditArticle', articleId, title: 'Seen by two' }, by(as(author)));
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
   await expect(
-    two.send({ type: 'EditArticle', articleId, title: 'Late' }, by(as(author))),
+    other.send({ type: 'EditArticle', articleId, title: 'Late' }, by(as(author))),
   ).rejects.toMatchObject({
     code: 'article_deleted',
   });
 });
 
-test('refusals and no-ops are decided on the newest state', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author, false);
-  await one.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
-  await two.send({ type: 'PublishArticle', articleId }, by(as(author)));
-  await two.send({ type: 'EditArticle', articleId, title: 'Changed by two' }, by(as(author)));
-  const edited = await one.send(
+test('refusals and no-ops are decided on the newest state', async ({ other, side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author, false);
+  await side.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
+  await other.send({ type: 'PublishArticle', articleId }, by(as(author)));
+  await other.send({ type: 'EditArticle', articleId, title: 'Changed by two' }, by(as(author)));
+  const edited = await side.send(
     { type: 'EditArticle', articleId, title: 'Remembered by one' },
     by(as(author)),
   );
   expect(edited.version).toBe(5);
 });
 
-test('concurrent edits from two processes are all applied, one after the other', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
+test('concurrent edits from two processes are all applied, one after the other', async ({ other, side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
   const edits = Array.from({ length: 8 }, (_, n) =>
-    (n % 2 ? one : two).send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))),
+    (n % 2 ? side : other).send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))),
   );
   const versions = (await Promise.all(edits)).map(({ version }) => version).toSorted((a, b) => a - b);
   expect(versions).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('many concurrent edits of one article in one process queue instead of failing', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
+test('many concurrent edits of one article in one process queue instead of failing', async ({ side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
   const edits = Array.from({ length: 256 }, (_, n) =>
-    one.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))),
+    side.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))),
   );
   expect(new Set((await Promise.all(edits)).map(({ version }) => version)).size).toBe(256);
 });
 
-test('a comment is refused if another process has unpublished or deleted the article', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
-  await addComment(two, author, articleId);
-  await one.send({ type: 'UnpublishArticle', articleId }, by(as(author)));
-  await expect(addComment(two, author, articleId)).rejects.toMatchObject({ code: 'article_not_published' });
-  await one.send({ type: 'DeleteArticle', articleId }, by(as(author)));
-  await expect(addComment(two, author, articleId)).rejects.toMatchObject({ code: 'article_deleted' });
+test('a comment is refused if another process has unpublished or deleted the article', async ({
+  other,
+  side,
+}) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  await addComment(other, author, articleId);
+  await side.send({ type: 'UnpublishArticle', articleId }, by(as(author)));
+  await expect(addComment(other, author, articleId)).rejects.toMatchObject({ code: 'article_not_published' });
+  await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
+  await expect(addComment(other, author, articleId)).rejects.toMatchObject({ code: 'article_deleted' });
 });
 
-test('a caller with an expected version loses against an earlier writer', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
+test('a caller with an expected version loses against an earlier writer', async ({ other, side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
   const edits = ['A', 'B', 'C'].map((title, n) =>
-    (n % 2 ? one : two).send({ type: 'EditArticle', articleId, title }, by(as(author), { ifVersion: 2 })),
+    (n % 2 ? side : other).send({ type: 'EditArticle', articleId, title }, by(as(author), { ifVersion: 2 })),
   );
   const outcomes = await Promise.allSettled(edits);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -138,8 +128,8 @@ test('a process forgets cached events that the log has lost', async () => {
   await using other = await lossy.open();
   const author = await registerUser(zero);
   const articleId = await draftArticle(zero, author);
-  const edit = (side: CommandSide, change: { title?: string; body?: string }) =>
-    side.send({ type: 'EditArticle', articleId, ...change }, by(as(author)));
+  const edit = (on: CommandSide, change: { title?: string; body?: string }) =>
+    on.send({ type: 'EditArticle', articleId, ...change }, by(as(author)));
   const keptUpTo = await zero.eventLog.head();
   await edit(zero, { body: 'LOST' });
   await cutLog(zero.pool, keptUpTo);
@@ -151,10 +141,10 @@ test('a process forgets cached events that the log has lost', async () => {
   expect(parseCursor(zero.eventLog.identity, repeated.cursor)).toBe(last?.position);
 });
 
-test('a taken id is replaced by the next one', async () => {
-  const author = await registerUser(one);
+test('a taken id is replaced by the next one', async ({ database, side }) => {
+  const author = await registerUser(side);
   const taken: string[] = [];
-  await using third = await world.open((log) => ({
+  await using third = await database.open((log) => ({
     ...log,
     async append(stream, expected, events) {
       // Another writer takes the first two ids.

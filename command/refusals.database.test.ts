@@ -1,32 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import {
-  addComment,
-  as,
-  by,
-  type CommandSide,
-  createCommandWorld,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
+import { addComment, as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { POLICY } from '../test/engines/policy.ts';
+import { test } from '../test/engines/processes.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
-let one: CommandSide;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  one = await world.open();
-});
-afterAll(async () => {
-  await one?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
-
-test('an absent user cannot become the author', async () => {
-  const gone = await registerUser(one);
-  await one.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
+test('an absent user cannot become the author', async ({ side }) => {
+  const gone = await registerUser(side);
+  await side.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
   const draftFor = (authorId: UserId, cover: string | null = null) =>
-    one.send(
+    side.send(
       { type: 'DraftArticle', authorId, title: 'T', body: '', tags: [], cover, publish: false },
       by(as(1, 'admin')),
     );
@@ -40,31 +22,31 @@ test('an absent user cannot become the author', async () => {
   await expect(draftFor(gone, `/uploads/9-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png`)).rejects.toMatchObject(
     absent,
   );
-  const articleId = await draftArticle(one, await registerUser(one));
-  await expect(addComment(one, gone, articleId)).rejects.toMatchObject({ code: 'user_deleted' });
+  const articleId = await draftArticle(side, await registerUser(side));
+  await expect(addComment(side, gone, articleId)).rejects.toMatchObject({ code: 'user_deleted' });
 });
 
-test('rights are checked before anything is written', async () => {
-  const author = await registerUser(one);
-  const articleId = await draftArticle(one, author);
-  const before = await one.eventLog.head();
+test('rights are checked before anything is written', async ({ side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const before = await side.eventLog.head();
   const edit = { type: 'EditArticle', articleId, title: 'No' } as const;
-  await expect(one.send(edit, by({ kind: 'anonymous', policy: POLICY }))).rejects.toMatchObject({
+  await expect(side.send(edit, by({ kind: 'anonymous', policy: POLICY }))).rejects.toMatchObject({
     code: 'unauthenticated',
   });
   await expect(
-    one.send(edit, by(as(author, 'author', ['read:articles']), { idempotencyKey: 'k' })),
+    side.send(edit, by(as(author, 'author', ['read:articles']), { idempotencyKey: 'k' })),
   ).rejects.toMatchObject({
     code: 'insufficient_scope',
     details: { scope: 'write:articles' },
   });
   await expect(
-    one.send({ type: 'RegisterUser', name: 'Eve', email: null, role: 'admin' }, by(as(author))),
+    side.send({ type: 'RegisterUser', name: 'Eve', email: null, role: 'admin' }, by(as(author))),
   ).rejects.toMatchObject({
     code: 'forbidden',
   });
   await expect(
-    one.send({ type: 'UpdateUser', userId: author, role: 'admin' }, by(as(author))),
+    side.send({ type: 'UpdateUser', userId: author, role: 'admin' }, by(as(author))),
   ).rejects.toMatchObject({
     code: 'forbidden',
   });
@@ -76,8 +58,8 @@ test('rights are checked before anything is written', async () => {
     cover: null,
     publish: true,
   } as const;
-  await expect(one.send(publishing, by(as(author, 'author', ['write:articles'])))).rejects.toMatchObject({
+  await expect(side.send(publishing, by(as(author, 'author', ['write:articles'])))).rejects.toMatchObject({
     code: 'insufficient_scope',
   });
-  expect(await one.eventLog.head()).toBe(before);
+  expect(await side.eventLog.head()).toBe(before);
 });

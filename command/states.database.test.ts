@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one list: the possible starting points of a process without a cached stream.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Codec } from '#shared/events/codec.ts';
@@ -11,29 +11,22 @@ import {
   as,
   by,
   type CommandSide,
-  type CommandWorld,
   createCommandWorld,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
 import { cutLog } from '../test/engines/cut-log.ts';
+import { test } from '../test/engines/processes.ts';
 import { until } from '../testing/until.ts';
 import { createStates, type States } from './states.ts';
 
 /** More than the snapshot interval, and not a multiple of it. */
 const EDITS = 600;
 
-let world: CommandWorld;
 let side: CommandSide;
 let author: UserId;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  author = await registerUser(side);
-});
-afterAll(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+test.beforeAll(({ author: registered, side: opened }) => {
+  [author, side] = [registered, opened];
 });
 
 const decider = (kind: string): KindDecider => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import {
@@ -13,38 +13,20 @@ import {
 } from '#shared/operations/operator-commands.ts';
 import { retry } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import {
-  type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
-import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { type CommandSide, draftArticle } from '../test/engines/command-side.ts';
+import { test } from '../test/engines/processes.ts';
+import { appendRaw, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 import { startProjectionCommands } from './operator-commands.ts';
 
-let world: CommandWorld;
-let side: CommandSide;
-let projector: AsyncDisposable;
-let author: UserId;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  projector = await startProjecting(side);
-  author = await registerUser(side);
+test.beforeAll(async ({ projector: _started, side }) => {
   await migrateOperations(side.pool);
-});
-afterAll(async () => {
-  await projector?.[Symbol.asyncDispose]();
-  await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
 });
 
 const KINDS = ['retry', 'release'] as const;
-const start = () => startProjectionCommands({ ...side, log: pino({ level: 'silent' }) });
+const start = (side: CommandSide) => startProjectionCommands({ ...side, log: pino({ level: 'silent' }) });
 
-const parkedArticle = async (): Promise<StreamName> => {
+const parkedArticle = async (side: CommandSide, author: UserId): Promise<StreamName> => {
   const stream = `article-${await draftArticle(side, author)}` as StreamName;
   await appendRaw(side, stream, { type: 'article.engraved', data: {} }, 2);
   await untilProjected(side);
@@ -52,51 +34,62 @@ const parkedArticle = async (): Promise<StreamName> => {
 };
 
 /** Removes the cause of the parking, like a release that knows the event. */
-const mend = (stream: StreamName) =>
-  side.pool.query(
+const mend = ({ pool }: CommandSide, stream: StreamName) =>
+  pool.query(
     `insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`,
     [stream],
   );
 
-const ask = (command: NewOperatorCommand) =>
+const ask = ({ pool }: CommandSide, command: NewOperatorCommand) =>
   requestOperatorCommand(
-    side.pool,
+    pool,
     command,
     { by: 'user:1', client: 'console', request: randomUUID(), key: undefined },
     async () => {},
   );
 
-const finished = (id: string) =>
+const finished = ({ pool }: CommandSide, id: string) =>
   until(
-    () => findOperatorCommand(side.pool, id),
+    () => findOperatorCommand(pool, id),
     (command) => command?.finishedAt != null,
   );
 
-test('an operator command reports that the item is unparked, or why it stays parked', async () => {
-  const [mended, damaged] = [await parkedArticle(), await parkedArticle()];
-  await mend(mended);
-  await using _orders = await start();
-  expect(await finished(await ask({ kind: 'retry', stream: mended }))).toMatchObject({
+test('an operator command reports that the item is unparked, or why it stays parked', async ({
+  author,
+  side,
+}) => {
+  const [mended, damaged] = [await parkedArticle(side, author), await parkedArticle(side, author)];
+  await mend(side, mended);
+  await using _orders = await start(side);
+  expect(await finished(side, await ask(side, { kind: 'retry', stream: mended }))).toMatchObject({
     state: 'done',
     by: 'user:1',
   });
-  const stays = await finished(await ask({ kind: 'retry', stream: damaged }));
+  const stays = await finished(side, await ask(side, { kind: 'retry', stream: damaged }));
   expect(stays).toMatchObject({
     state: 'failed',
     outcome: expect.stringContaining('version 3, article.engraved'),
   });
-  const early = await finished(await ask({ kind: 'release', stream: damaged, version: 2 as Version }));
+  const early = await finished(
+    side,
+    await ask(side, { kind: 'release', stream: damaged, version: 2 as Version }),
+  );
   expect(early).toMatchObject({ state: 'failed', outcome: expect.stringContaining('parked at version 3') });
   expect(
-    await finished(await ask({ kind: 'release', stream: damaged, version: 3 as Version })),
+    await finished(side, await ask(side, { kind: 'release', stream: damaged, version: 3 as Version })),
   ).toMatchObject({ state: 'done' });
-  expect(await finished(await ask({ kind: 'retry', stream: damaged }))).toMatchObject({ state: 'failed' });
+  expect(await finished(side, await ask(side, { kind: 'retry', stream: damaged }))).toMatchObject({
+    state: 'failed',
+  });
 });
 
-test('a command of a process that died starts again, and a late result of that process is void', async () => {
-  const stream = await parkedArticle();
-  await mend(stream);
-  const id = await ask({ kind: 'retry', stream });
+test('a command of a process that died starts again, and a late result of that process is void', async ({
+  author,
+  side,
+}) => {
+  const stream = await parkedArticle(side, author);
+  await mend(side, stream);
+  const id = await ask(side, { kind: 'retry', stream });
   const left = await takeOperatorCommand(side.pool, KINDS);
   expect(left).toMatchObject({ id, attempt: 1 });
   const again = await takeOperatorCommand(side.pool, KINDS);
@@ -107,17 +100,17 @@ test('a command of a process that died starts again, and a late result of that p
   );
   await expect(late).rejects.toThrow(LostOperatorCommand);
   expect(await findParked(side.pool, stream)).toBeDefined();
-  await using _orders = await start();
-  expect(await finished(id)).toMatchObject({
+  await using _orders = await start(side);
+  expect(await finished(side, id)).toMatchObject({
     state: 'done',
     outcome: `${stream} is in the read model again.`,
   });
   expect(await findParked(side.pool, stream)).toBeUndefined();
 });
 
-test('a command that never completes does not block the others', async () => {
-  const stream = await parkedArticle();
-  const id = await ask({ kind: 'retry', stream });
+test('a command that never completes does not block the others', async ({ author, side }) => {
+  const stream = await parkedArticle(side, author);
+  const id = await ask(side, { kind: 'retry', stream });
   for (let attempt = 1; attempt <= 5; attempt += 1)
     expect(await takeOperatorCommand(side.pool, KINDS)).toMatchObject({ id, attempt });
   expect(await takeOperatorCommand(side.pool, KINDS)).toBeUndefined();

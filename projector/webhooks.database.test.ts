@@ -1,40 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { digestOf } from '#shared/projection/digest.ts';
-import {
-  as,
-  by,
-  type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
-  registerUser,
-  system,
-} from '../test/engines/command-side.ts';
+import { as, by, type CommandSide, registerUser, system } from '../test/engines/command-side.ts';
 import { EVENT_SCOPES } from '../test/engines/policy.ts';
-import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { test } from '../test/engines/processes.ts';
+import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 import { until } from '../testing/until.ts';
 
-let world: CommandWorld;
-let side: CommandSide;
-let projector: AsyncDisposable;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  projector = await startProjecting(side);
-});
-afterAll(async () => {
-  await projector?.[Symbol.asyncDispose]();
-  await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
+test.beforeAll(({ projector }) => projector.start());
 
-const rowOf = async (webhookId: number): Promise<Record<string, unknown> | undefined> => {
+const rowOf = async (side: CommandSide, webhookId: number): Promise<Record<string, unknown> | undefined> => {
   await untilProjected(side);
   return (await side.pool.query('select * from read_model.webhooks where id = $1', [webhookId])).rows[0];
 };
 
-const register = (owner: UserId) =>
+const register = (side: CommandSide, owner: UserId) =>
   side.send(
     {
       ...{ type: 'RegisterWebhook', ...WEBHOOK_FORM, description: 'The shop', eventTypes: ['article.*'] },
@@ -43,10 +24,10 @@ const register = (owner: UserId) =>
     by(as(owner)),
   );
 
-test('a webhook matches the events, without secret and without values of headers', async () => {
+test('a webhook matches the events, without secret and without values of headers', async ({ side }) => {
   const owner = await registerUser(side);
-  const { id, secret } = await register(owner);
-  const row = await rowOf(id);
+  const { id, secret } = await register(side, owner);
+  const row = await rowOf(side, id);
   expect(row).toMatchObject({
     ...{
       owner_id: owner,
@@ -90,7 +71,7 @@ test('a webhook matches the events, without secret and without values of headers
   await side.send({ type: 'RotateWebhookSecret', webhookId }, context);
   const narrow = as(owner, 'author', ['read:articles', 'write:articles', 'manage:webhooks']);
   await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(narrow));
-  expect(await rowOf(id)).toMatchObject({
+  expect(await rowOf(side, id)).toMatchObject({
     ...{
       is_ordered: true,
       header_names: ['Authorization', 'X-Team'],
@@ -105,21 +86,21 @@ test('a webhook matches the events, without secret and without values of headers
     },
   });
   await side.send({ type: 'DeleteWebhook', webhookId }, context);
-  expect(await rowOf(id)).toBeUndefined();
+  expect(await rowOf(side, id)).toBeUndefined();
 });
 
-test('missed changes are reported until their replay is requested', async () => {
+test('missed changes are reported until their replay is requested', async ({ side }) => {
   const owner = await registerUser(side);
-  const webhookId = (await register(owner)).id as WebhookId;
+  const webhookId = (await register(side, owner)).id as WebhookId;
   const context = by(as(owner));
   await side.send({ type: 'DisableWebhook', webhookId, reason: 'failing' }, by(system));
-  expect(await rowOf(webhookId)).toMatchObject({
+  expect(await rowOf(side, webhookId)).toMatchObject({
     is_enabled: false,
     disabled_reason: 'failing',
     missed_since: expect.any(Number),
   });
   await side.send({ type: 'EnableWebhook', webhookId }, context);
-  const enabled = await rowOf(webhookId);
+  const enabled = await rowOf(side, webhookId);
   expect(enabled).toMatchObject({
     is_enabled: true,
     disabled_reason: null,
@@ -128,28 +109,28 @@ test('missed changes are reported until their replay is requested', async () => 
   });
   await side.send({ type: 'ReplayWebhook', webhookId }, context);
   // A request changes only the version of the webhook.
-  expect(await rowOf(webhookId)).toMatchObject({
+  expect(await rowOf(side, webhookId)).toMatchObject({
     missed_since: null,
     version: 4,
     updated_at: enabled?.updated_at,
   });
   await side.send({ type: 'DisableWebhook', webhookId, reason: 'owner' }, context);
-  expect(await rowOf(webhookId)).toMatchObject({
+  expect(await rowOf(side, webhookId)).toMatchObject({
     is_enabled: false,
     disabled_reason: 'owner',
     missed_since: null,
   });
 });
 
-test('a deleted user’s webhooks are deleted, and a replay gives the same', async () => {
+test('a deleted user’s webhooks are deleted, and a replay gives the same', async ({ side }) => {
   const owner = await registerUser(side);
-  const { id } = await register(owner);
-  await rowOf(id);
+  const { id } = await register(side, owner);
+  await rowOf(side, id);
   await side.send({ type: 'DeleteUser', userId: owner }, by(as(owner)));
   await until(
     () => side.keys.find([owner]),
     (keys) => keys.get(owner) === 'destroyed',
   );
-  expect(await rowOf(id)).toBeUndefined();
+  expect(await rowOf(side, id)).toBeUndefined();
   expect(await replayed(side)).toEqual(await digestOf(side.pool, 'read_model'));
 });

@@ -1,30 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import {
   allEvents,
   as,
   by,
   type CommandSide,
-  createCommandWorld,
   Died,
   mortal,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
+import { test } from '../../test/engines/processes.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
-let side: CommandSide;
-let other: CommandSide;
-beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  other = await world.open();
-});
-afterAll(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await other?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
-});
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -32,7 +19,7 @@ afterEach(() => {
 const register = (on: CommandSide, email: string) =>
   on.send({ type: 'RegisterUser', name: 'Ada', email, role: 'author' }, by(system));
 
-test('an address belongs to one user, in any spelling', async () => {
+test('an address belongs to one user, in any spelling', async ({ other, side }) => {
   await register(side, 'ada@example.com');
   for (const email of ['ada@example.com', 'ADA@Example.COM']) {
     await expect(register(other, email)).rejects.toMatchObject({ code: 'email_taken' });
@@ -41,7 +28,7 @@ test('an address belongs to one user, in any spelling', async () => {
   await registerUser(side, { email: null });
 });
 
-test('of parallel registrations in two processes, one gets the address', async () => {
+test('of parallel registrations in two processes, one gets the address', async ({ other, side }) => {
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, (_, n) => register(n % 2 ? side : other, 'parallel@example.com')),
   );
@@ -51,7 +38,7 @@ test('of parallel registrations in two processes, one gets the address', async (
   }
 });
 
-test('a user who changes the address frees the old one, and may change back', async () => {
+test('a user who changes the address frees the old one, and may change back', async ({ other, side }) => {
   const userId = await registerUser(side, { email: 'old@example.com' });
   const change = (email: string | null) => side.send({ type: 'UpdateUser', userId, email }, by(system));
   await change('new@example.com');
@@ -63,21 +50,25 @@ test('a user who changes the address frees the old one, and may change back', as
   await register(other, 'old@example.com');
 });
 
-test('another spelling of one’s own address is no conflict', async () => {
+test('another spelling of one’s own address is no conflict', async ({ other, side }) => {
   const userId = await registerUser(side, { email: 'case@example.com' });
   await side.send({ type: 'UpdateUser', userId, email: 'Case@example.com' }, by(system));
   await expect(register(other, 'case@example.com')).rejects.toMatchObject({ code: 'email_taken' });
 });
 
-test('a deleted user’s address is free', async () => {
+test('a deleted user’s address is free', async ({ other, side }) => {
   const userId = await registerUser(side, { email: 'leaving@example.com' });
   await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await register(other, 'leaving@example.com');
 });
 
-test('an unused claim, after a crash before the registration, is released', async () => {
+test('an unused claim, after a crash before the registration, is released', async ({
+  database,
+  other,
+  side,
+}) => {
   {
-    await using dying = await world.open(
+    await using dying = await database.open(
       mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)),
     );
     await expect(register(dying, 'crashed@example.com')).rejects.toThrow(Died);
@@ -91,10 +82,14 @@ test('an unused claim, after a crash before the registration, is released', asyn
   expect(registered.map(({ stream }) => stream)).toEqual([`user-${id}`]);
 });
 
-test('a slow registration whose claim was released takes another id or is refused', async () => {
+test('a slow registration whose claim was released takes another id or is refused', async ({
+  database,
+  other,
+  side,
+}) => {
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  await using slow = await world.open((log) => ({
+  await using slow = await database.open((log) => ({
     ...log,
     async append(stream, expected, events) {
       if (stream.startsWith('user-')) {
@@ -117,7 +112,7 @@ test('a slow registration whose claim was released takes another id or is refuse
   expect(holders).toHaveLength(1);
 });
 
-test('the log contains no address in clear', async () => {
+test('the log contains no address in clear', async ({ side }) => {
   await register(side, 'secret.address@example.com');
   const { rows } = await side.pool.query(
     'select 1 from event_log.event where stream || data::text || metadata::text ilike $1',

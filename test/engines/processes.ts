@@ -1,0 +1,41 @@
+import { test as base } from 'vitest';
+import { createCommandWorld, registerUser } from './command-side.ts';
+import { startProjecting } from './projection.ts';
+
+/**
+ * A database for each file, with command sides of two processes, a projector and an author. Each starts when
+ * a test asks for it.
+ */
+export const test = base
+  .extend('databaseOptions', { scope: 'file' }, [] as Parameters<typeof createCommandWorld>)
+  .extend('database', { scope: 'file' }, async ({ databaseOptions }, { onCleanup }) => {
+    const database = await createCommandWorld(...databaseOptions);
+    onCleanup(() => database[Symbol.asyncDispose]());
+    return database;
+  })
+  .extend('side', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const side = await database.open();
+    onCleanup(() => side[Symbol.asyncDispose]());
+    return side;
+  })
+  .extend('other', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const other = await database.open();
+    onCleanup(() => other[Symbol.asyncDispose]());
+    return other;
+  })
+  .extend('author', { scope: 'file' }, ({ side }) => registerUser(side))
+  .extend('projector', { scope: 'file' }, async ({ side }, { onCleanup }) => {
+    let running: AsyncDisposable | undefined;
+    const projector = {
+      start: async () => {
+        running ??= await startProjecting(side);
+      },
+      stop: async () => {
+        await running?.[Symbol.asyncDispose]();
+        running = undefined;
+      },
+    };
+    await projector.start();
+    onCleanup(projector.stop);
+    return projector;
+  });
