@@ -2,14 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Report } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { inTransaction } from '#shared/database/transaction.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { verify } from '../../audit/verify/verify.ts';
 import { checkRow } from '../../audit/watch/check-rows.ts';
+import { createBatchComparison } from '../../test/engines/batches.ts';
 import {
   by,
   type CommandSide,
@@ -17,11 +14,9 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
-import { replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { replayed, startProjecting, untilProjected, verified } from '../../test/engines/projection.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { digestOf } from './digest.ts';
-import { project } from './project.ts';
-import { createReadModel, useReadModel } from './schema.ts';
 
 /** The lists of an aggregate in its read model equal the state of the deciders, however they were written. */
 const resources = new AsyncDisposableStack();
@@ -40,15 +35,6 @@ afterAll(() => resources.disposeAsync());
 const send = async (type: string, form: object) =>
   (await side.send({ type, ...form } as unknown as Command, by(system))).id;
 const draft = (employeeId = owner) => send('DraftClaim', { purpose: 'Strasbourg', employeeId });
-const verified = (): Promise<Report> =>
-  verify({
-    ...side,
-    auditDir: '/nonexistent',
-    isOfReadModel: true,
-    showPersonal: false,
-    signal,
-    onProgress() {},
-  });
 const rowsOf = async (table: string) =>
   (await side.pool.query(`select * from read_model.${table} order by 1, 2`)).rows;
 
@@ -87,7 +73,7 @@ test('whatever is decided, the item rows equal the state of the deciders, and a 
   );
   await untilProjected(side);
   expect((await rowsOf('claim_items')).length).toBeGreaterThan(0);
-  const report = await verified();
+  const report = await verified(side);
   expect(report.findings.listed).toEqual([]);
   expect(Object.keys(report.readModel?.rows ?? {})).toEqual(
     expect.arrayContaining(['claim_items', 'claim_approvers', 'claim_labels']),
@@ -121,44 +107,19 @@ const happened = fc.record({
 });
 
 test('however a log that no decider made is cut into batches, the final rows are the same', async () => {
-  for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
-  const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
-    const tables = ['claims', 'claim_items', 'claim_approvers', 'removed', 'parked'].map(
-      (table) => `${schema}.${table}`,
-    );
-    await side.pool.query(`truncate ${tables.join()}`);
-    for (const batch of batches)
-      await inTransaction(side.pool, async (connection) => {
-        await useReadModel(connection, schema);
-        await project(connection, side, batch);
-      });
-    return digestOf(side.pool, schema);
-  };
+  const compare = await createBatchComparison(side);
   await fc.assert(
     fc.asyncProperty(fc.array(happened, { minLength: 1, maxLength: 30 }), async (all) => {
-      const versions = new Map<number, number>();
-      const events = all.map(({ type, claimId, item, amount: value, at }, index) => {
-        const version = (versions.get(claimId) ?? 0) + 1;
-        versions.set(claimId, version);
-        const data = { claimId, employeeId: owner, ...dataOf(type, item, value) };
-        return recordedOf({
+      const { singly, inBatches } = await compare(
+        all.map(({ type, claimId, item, amount: value, at, isCut }) => ({
           type: `claim.${type}`,
-          data,
           stream: `claim-${claimId}`,
-          version,
-          position: index + 1,
+          data: { claimId, employeeId: owner, ...dataOf(type, item, value) },
           at,
-        });
-      });
-      const cuts = all.flatMap(({ isCut }, index) => (isCut ? [index + 1] : []));
-      const batches = [0, ...cuts]
-        .map((from, index) => events.slice(from, cuts[index]))
-        .filter(({ length }) => length > 0);
-      const singly = await projected(
-        'singly',
-        events.map((event) => [event]),
+          isCut,
+        })),
       );
-      expect(await projected('in_batches', batches)).toEqual(singly);
+      expect(inBatches).toEqual(singly);
     }),
     { numRuns: 30 },
   );
@@ -172,16 +133,6 @@ const dataOf = (type: string, item: number, value: number): object => {
   if (type === 'itemMoved') return { itemId: item, rank: `b0${value}` };
   if (type === 'itemRemoved') return { itemId: item };
   return type === 'approverNamed' ? { approverId: item, upTo: value } : {};
-};
-
-type Told = Readonly<Record<'type' | 'stream' | 'at', string>> &
-  Readonly<Record<'version' | 'position', number>> & { readonly data: object };
-const recordedOf = ({ stream, version, position, at, ...told }: Told): RecordedEvent => {
-  const metadata = { version: 1, at, actor: 'system:test', client: null, request: 'r' };
-  return {
-    ...{ id: randomUUID(), ...told, metadata: { ...metadata, $correlationId: 'c', $causationId: null } },
-    ...{ stream: stream as StreamName, version: version as Version, position: position as Position },
-  } as unknown as RecordedEvent;
 };
 
 test('of two concurrent additions with room for one, one is refused', async () => {
@@ -205,7 +156,7 @@ test('a parked aggregate has no items either', async () => {
   ]);
   await untilProjected(side);
   expect((await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId)).toEqual([]);
-  expect((await verified()).findings.byKind).not.toHaveProperty('row_extra');
+  expect((await verified(side)).findings.byKind).not.toHaveProperty('row_extra');
 });
 
 test.each([

@@ -1,16 +1,12 @@
 // Over 200 lines, because every case goes through the one toy domain that is set up here.
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Report } from '#shared/audit/verification-report.ts';
-import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { inTransaction } from '#shared/database/transaction.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { replay } from '../../audit/replay/replay.ts';
-import { verify } from '../../audit/verify/verify.ts';
 import { checkRow } from '../../audit/watch/check-rows.ts';
+import { createBatchComparison } from '../../test/engines/batches.ts';
 import {
   by,
   type CommandSide,
@@ -18,14 +14,18 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
-import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import {
+  appendRaw,
+  replayed,
+  startProjecting,
+  untilProjected,
+  verified,
+} from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { otherThan } from '../../testing/database/other-than.ts';
 import { digestOf } from './digest.ts';
-import { project } from './project.ts';
 import { rebuild } from './rebuild.ts';
 import { retry } from './retry.ts';
-import { createReadModel, useReadModel } from './schema.ts';
 import { skipParked } from './skip-parked.ts';
 
 /** However its events arrived, a view is the sum of its streams. */
@@ -50,15 +50,6 @@ const send = async (type: string, form: object) =>
 const open = (budget: number) => send('OpenTeam', { name: 'Field work', approverId: users[1], budget });
 const draft = (teamId: unknown, amount = 10, category = 'travel') =>
   send('DraftRequest', { teamId, amount, category, purpose: 'Strasbourg', employeeId: users[0] });
-const verified = (): Promise<Report> =>
-  verify({
-    ...side,
-    auditDir: '/nonexistent',
-    isOfReadModel: true,
-    showPersonal: false,
-    signal,
-    onProgress() {},
-  });
 const work = () => ({ ...side, signal, onProgress() {} });
 
 type Spent = Readonly<Record<'budget' | 'waiting' | 'approved' | 'paid' | 'reminders' | 'shares', number>>;
@@ -151,7 +142,7 @@ test('whatever is decided, a view is the sum of its streams, and any replay and 
   );
   expect(asking.rows).toEqual(byRows.rows);
   expect(asking.rows.length).toBe(3);
-  expect((await verified()).findings.listed).toEqual([]);
+  expect((await verified(side)).findings.listed).toEqual([]);
   const live = await digestOf(side.pool, 'read_model');
   expect(Object.keys(live)).toEqual(
     expect.arrayContaining([
@@ -232,12 +223,12 @@ test('parking an aggregate removes its share, and a retry restores it', async ()
   await appendRaw(side, stream, { type: 'request.approved', data: { requestId: 'x' } }, 2);
   await untilProjected(side);
   expect(await spentBy(teamId)).toMatchObject({ waiting: 0, shares: 1 });
-  expect((await verified()).findings.byKind).not.toHaveProperty('row_different');
+  expect((await verified(side)).findings.byKind).not.toHaveProperty('row_different');
   expect(await retry(side, stream)).toMatchObject({ stream, version: 3 });
   expect(await spentBy(teamId)).toMatchObject({ waiting: 0, shares: 1 });
   expect(await skipParked(side, { stream, version: 3 as Version })).toBeUndefined();
   expect(await spentBy(teamId)).toMatchObject({ waiting: 1, shares: 2 });
-  expect((await verified()).findings.byKind).not.toHaveProperty('row_different');
+  expect((await verified(side)).findings.byKind).not.toHaveProperty('row_different');
   expect(await replayed(side, 3)).toEqual(await digestOf(side.pool, 'read_model'));
 });
 
@@ -261,77 +252,28 @@ const happened = fc.record({
 });
 
 test('however a log that no decider made is cut into batches, the final views are the same', async () => {
-  for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
-  const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
-    const names = [...side.tables.ofStreams, ...side.tables.views].map(({ name }) => `${schema}.${name}`);
-    await side.pool.query(`truncate ${[...names, `${schema}.removed`, `${schema}.parked`].join()}`);
-    for (const batch of batches)
-      await inTransaction(side.pool, async (connection) => {
-        await useReadModel(connection, schema);
-        await project(connection, side, batch);
-      });
-    return digestOf(side.pool, schema);
-  };
+  const compare = await createBatchComparison(side);
   await fc.assert(
     fc.asyncProperty(fc.array(happened, { minLength: 1, maxLength: 30 }), async (all) => {
-      const versions = new Map<number, number>();
-      const events = all.map(({ type, requestId, teamId, amount: value, category: of }, at) => {
-        const version = (versions.get(requestId) ?? 0) + 1;
-        versions.set(requestId, version);
-        const held = ['submitted', 'approved', 'paid', 'drafted'].includes(type)
-          ? { teamId, category: of, amount: value }
-          : {};
-        const data = {
-          ...held,
-          ...(type === 'drafted' && { purpose: 'x' }),
-          ...(type === 'edited' && { teamId, amount: value }),
-        };
-        return recordedOf({
-          type: `request.${type}`,
-          data: { requestId, employeeId: users[0], ...data },
-          requestId,
-          version,
-          position: at + 1,
-        });
-      });
-      const cuts = all.flatMap(({ isCut }, at) => (isCut ? [at + 1] : []));
-      const batches = [0, ...cuts]
-        .map((from, at) => events.slice(from, cuts[at]))
-        .filter(({ length }) => length > 0);
-      const singly = await projected(
-        'singly',
-        events.map((event) => [event]),
+      const { singly, inBatches } = await compare(
+        all.map(({ type, requestId, teamId, amount: value, category: of, isCut }, index) => {
+          const held = ['submitted', 'approved', 'paid', 'drafted'].includes(type)
+            ? { teamId, category: of, amount: value }
+            : {};
+          const data = {
+            ...{ requestId, employeeId: users[0], ...held },
+            ...(type === 'drafted' && { purpose: 'x' }),
+            ...(type === 'edited' && { teamId, amount: value }),
+          };
+          const at = `2026-01-02T03:04:${String(index % 60).padStart(2, '0')}.678Z`;
+          return { type: `request.${type}`, stream: `request-${requestId}`, data, at, isCut };
+        }),
       );
-      expect(await projected('in_batches', batches)).toEqual(singly);
+      expect(inBatches).toEqual(singly);
     }),
     { numRuns: 40 },
   );
 });
-
-type Told = {
-  readonly type: string;
-  readonly data: object;
-  readonly requestId: number;
-  readonly version: number;
-  readonly position: number;
-};
-const recordedOf = ({ requestId, version, position, ...told }: Told): RecordedEvent => {
-  const metadata = {
-    version: 1,
-    at: `2026-01-02T03:04:${String(position % 60).padStart(2, '0')}.678Z`,
-    actor: 'system:test',
-    client: null,
-    request: 'r',
-  };
-  return {
-    ...{ id: randomUUID(), ...told, metadata: { ...metadata, $correlationId: 'c', $causationId: null } },
-    ...{
-      stream: `request-${requestId}` as StreamName,
-      version: version as Version,
-      position: position as Position,
-    },
-  } as unknown as RecordedEvent;
-};
 
 test.each([
   ['spending', 'team_id', '^last_'],
@@ -353,7 +295,7 @@ test.each([
       `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${key} = $1`,
       [key === 'id' ? requestId : teamId],
     );
-    const { listed } = (await verified()).findings;
+    const { listed } = (await verified(side)).findings;
     expect(listed, name).toContainEqual(expect.objectContaining({ table, kind: 'row_different' }));
     if (key === 'id')
       expect(await checkRow({ ...side, signal }, `request-${requestId}` as StreamName)).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import type { Report } from '#shared/audit/verification-report.ts';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -7,6 +8,7 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { project } from '#shared/projection/project.ts';
 import { createReadModel, useReadModel } from '#shared/projection/schema.ts';
+import { verify } from '../../audit/verify/verify.ts';
 import { startProjector } from '../../projector/service.ts';
 import { until } from '../../testing/until.ts';
 import type { CommandSide } from './command-side.ts';
@@ -57,6 +59,17 @@ export const replayed = async (
   }
   return digestOf(pool, schema);
 };
+
+/** Verifies that the read model equals the log. */
+export const verified = (side: CommandSide): Promise<Report> =>
+  verify({
+    ...side,
+    auditDir: '/nonexistent',
+    isOfReadModel: true,
+    showPersonal: false,
+    signal: new AbortController().signal,
+    onProgress() {},
+  });
 
 /** Appends an arbitrary event, which no command would, after a version. */
 export const appendRaw = async (
