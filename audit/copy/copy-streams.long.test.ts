@@ -76,16 +76,29 @@ const listed = async (...names: readonly string[]): Promise<string> => {
   await writeFile(file, names.join('\n'));
   return file;
 };
+const copyArgs = ({ settings: { DATABASE_URL: to = '' } }: CommandWorld, file: string) => [
+  ...['log', 'copy', '--to', to, '--streams', file],
+];
 const copy = (to: CommandWorld, file: string, ...more: readonly string[]) =>
-  callLine(from.settings, [
-    'log',
-    'copy',
-    '--to',
-    to.settings.DATABASE_URL ?? '',
-    '--streams',
-    file,
-    ...more,
-  ]);
+  callLine(from.settings, [...copyArgs(to, file), ...more]);
+/** Copies until it is ended, and has begun. */
+const keepCopying = async (
+  { side, world }: Awaited<ReturnType<typeof openCell>>,
+  file: string,
+  ...more: readonly string[]
+) => {
+  const ending = new AbortController();
+  const copying = callLine(from.settings, [...copyArgs(world, file), '--follow', ...more], ending.signal);
+  await until(
+    async () => (await eventsOf(side)).length,
+    (count) => count > 0,
+  );
+  const end = () => {
+    ending.abort();
+    return copying;
+  };
+  return { end };
+};
 
 const eventsOf = async ({ eventLog }: CommandSide) => {
   const all = await Array.fromAsync(readBetween(eventLog, { after: START, upTo: await eventLog.head() }));
@@ -141,18 +154,7 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
 
 test('continues with new events until it is ended, also in streams that are new', async () => {
   await using cell = await openCell();
-  const ending = new AbortController();
-  const file = await listed(`user-${ada}`);
-  const args = ['--streams', file, '--with-owned', '--follow'];
-  const lines = callLine(
-    from.settings,
-    ['log', 'copy', '--to', cell.world.settings.DATABASE_URL ?? '', ...args],
-    ending.signal,
-  );
-  await until(
-    async () => (await eventsOf(cell.side)).length,
-    (count) => count > 0,
-  );
+  const copying = await keepCopying(cell, await listed(`user-${ada}`), '--with-owned');
   const article = await draftArticle(here, ada);
   await until(
     async () => (await eventsOf(cell.side)).some(({ stream }) => stream === `article-${article}`),
@@ -160,9 +162,11 @@ test('continues with new events until it is ended, also in streams that are new'
   );
   const last = await draftArticle(here, ada);
   await draftArticle(here, other);
-  ending.abort();
-  const { exit, complaint } = await lines;
-  expect({ exit, complaint }).toMatchObject({ exit: 0, complaint: expect.stringContaining('they are equal') });
+  const { exit, complaint } = await copying.end();
+  expect({ exit, complaint }).toMatchObject({
+    exit: 0,
+    complaint: expect.stringContaining('they are equal'),
+  });
   const streams = new Set((await eventsOf(cell.side)).map(({ stream }) => stream as string));
   expect(streams).toContain(`article-${last}`);
   expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
@@ -170,25 +174,14 @@ test('continues with new events until it is ended, also in streams that are new'
 
 test('leaves the reactions of the other cell to stand by, and to begin again afterwards', async () => {
   await using cell = await openCell();
-  const ending = new AbortController();
-  const file = await listed(`user-${other}`);
-  const copying = callLine(
-    from.settings,
-    ['log', 'copy', '--to', cell.world.settings.DATABASE_URL ?? '', '--streams', file, '--follow'],
-    ending.signal,
-  );
-  await until(
-    async () => (await eventsOf(cell.side)).length,
-    (count) => count > 0,
-  );
+  const copying = await keepCopying(cell, await listed(`user-${other}`));
   const author = await registerUser(cell.side, { name: 'Native' });
   const doomed = await draftArticle(cell.side, author);
   await addComment(cell.side, author, doomed);
   await cell.side.send({ type: 'DeleteArticle', articleId: doomed } as never, by(as(author)));
   const types = async () => (await eventsOf(cell.side)).map(({ type }) => type);
   expect(await types()).not.toContain('comment.deleted');
-  ending.abort();
-  expect(await copying).toMatchObject({ exit: 0 });
+  expect(await copying.end()).toMatchObject({ exit: 0 });
   await until(types, (all) => all.includes('comment.deleted'));
 });
 
@@ -228,21 +221,10 @@ test('refuses to copy while reactions of the former cell lag, and names them', a
 
 test('refuses webhooks at the end while reactions of the former cell lag', async () => {
   await using cell = await openCell();
-  const ending = new AbortController();
-  const args = ['--streams', await listed(`user-${ada}`), '--with-owned', '--follow'];
-  const copying = callLine(
-    from.settings,
-    ['log', 'copy', '--to', cell.world.settings.DATABASE_URL ?? '', ...args],
-    ending.signal,
-  );
-  await until(
-    async () => (await eventsOf(cell.side)).length,
-    (count) => count > 0,
-  );
+  const copying = await keepCopying(cell, await listed(`user-${ada}`), '--with-owned');
   await using _held = await holdHere();
   await write(here, ada);
-  ending.abort();
-  expect(await copying).toMatchObject({
+  expect(await copying.end()).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining('Reactions of this cell lag'),
   });
