@@ -55,7 +55,7 @@ type Given = {
   readonly shape?: Shape | null;
 };
 
-const compose = async ({
+const composedOf = ({
   change = commentAdded,
   opened,
   isReadable = true,
@@ -95,7 +95,11 @@ const compose = async ({
     endpoint,
     owner,
   };
-  const composed = await composer(outgoing);
+  return composer(outgoing);
+};
+
+const compose = async (given: Given) => {
+  const composed = await composedOf(given);
   return composed.kind !== 'body'
     ? composed.kind
     : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
@@ -106,33 +110,7 @@ const byIds = { shape: 'ids', data: ids };
 const inFull = { shape: 'full', data: { ...ids, text: 'Well said.' } };
 
 test('the body has the format of the feed', async () => {
-  const composer = createComposer({
-    domain: publishing,
-    identity: IDENTITY,
-    open: async ({ data }) => data,
-    isReadable: async () => true,
-    isParked: async () => false,
-  });
-  const owner: Owner = {
-    kind: 'user',
-    policy: POLICY,
-    userId: ADA,
-    role: 'author',
-    scopes: new Set(EVENT_SCOPES),
-    client: null,
-  };
-  const webhookId = 6_001 as WebhookId;
-  const endpoint: Endpoint = {
-    webhookId,
-    ownerId: ADA,
-    scopes: new Set(),
-    url: '',
-    headers: {},
-    secrets: [],
-    payload: 'thin',
-  };
-  const delivery = { webhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };
-  const composed = await composer({ delivery, endpoint, owner });
+  const composed = await composedOf({ payload: 'thin' });
   expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
     '{"id":"0b7c1f3e-0000-4000-8000-000000000000","type":"comment.added","version":1,"at":"2026-11-21T15:04:05.678Z",' +
       '"cursor":"6f9619ff-y4","subject":"comment-9001","data":{"commentId":9001,"articleId":8001,"authorId":7001}}',
