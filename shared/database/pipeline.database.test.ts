@@ -1,36 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from '../../test/engines/database.ts';
+import { expect } from 'vitest';
+import { test as base } from '../../test/engines/pool.ts';
 import { prepared, type Statement, sendPipelined } from './pipeline.ts';
-import { openPool, type Pool } from './pool.ts';
 import { inTransactionAfter } from './transaction.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
-  await pool.query('create table public.noted (value integer)');
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('send', { scope: 'file' }, ({ pool }) => async (statements: readonly Statement[]) => {
+    const connection = await pool.connect();
+    try {
+      return await sendPipelined(connection, statements);
+    } finally {
+      connection.release();
+    }
+  })
+  .extend('noted', { scope: 'file' }, ({ pool }) => async () => {
+    const { rows } = await pool.query<{ value: number }>('select value from public.noted order by value');
+    return rows.map(({ value }) => value);
+  });
+test.beforeAll(({ pool }) => pool.query('create table public.noted (value integer)'));
 
-const send = async (statements: readonly Statement[]) => {
-  const connection = await pool.connect();
-  try {
-    return await sendPipelined(connection, statements);
-  } finally {
-    connection.release();
-  }
-};
 const note = (value: number): Statement => prepared('insert into public.noted values ($1)', [value]);
-const noted = async () =>
-  (await pool.query<{ value: number }>('select value from public.noted order by value')).rows.map(
-    (row) => row.value,
-  );
 
-test('each statement has its own result, prepared or not', async () => {
+test('each statement has its own result, prepared or not', async ({ send }) => {
   const statements = [
     { text: 'select $1::int8 as big, null as nothing', values: [7] },
     prepared('select $1::text as text from generate_series(1, 2)', ['given']),
@@ -47,7 +37,9 @@ test('each statement has its own result, prepared or not', async () => {
   expect(await send([])).toEqual([]);
 });
 
-test('the same text may be prepared twice at once, and a value that cannot be written leaves the connection usable', async () => {
+test('the same text may be prepared twice at once, and a value that cannot be written leaves the connection usable', async ({
+  send,
+}) => {
   const twice = prepared('select $1::integer as value', [1]);
   expect(await send([twice, { ...twice, values: [2] }])).toMatchObject([
     { rows: [{ value: 1 }] },
@@ -64,7 +56,10 @@ test('the same text may be prepared twice at once, and a value that cannot be wr
   expect(await send([twice])).toMatchObject([{ rows: [{ value: 1 }] }]);
 });
 
-test('statements after a failure are skipped, and the ones before it are undone, even without a transaction', async () => {
+test('statements after a failure are skipped, and the ones before it are undone, even without a transaction', async ({
+  noted,
+  send,
+}) => {
   await expect(send([note(1), prepared('select 1 / $1::integer', [0]), note(2)])).rejects.toMatchObject({
     code: '22012',
   });
@@ -76,14 +71,17 @@ test('statements after a failure are skipped, and the ones before it are undone,
   expect(await noted()).toEqual([3]);
 });
 
-test('a statement that cannot be prepared fails each time', async () => {
+test('a statement that cannot be prepared fails each time', async ({ noted, send }) => {
   const unknown = prepared('select * from nothing_like_it', []);
   for (let time = 0; time < 2; time += 1)
     await expect(send([note(4), unknown])).rejects.toMatchObject({ code: '42P01' });
   expect(await noted()).toEqual([3]);
 });
 
-test('a transaction begins with its first statements, and is rolled back if one of them fails', async () => {
+test('a transaction begins with its first statements, and is rolled back if one of them fails', async ({
+  noted,
+  pool,
+}) => {
   const work = inTransactionAfter(pool, [note(5)], async (connection, [first]) => {
     expect(first?.rowCount).toBe(1);
     expect(connection).toHaveProperty('processID');
@@ -97,7 +95,7 @@ test('a transaction begins with its first statements, and is rolled back if one 
   expect(await noted()).toEqual([3, 6]);
 });
 
-test('a connection that ends in between fails the whole', async () => {
+test('a connection that ends in between fails the whole', async ({ noted, pool }) => {
   const connection = await pool.connect();
   const ending = { text: 'select pg_terminate_backend(pg_backend_pid())' };
   await expect(sendPipelined(connection, [note(7), ending, note(8)])).rejects.toThrow();

@@ -1,28 +1,21 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from '../../test/engines/database.ts';
-import { openPool, type Pool } from './pool.ts';
+import { expect } from 'vitest';
+import { test as base } from '../../test/engines/pool.ts';
 import { PreparedRead } from './prepared-read.ts';
 
-let database: Awaited<ReturnType<typeof createDatabase>>;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const read = async (name: string, text: string, values: readonly unknown[] = []) =>
-  (await pool.query<object>(new PreparedRead<object>({ name, text }, values) as pg.QueryConfig)).rows;
+const test = base.extend(
+  'read',
+  { scope: 'file' },
+  ({ pool }) =>
+    async (name: string, text: string, values: readonly unknown[] = []) =>
+      (await pool.query<object>(new PreparedRead<object>({ name, text }, values) as pg.QueryConfig)).rows,
+);
 
 const EVERYTHING = `select n.n as id, 'text ' || n.n as text, null::text as nothing, n.n > 1 as truth, 7::int8 as big, '{1,2}'::int8[] as bigs, 1.5::numeric as number,
   '{a,"b,c"}'::text[] as list, '2026-01-02'::date as day, '2026-01-02T03:04:05.678Z'::timestamptz as instant, '{"a":[1]}'::jsonb as json, $1::text as given
   from generate_series(1, 2) n (n)`;
 
-test('its rows equal those of an ordinary query each time', async () => {
+test('its rows equal those of an ordinary query each time', async ({ pool, read }) => {
   const { rows: expected } = await pool.query(EVERYTHING, ['given']);
   for (let time = 0; time < 3; time += 1)
     expect(await read('everything', EVERYTHING, ['given'])).toEqual(expected);
@@ -31,7 +24,7 @@ test('its rows equal those of an ordinary query each time', async () => {
   );
 });
 
-test('rows come as arrays on request, and no rows as an empty one', async () => {
+test('rows come as arrays on request, and no rows as an empty one', async ({ pool }) => {
   const text = 'select $1::int8, true where $1::int8 > 0';
   const connection = await pool.connect();
   const run = (value: number) =>
@@ -48,7 +41,7 @@ test('rows come as arrays on request, and no rows as an empty one', async () => 
   }
 });
 
-test('a refused statement fails, and the next read does not', async () => {
+test('a refused statement fails, and the next read does not', async ({ read }) => {
   const text = 'select 1 / $1::integer as one';
   for (let time = 0; time < 2; time += 1) {
     expect(await read('division', text, [1])).toEqual([{ one: 1 }]);
@@ -58,7 +51,9 @@ test('a refused statement fails, and the next read does not', async () => {
   await expect(read('unknown', 'select * from nothing_like_it')).rejects.toMatchObject({ code: '42P01' });
 });
 
-test('a value that cannot be held exactly fails as elsewhere, and the next read does not', async () => {
+test('a value that cannot be held exactly fails as elsewhere, and the next read does not', async ({
+  read,
+}) => {
   const text = 'select $1::int8 as value';
   for (let time = 0; time < 2; time += 1) {
     await expect(read('large', text, ['9007199254740993'])).rejects.toThrow(RangeError);
@@ -66,7 +61,10 @@ test('a value that cannot be held exactly fails as elsewhere, and the next read 
   }
 });
 
-test('a statement whose columns have changed fails once, and is then prepared again', async () => {
+test('a statement whose columns have changed fails once, and is then prepared again', async ({
+  pool,
+  read,
+}) => {
   await pool.query(
     'create schema of_test; create table of_test.changing (one integer); insert into of_test.changing values (1)',
   );
@@ -76,7 +74,7 @@ test('a statement whose columns have changed fails once, and is then prepared ag
   expect(await read('changing', 'select * from of_test.changing')).toEqual([{ one: 1, two: null }]);
 });
 
-test('a read whose connection is ended fails', async () => {
+test('a read whose connection is ended fails', async ({ read }) => {
   const text = 'select pg_terminate_backend(pg_backend_pid())';
   await expect(read('ended', text)).rejects.toThrow();
   expect(await read('everything', EVERYTHING, ['given'])).toHaveLength(2);

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { expect } from 'vitest';
+import { test } from '../../test/engines/pool.ts';
 import { migrateOperations } from './migrate.ts';
 import { keepSample, POINTS_MAX, readSamples, SAMPLE_EVERY_S, type Sample } from './samples.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
-  await migrateOperations(pool);
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+test.beforeAll(({ pool }) => migrateOperations(pool));
 
 const NOON_MS = Date.parse('2026-11-21T12:00:00Z');
 const at = (beats: number) => new Date(NOON_MS + beats * SAMPLE_EVERY_S * 1_000);
@@ -31,7 +20,9 @@ const sample = (beats: number, more: Partial<Sample> = {}): Sample => ({
   ...more,
 });
 
-test('too many samples for a plot are merged: the worst of gauges, the last of counters', async () => {
+test('too many samples for a plot are merged: the worst of gauges, the last of counters', async ({
+  pool,
+}) => {
   const day = 8_640;
   await keepSample(pool, sample(0));
   // Adds all others at once, which is not tested here.
@@ -64,7 +55,7 @@ test('too many samples for a plot are merged: the worst of gauges, the last of c
   });
 });
 
-test('after a day they are deleted', async () => {
+test('after a day they are deleted', async ({ pool }) => {
   await keepSample(pool, sample(8_641));
   const { rows } = await pool.query<{ first: Date }>('select min(at) as first from operations.sample');
   expect(rows[0]?.first).toEqual(at(1));

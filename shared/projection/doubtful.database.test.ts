@@ -1,21 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { expect } from 'vitest';
+import type { Pool } from '#shared/database/pool.ts';
+import { test } from '../../test/engines/pool.ts';
 import { doubtfulAmong } from './doubtful.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const isRefused = async (type: string, value: unknown): Promise<boolean> => {
+const isRefused = async (pool: Pool, type: string, value: unknown): Promise<boolean> => {
   const asking = pool.query(`select from json_to_recordset($1) as p (value ${type})`, [
     JSON.stringify([{ value }]),
   ]);
@@ -64,10 +53,11 @@ const type = fc.constantFrom(
   'uuid',
 );
 
-test('no value that the database refuses counts as certain', async () => {
+test('no value that the database refuses counts as certain', async ({ pool }) => {
   await fc.assert(
     fc.asyncProperty(type, fc.oneof(value, moment), async (column, given) => {
-      if (await isRefused(column, given)) expect(isDoubtful(column, given), `${column} ${given}`).toBe(true);
+      if (await isRefused(pool, column, given))
+        expect(isDoubtful(column, given), `${column} ${given}`).toBe(true);
     }),
     { numRuns: 200 },
   );

@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { test } from '../../test/engines/pool.ts';
 import { workshop } from '../../test/toy/workshop.ts';
 import { demandAuthorSql } from './demand-author-sql.ts';
 import { LIVE_SCHEMA } from './read-model.ts';
 import { tablesOf } from './tables.ts';
-
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
 
 const shop = domain({ name: 'shop', roles: ['seller'] });
 const withSql = (expression: string, filter = 'true') =>
@@ -63,7 +51,7 @@ const withRoute = (sql: string) => {
   };
 };
 
-test('a route is checked once its tables exist', async () => {
+test('a route is checked once its tables exist', async ({ pool }) => {
   const [right, column, name] = [
     'select count(*) as notes from read_model.notes',
     'select titel as notes from read_model.notes',
@@ -80,12 +68,12 @@ test('a route is checked once its tables exist', async () => {
   );
 });
 
-test('valid SQL passes, on a database without tables', async () => {
+test('valid SQL passes, on a database without tables', async ({ pool }) => {
   await demandAuthorSql(pool, workshop);
   await demandAuthorSql(pool, withSql('length(TITLE)', 'PAGES < MOST'));
 });
 
-test.each([
+test.for<[string, string, string, string]>([
   [
     'a column that is not there',
     'length(t.titel)',
@@ -134,6 +122,6 @@ test.each([
     'PAGES + MOST',
     'the filter most is nothing that PostgreSQL understands, “argument of WHERE must be type boolean',
   ],
-])('%s is refused with the place', async (_, expression, filter, sentence) => {
+])('%s is refused with the place', async ([, expression, filter, sentence], { pool }) => {
   await expect(demandAuthorSql(pool, withSql(expression, filter))).rejects.toThrow(`note: ${sentence}`);
 });
