@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';
-import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+import { ARTICLE, make, test, type WriteWorld } from '../../test/engines/write-world.ts';
 
-let world: WriteWorld;
-beforeAll(async () => {
-  world = await createWriteWorld();
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-});
-
-const send: WriteWorld['send'] = (...sent) => world.send(...sent);
 const CURSOR = /^[0-9a-f]{8}-[0-9a-z]+$/;
 
 describe('creation', () => {
-  test.each<[string, string, () => Promise<string>, object]>([
+  test.for<[string, string, (api: WriteWorld) => Promise<string>, object]>([
     ['an article', '/articles', async () => '/articles', ARTICLE],
     ['an article under /api', '/articles', async () => '/api/articles', ARTICLE],
     ['a user', '/users', async () => '/users', { name: 'Grace', email: 'grace@example.com', role: 'author' }],
     [
       'a comment',
       '/comments',
-      async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
+      async (api) => `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}/comments`,
       { text: 'Well said.' },
     ],
-  ])('of %s returns 201 with its path, version and cursor', async (_, collection, path, body) => {
-    const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
+  ])('of %s returns 201 with its path, version and cursor', async ([, collection, path, body], { api }) => {
+    const sent = { body, by: api.admin };
+    const { status, headers, body: written } = await api.send('POST', await path(api), sent);
     expect(status).toBe(201);
     const self = `${collection}/${written.id}`;
     expect(written).toEqual({
@@ -41,10 +33,10 @@ describe('creation', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('needs only fields without a default', async () => {
-    const { status, body } = await send('POST', '/articles', { body: { title: 'One', body: 'Text' } });
+  test('needs only fields without a default', async ({ api }) => {
+    const { status, body } = await api.send('POST', '/articles', { body: { title: 'One', body: 'Text' } });
     expect(status).toBe(201);
-    const event = (await allEvents(world.side)).at(-1);
+    const event = (await allEvents(api.side)).at(-1);
     expect(event).toMatchObject({
       type: 'article.drafted',
       data: { articleId: body.id, title: 'One', body: 'Text', tags: [], cover: null },
@@ -52,14 +44,14 @@ describe('creation', () => {
     // A patch finds the defaults that the creation set.
     const patch = [{ op: 'remove', path: '/tags' }];
     const headers = { 'Content-Type': 'application/json-patch+json' };
-    expect(await send('PATCH', `/articles/${body.id}`, { body: patch, headers })).toMatchObject({
+    expect(await api.send('PATCH', `/articles/${body.id}`, { body: patch, headers })).toMatchObject({
       status: 200,
       body: { version: 1 },
     });
   });
 
-  test('returns HAL JSON on request', async () => {
-    const { status, headers } = await send('POST', '/articles', {
+  test('returns HAL JSON on request', async ({ api }) => {
+    const { status, headers } = await api.send('POST', '/articles', {
       body: ARTICLE,
       headers: { Accept: 'application/hal+json' },
     });
@@ -77,22 +69,22 @@ describe('an update', () => {
     ['application/json; charset=utf-8', { title: 'Two' }],
     ['application/json-patch+json', [{ op: 'replace', path: '/title', value: 'Two' }]],
   ];
-  test.each(PATCHES)(
+  test.for(PATCHES)(
     'by a patch of %s returns 200 with the new version, or with the same version if nothing changes',
-    async (type, body) => {
-      const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
-      const first = await send('PATCH', path, { body, headers: { 'Content-Type': type } });
+    async ([type, body], { api }) => {
+      const path = `/articles/${await make(api, '/articles', ARTICLE)}`;
+      const first = await api.send('PATCH', path, { body, headers: { 'Content-Type': type } });
       expect(first).toMatchObject({ status: 200, body: { version: 2, _links: { self: { href: path } } } });
       expect(first.headers.get('etag')).toMatch(/^"2-/);
       expect(first.headers.get('consistency-token')).toBe(first.body.cursor);
-      const again = await send('PATCH', path, { body, headers: { 'Content-Type': type } });
+      const again = await api.send('PATCH', path, { body, headers: { 'Content-Type': type } });
       expect(again).toMatchObject({ status: 200, body: first.body });
       expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
     },
   );
 
-  test('by a PUT replaces the whole, and may contain read-only fields', async () => {
-    const id = await make(world, '/articles', { ...ARTICLE, cover: 'https://example.com/a.png' });
+  test('by a PUT replaces the whole, and may contain read-only fields', async ({ api }) => {
+    const id = await make(api, '/articles', { ...ARTICLE, cover: 'https://example.com/a.png' });
     const got = {
       id,
       ...ARTICLE,
@@ -102,11 +94,11 @@ describe('an update', () => {
       author: { id: 1, name: 'x' },
       _links: {},
     };
-    expect(await send('PUT', `/articles/${id}`, { body: got })).toMatchObject({
+    expect(await api.send('PUT', `/articles/${id}`, { body: got })).toMatchObject({
       status: 200,
       body: { id, version: 2 },
     });
-    expect(await send('PUT', `/articles/${id}`, { body: { title: 'Three' } })).toMatchObject({
+    expect(await api.send('PUT', `/articles/${id}`, { body: { title: 'Three' } })).toMatchObject({
       status: 422,
       body: {
         code: 'invalid_request',
@@ -116,33 +108,35 @@ describe('an update', () => {
   });
 });
 
-test('a deletion returns 204 without a body, again if repeated; afterwards the item is not found', async () => {
-  const article = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
-  const comment = `/comments/${await make(world, `${article}/comments`, { text: 'One' })}`;
-  const user = `/users/${await make(world, '/users', { name: 'Grace' }, world.admin)}`;
+test('a deletion returns 204 without a body, again if repeated; afterwards the item is not found', async ({
+  api,
+}) => {
+  const article = `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}`;
+  const comment = `/comments/${await make(api, `${article}/comments`, { text: 'One' })}`;
+  const user = `/users/${await make(api, '/users', { name: 'Grace' }, api.admin)}`;
   for (const [path, body] of [
     [comment, { text: 'x' }],
     [article, { ...ARTICLE, cover: null }],
     [user, { name: 'x', email: null }],
   ] as const) {
     for (let each = 0; each < 2; each += 1) {
-      const { status, headers, body: written } = await send('DELETE', path, { by: world.admin });
+      const { status, headers, body: written } = await api.send('DELETE', path, { by: api.admin });
       expect({ path, status, written }).toEqual({ path, status: 204, written: {} });
       expect(headers.get('consistency-token')).toMatch(CURSOR);
       expect(headers.get('etag')).toBeNull();
     }
-    expect(await send('PUT', path, { body, by: world.admin })).toMatchObject({ status: 404 });
+    expect(await api.send('PUT', path, { body, by: api.admin })).toMatchObject({ status: 404 });
   }
 });
 
 describe('rights', () => {
-  test('a reader without the right is refused before the body is validated', async () => {
+  test('a reader without the right is refused before the body is validated', async ({ api }) => {
     const body = '{ "title"';
-    expect(await send('POST', '/articles', { body, by: world.reader })).toMatchObject({
+    expect(await api.send('POST', '/articles', { body, by: api.reader })).toMatchObject({
       status: 403,
       body: { code: 'forbidden' },
     });
-    expect(await send('POST', '/users', { body, by: world.author })).toMatchObject({
+    expect(await api.send('POST', '/users', { body, by: api.author })).toMatchObject({
       status: 403,
       body: { code: 'forbidden' },
     });
@@ -152,27 +146,27 @@ describe('rights', () => {
 describe('one’s own e-mail address', () => {
   const refused = { status: 403, body: { code: 'email_changed_by_application' } };
 
-  test.each(['reader', 'admin'] as const)(
+  test.for(['reader', 'admin'] as const)(
     'of a %s is not changed by an application, whichever way it asks',
-    async (role) => {
+    async (role, { api }) => {
       const id = (await make(
-        world,
+        api,
         '/users',
         { name: 'Ada', email: `${role}.own@example.com`, role },
-        world.admin,
+        api.admin,
       )) as never;
-      const [by, path] = [{ ...world.reader, id, role }, `/users/${id}`];
+      const [by, path] = [{ ...api.reader, id, role }, `/users/${id}`];
       const email = `${role}.elsewhere@example.com`;
-      expect(await world.send('PATCH', path, { body: { email }, by })).toMatchObject(refused);
-      expect(await world.send('PATCH', path, { body: { email: null }, by })).toMatchObject(refused);
-      expect(await world.send('PUT', path, { body: { name: 'Ada', email }, by })).toMatchObject(refused);
+      expect(await api.send('PATCH', path, { body: { email }, by })).toMatchObject(refused);
+      expect(await api.send('PATCH', path, { body: { email: null }, by })).toMatchObject(refused);
+      expect(await api.send('PUT', path, { body: { name: 'Ada', email }, by })).toMatchObject(refused);
       const headers = { 'Content-Type': 'application/json-patch+json' };
       const patch = { headers, body: [{ op: 'replace', path: '/email', value: email }], by };
-      expect(await world.send('PATCH', path, patch)).toMatchObject(refused);
+      expect(await api.send('PATCH', path, patch)).toMatchObject(refused);
       expect(
-        await world.send('PUT', path, { body: { name: 'Ada L', email: `${role}.own@example.com` }, by }),
+        await api.send('PUT', path, { body: { name: 'Ada L', email: `${role}.own@example.com` }, by }),
       ).toMatchObject({ status: 200 });
-      expect(await world.send('PATCH', path, { body: { email }, by: world.admin })).toMatchObject({
+      expect(await api.send('PATCH', path, { body: { email }, by: api.admin })).toMatchObject({
         status: 200,
       });
     },

@@ -1,40 +1,31 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+import { expect } from 'vitest';
+import { make, test, type WriteWorld } from '../../test/engines/write-world.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
-
-let world: WriteWorld;
-beforeAll(async () => {
-  world = await createWriteWorld();
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-});
 
 const { enabled: _, ...FORM } = WEBHOOK_FORM;
 const WEBHOOK = { ...FORM, description: 'The shop', headers: { 'X-Team': 'blue' } };
-const send: WriteWorld['send'] = (...sent) => world.send(...sent);
-const webhook = async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`;
+const webhook = async (api: WriteWorld) => `/webhooks/${await make(api, '/webhooks', WEBHOOK)}`;
 const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
 
-test('the response to a registration shows the secret, also to a retry', async () => {
+test('the response to a registration shows the secret, also to a retry', async ({ api }) => {
   const registration = {
     body: { url: WEBHOOK.url, eventTypes: ['*'] },
     headers: { 'Idempotency-Key': 'one' },
   };
-  const answer = await send('POST', '/webhooks', registration);
+  const answer = await api.send('POST', '/webhooks', registration);
   expect(answer).toMatchObject({ status: 201, body: { version: 1, secret: SECRET } });
   expect(answer.headers.get('location')).toBe(`/webhooks/${answer.body.id}`);
   expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect((await send('POST', '/webhooks', registration)).body).toEqual(answer.body);
+  expect((await api.send('POST', '/webhooks', registration)).body).toEqual(answer.body);
 });
 
-test('the response to a registration lists the withheld types with reasons', async () => {
-  const lacking = { ...world.author, scope: 'manage:webhooks read:articles' };
+test('the response to a registration lists the withheld types with reasons', async ({ api }) => {
+  const lacking = { ...api.author, scope: 'manage:webhooks read:articles' };
   const registration = {
     by: lacking,
     body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] },
   };
-  const { status, body } = await send('POST', '/webhooks', registration);
+  const { status, body } = await api.send('POST', '/webhooks', registration);
   expect([status, body.withheld]).toEqual([
     201,
     [
@@ -45,47 +36,47 @@ test('the response to a registration lists the withheld types with reasons', asy
       },
     ],
   ]);
-  const all = await send('POST', '/webhooks', {
+  const all = await api.send('POST', '/webhooks', {
     body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] },
   });
   expect(all.body.withheld).toEqual([]);
-  const reader = { by: world.reader, body: { url: WEBHOOK.url, eventTypes: ['article.drafted'] } };
-  expect((await send('POST', '/webhooks', reader)).body.withheld).toMatchObject([
+  const reader = { by: api.reader, body: { url: WEBHOOK.url, eventTypes: ['article.drafted'] } };
+  expect((await api.send('POST', '/webhooks', reader)).body.withheld).toMatchObject([
     { reason: expect.stringContaining('the role of the owner, reader') },
   ]);
-  const rotated = await send('POST', `/webhooks/${all.body.id}/rotate-secret`);
+  const rotated = await api.send('POST', `/webhooks/${all.body.id}/rotate-secret`);
   expect(rotated.body).not.toHaveProperty('withheld');
 });
 
-test('every write has its effect, and only a rotation shows a secret again', async () => {
-  const path = await webhook();
+test('every write has its effect, and only a rotation shows a secret again', async ({ api }) => {
+  const path = await webhook(api);
   const answers = [
-    await send('PATCH', path, { body: { limits: { concurrency: 1 }, headers: { 'X-Team': null } } }),
-    await send('PUT', path, { body: { ...WEBHOOK, description: null } }),
-    await send('POST', `${path}/disable`),
-    await send('POST', `${path}/disable`),
-    await send('POST', `${path}/enable`),
-    await send('POST', `${path}/rotate-secret`),
+    await api.send('PATCH', path, { body: { limits: { concurrency: 1 }, headers: { 'X-Team': null } } }),
+    await api.send('PUT', path, { body: { ...WEBHOOK, description: null } }),
+    await api.send('POST', `${path}/disable`),
+    await api.send('POST', `${path}/disable`),
+    await api.send('POST', `${path}/enable`),
+    await api.send('POST', `${path}/rotate-secret`),
   ];
   expect(answers.map(({ status, body }) => [status, body.version, 'secret' in body])).toEqual([
     ...[2, 3, 4, 4, 5].map((version) => [200, version, false]),
     [200, 6, true],
   ]);
   expect(answers.at(-1)?.body.secret).toEqual(SECRET);
-  expect((await send('DELETE', path)).status).toBe(204);
-  expect(await send('POST', `${path}/enable`)).toMatchObject({
+  expect((await api.send('DELETE', path)).status).toBe(204);
+  expect(await api.send('POST', `${path}/enable`)).toMatchObject({
     status: 404,
     body: { code: 'webhook_deleted' },
   });
 });
 
-test('an internal address is reported as an invalid field', async () => {
+test('an internal address is reported as an invalid field', async ({ api }) => {
   const errors = [{ pointer: '/url', detail: expect.stringContaining('inside') }];
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
   expect(
-    await send('POST', '/webhooks', { body: { ...WEBHOOK, url: 'http://169.254.169.254/latest' } }),
+    await api.send('POST', '/webhooks', { body: { ...WEBHOOK, url: 'http://169.254.169.254/latest' } }),
   ).toMatchObject(refused);
-  expect(await send('PATCH', await webhook(), { body: { url: 'http://2130706433/' } })).toMatchObject(
+  expect(await api.send('PATCH', await webhook(api), { body: { url: 'http://2130706433/' } })).toMatchObject(
     refused,
   );
 });

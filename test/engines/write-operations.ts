@@ -1,8 +1,8 @@
-import { test as base, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { OPERATIONS, operation as operationOf } from './operations.ts';
-import { ARTICLE, createWriteWorld, make, type WriteAnswer, type WriteWorld } from './write-world.ts';
+import { ARTICLE, test as base, make, type WriteAnswer, type WriteWorld } from './write-world.ts';
 
 /** A valid request, so that a test invalidates one thing of it. */
 export type GoodWrite = {
@@ -101,14 +101,8 @@ type Change = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The command role for each file, with an item of each kind, and with a check of refusals. */
+/** With an item of each kind, and with a check of refusals. */
 export const test = base
-  .extend('writeOptions', { scope: 'file' }, {} as Parameters<typeof createWriteWorld>[0])
-  .extend('api', { scope: 'file' }, async ({ writeOptions }, { onCleanup }) => {
-    const api = await createWriteWorld(writeOptions);
-    onCleanup(() => api[Symbol.asyncDispose]());
-    return api;
-  })
   .extend('items', { scope: 'file' }, ({ api }) => makeItems(api))
   .extend(
     'refuse',

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { pino } from 'pino';
+import { test as base } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -120,6 +121,15 @@ export const createWriteWorld = async ({
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+/** The command role for each file. */
+export const test = base
+  .extend('writeOptions', { scope: 'file' }, {} as Options)
+  .extend('api', { scope: 'file' }, async ({ writeOptions }, { onCleanup }) => {
+    const api = await createWriteWorld(writeOptions);
+    onCleanup(() => api[Symbol.asyncDispose]());
+    return api;
+  });
 
 /** Posts and returns the id. */
 export const make = async (
