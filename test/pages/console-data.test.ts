@@ -1,19 +1,17 @@
 // Takes minutes, so it starts first.
 // Over 200 lines, because one person uses one installation throughout.
 
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { scaled } from '../../testing/load.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
-import { CONSOLE_SIZES, describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-
-const DEADLINE_MS = scaled(20_000);
+import { openConsoleWindow } from './console-window.ts';
 
 const open = new AsyncDisposableStack();
 let chromium: Browser;
@@ -23,34 +21,22 @@ beforeAll(async () => {
 });
 afterAll(() => open.disposeAsync());
 
-type Visit = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] };
+type Options = { readonly options: BrowserContextOptions; readonly pictures: string };
 
-const signIn = async ({ url }: Installation, { email }: Person, options: object): Promise<Visit> => {
-  const context = await chromium.newContext(options);
-  context.setDefaultTimeout(DEADLINE_MS);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => void complaints.push(String(error)));
+/** A window of the console in which somebody has signed in. */
+const signIn = async ({ url }: Installation, person: Person, { options, pictures }: Options) => {
+  const window = await openConsoleWindow({ chromium, options, pictures: `console-data-${pictures}` });
+  const { page } = window;
   await page.goto(`${url}/console`);
-  await signInOn(page, { email });
-  await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
-  return { context, page, complaints };
+  await signInOn(page, person);
+  await window.heading('Data');
+  return {
+    ...window,
+    follow: (text: string) =>
+      page.getByRole('main').getByRole('link', { name: text, exact: true }).first().click(),
+    fill: (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text),
+  };
 };
-
-/** Common actions in the console. */
-const handsOn = ({ page, complaints }: Visit, name: string) => ({
-  heading: (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor(),
-  go: (text: string) =>
-    page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: text, exact: true }).click(),
-  press: (text: string) => page.getByRole('button', { name: text, exact: true }).click(),
-  follow: (text: string) =>
-    page.getByRole('main').getByRole('link', { name: text, exact: true }).first().click(),
-  fill: (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text),
-  look: async (what: string) => {
-    await lookAt(page, `console-data-${name}-${what}`);
-    expect(complaints).toEqual([]);
-  },
-});
 
 describeInChromium('publishing in the console', () => {
   let installation: Installation;
@@ -74,17 +60,14 @@ describeInChromium('publishing in the console', () => {
   };
 
   describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let visit: Visit;
-    let hands: ReturnType<typeof handsOn>;
+    let visit: Awaited<ReturnType<typeof signIn>>;
     beforeAll(async () => {
-      visit = await signIn(installation, author, options);
-      hands = handsOn(visit, `publishing-${size}`);
+      visit = await signIn(installation, author, { options, pictures: `publishing-${size}` });
     });
     afterAll(() => visit?.context.close());
 
     test('an author writes, and errors are shown at their fields', async () => {
-      const { page } = visit;
-      const { go, follow, fill, press, heading, look } = hands;
+      const { page, go, follow, fill, press, heading, look } = visit;
       await look('home');
       await go('Articles');
       await follow('New article');
@@ -110,8 +93,8 @@ describeInChromium('publishing in the console', () => {
     test('a list is searched, filtered and paged by its address, and follows changes', async () => {
       const { page } = visit;
       for (let count = 0; count < 26; count += 1) await draft(`Many ${count}`, { tags: [`many-${size}`] });
-      await hands.go('Articles');
-      await hands.fill('Tags', `many-${size}`);
+      await visit.go('Articles');
+      await visit.fill('Tags', `many-${size}`);
       await page.getByLabel('Tags').press('Enter');
       await until(
         () => page.url(),
@@ -133,22 +116,21 @@ describeInChromium('publishing in the console', () => {
       await page.getByRole('link', { name: 'Many 25' }).waitFor();
       await draft('Just now', { tags: [`many-${size}`] });
       await page.getByRole('link', { name: 'Just now' }).waitFor();
-      await hands.follow('Clear');
+      await visit.follow('Clear');
       await page.keyboard.press('/');
       await page.keyboard.type(`"engines on a ${size}"`);
       await page.getByRole('link', { name: `Engines on a ${size}` }).waitFor();
       await isAlone(1);
       expect(new URL(page.url()).searchParams.get('q')).toBe(`"engines on a ${size}"`);
-      await hands.look('found');
+      await visit.look('found');
       await page.evaluate('document.activeElement.blur()');
       await page.keyboard.press('j');
       await page.keyboard.press('Enter');
-      await hands.heading(`Engines on a ${size}`);
+      await visit.heading(`Engines on a ${size}`);
     });
 
     test('an editor who meets a concurrent change sees it with its author, and loses nothing', async () => {
-      const { page } = visit;
-      const { heading, fill, press, look } = hands;
+      const { page, heading, fill, press, look } = visit;
       const id = await draft('Both of us', { tags: ['old'] });
       await page.goto(`${installation.url}/console/data/articles/${id}`);
       await heading('Both of us');
@@ -169,15 +151,14 @@ describeInChromium('publishing in the console', () => {
     });
 
     test('versions are compared, and an earlier content is restored by a new change', async () => {
-      const { page } = visit;
-      const { heading, press, look } = hands;
+      const { page, heading, press, look } = visit;
       const id = await draft('First');
       await ask('PATCH', `/articles/${id}`, {
         token: author.token,
         body: { title: 'Second', body: 'One\nThree' },
       });
       await page.goto(`${installation.url}/console/data/articles/${id}`);
-      await hands.follow('History');
+      await visit.follow('History');
       await heading('History: Second');
       await page.getByLabel('Compare with').selectOption('v1: Drafted');
       const then = page.getByRole('region', { name: 'Then' });
@@ -207,14 +188,13 @@ describeInChromium('publishing in the console', () => {
       }`);
       await page.locator('.drop').dispatchEvent('drop', { dataTransfer: file });
       await page.getByRole('img', { name: 'Cover' }).waitFor();
-      await hands.look('picture');
-      await hands.press('Remove cover');
+      await visit.look('picture');
+      await visit.press('Remove cover');
       await page.getByText('Upload cover').waitFor();
     });
 
     test('one command is sent to many items', async () => {
-      const { page } = visit;
-      const { press, look } = hands;
+      const { page, press, look } = visit;
       for (const name of ['a', 'b', 'c']) await draft(`Bulk ${name}`, { tags: [`bulk-${size}`] });
       await page.goto(`${installation.url}/console/data/articles?tag=bulk-${size}`);
       await page.getByLabel('Choose Bulk a').check();
@@ -234,25 +214,23 @@ describeInChromium('publishing in the console', () => {
       const { page } = visit;
       const id = await draft('Under discussion', { publish: true });
       await page.goto(`${installation.url}/console/data/articles/${id}`);
-      await hands.follow('Add comment');
-      await hands.heading('Add comment');
-      await hands.fill('Text', 'זה מצוין');
-      await hands.press('Create');
+      await visit.follow('Add comment');
+      await visit.heading('Add comment');
+      await visit.fill('Text', 'זה מצוין');
+      await visit.press('Create');
       await page.getByRole('link', { name: 'זה מצוין' }).click();
-      await hands.heading('זה מצוין');
+      await visit.heading('זה מצוין');
       await page.getByRole('link', { name: 'Edit' }).waitFor();
-      await hands.look('under');
+      await visit.look('under');
     });
   });
 
   test('at twice the size nothing overflows', async () => {
-    const visit = await signIn(installation, author, {
-      viewport: { width: 640, height: 425 },
-      deviceScaleFactor: 2,
-    });
+    const options = { viewport: { width: 640, height: 425 }, deviceScaleFactor: 2 };
+    const visit = await signIn(installation, author, { options, pictures: 'publishing-zoomed' });
     await visit.page.goto(`${installation.url}/console/data/articles`);
     await visit.page.getByRole('row').first().waitFor();
-    await handsOn(visit, 'publishing-zoomed').look('list');
+    await visit.look('list');
     await visit.context.close();
   });
 });
@@ -274,9 +252,8 @@ describeInChromium('expenses in the console', () => {
   });
 
   test.each(CONSOLE_SIZES)('an employee claims what they spent, on a %s', async (size, options) => {
-    const visit = await signIn(installation, employee, options);
-    const { page } = visit;
-    const { go, follow, fill, press, heading, look } = handsOn(visit, `expenses-${size}`);
+    const visit = await signIn(installation, employee, { options, pictures: `expenses-${size}` });
+    const { page, go, follow, fill, press, heading, look } = visit;
     await go('Claims');
     await follow('New claim');
     await page.getByLabel('Team').selectOption('Field work');

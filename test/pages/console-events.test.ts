@@ -1,14 +1,14 @@
 // Takes minutes, so it starts first.
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
-import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { CONSOLE_SIZES, describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type ConsoleWindow, openConsoleWindow } from './console-window.ts';
 
 /** More than one page. */
 const EDITS = 60;
@@ -53,20 +53,15 @@ describeInChromium('the events of the console', () => {
   };
 
   describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let context: BrowserContext;
-    let page: Page;
-    const complaints: string[] = [];
+    let { context, page, look } = {} as ConsoleWindow;
     beforeAll(async () => {
-      context = await chromium.newContext({ ...options, reducedMotion: 'reduce' });
-      page = await context.newPage();
-      page.setDefaultTimeout(scaled(10_000));
-      page.on('pageerror', (error) => void complaints.push(String(error)));
+      ({ context, page, look } = await openConsoleWindow({
+        chromium,
+        options: { ...options, reducedMotion: 'reduce' },
+        pictures: `console-events-${size}`,
+      }));
     });
     afterAll(() => context?.close());
-    const look = async (name: string) => {
-      await lookAt(page, `console-${name}-${size}`);
-      expect(complaints).toEqual([]);
-    };
     const entries = () => page.locator('.feed > li');
     const go = async (path: string) => {
       await page.goto(`${installation.url}${path}`);

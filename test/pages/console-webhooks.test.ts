@@ -1,19 +1,17 @@
 // Takes minutes, so it starts first.
 // Over 200 lines, because one endpoint is followed through every page, in the installation that is set up
 // here.
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { CONSOLE_SIZES, describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
+import { CONSOLE_SIZES, describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-
-const DEADLINE_MS = scaled(20_000);
+import { type ConsoleWindow, openConsoleWindow } from './console-window.ts';
 
 /** Lets the clock of the page run, which otherwise stands still, until a condition holds. */
 const runUntil = (page: Page, read: () => Promise<number>, isSo: (count: number) => boolean) =>
@@ -79,21 +77,24 @@ describeInChromium('webhooks in Chromium', () => {
   };
   const draft = (title: string) => make('/articles', { title, body: '', tags: [] });
 
-  const openPage = async (options: object, { email }: Person, address: string) => {
-    const context: BrowserContext = await chromium.newContext({ ...options, reducedMotion: 'reduce' });
-    context.setDefaultTimeout(DEADLINE_MS);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => void complaints.push(String(error)));
-    await page.goto(`${installation.url}${address}`);
-    await signInOn(page, { email });
-    return { context, page, complaints };
+  const openWindow = async (
+    options: BrowserContextOptions,
+    person: Person,
+    { address, pictures }: { readonly address: string; readonly pictures: string },
+  ): Promise<ConsoleWindow> => {
+    const window = await openConsoleWindow({
+      chromium,
+      options: { ...options, reducedMotion: 'reduce' },
+      pictures,
+    });
+    await window.page.goto(`${installation.url}${address}`);
+    await signInOn(window.page, person);
+    return window;
   };
 
   describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let context: BrowserContext;
-    let page: Page;
-    let complaints: string[];
+    let { context, page, heading, press, look } = {} as ConsoleWindow;
+    const pictures = `webhooks-${size}`;
     let opened: number;
     let closed: number;
     const closedUrl = () => `${sink.url}/closed-${size}`;
@@ -125,17 +126,10 @@ describeInChromium('webhooks in Chromium', () => {
           [closed],
         ),
       );
-      ({ context, page, complaints } = await openPage(options, operator, '/console/webhooks'));
+      const at = { address: '/console/webhooks', pictures };
+      ({ context, page, heading, press, look } = await openWindow(options, operator, at));
     });
     afterAll(() => context?.close());
-
-    const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-    const press = (name: string | RegExp) =>
-      page.getByRole('button', { name, exact: typeof name === 'string' }).click();
-    const look = async (name: string) => {
-      await lookAt(page, `webhooks-${size}-${name}`);
-      expect(complaints).toEqual([]);
-    };
 
     test('failures come first, with reason and time', async () => {
       await heading('Webhooks');
@@ -267,16 +261,16 @@ describeInChromium('webhooks in Chromium', () => {
     });
 
     test('owners who are not administrators have the same parts in their account', async () => {
-      const own = await openPage(options, author, '/account/webhooks');
-      await own.page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+      const own = await openWindow(options, author, { address: '/account/webhooks', pictures });
+      await own.heading('Webhooks');
       await own.page.getByRole('link', { name: closedUrl(), exact: true }).click();
-      await own.page.getByRole('heading', { level: 1, name: closedUrl().replace('http://', '') }).waitFor();
-      await lookAt(own.page, `webhooks-${size}-8-account`);
+      await own.heading(closedUrl().replace('http://', ''));
+      await own.look('8-account');
       expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
       await own.page.getByRole('link', { name: 'article.drafted' }).first().click();
-      await own.page.getByRole('heading', { level: 1, name: 'Delivery of article.drafted' }).waitFor();
+      await own.heading('Delivery of article.drafted');
       await own.page.goto(`${installation.url}/console/webhooks/${closed}`);
-      await own.page.getByRole('heading', { level: 1, name: closedUrl().replace('http://', '') }).waitFor();
+      await own.heading(closedUrl().replace('http://', ''));
       expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
       expect(own.complaints).toEqual([]);
       await own.context.close();

@@ -2,7 +2,7 @@
 // Over 200 lines, because every page is looked at in the one installation that is set up here.
 
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
@@ -22,6 +22,7 @@ import {
 } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
+import { type ConsoleWindow, openConsoleWindow } from './console-window.ts';
 
 /** A longer test, because one signed-in user looks at every section of the one installation. */
 const DEADLINE_MS = scaled(20_000);
@@ -71,50 +72,31 @@ describeInChromium('the console in Chromium', () => {
         values ('end', 'comment-4001', gen_random_uuid(), '{}', 'No key.', 3, now(), now()) on conflict do nothing`),
     );
 
-  const fillIn = async (page: Page, { email }: Person): Promise<void> => {
-    await signInOn(page, { email });
-  };
-
-  const openPage = async (
-    options: object,
-  ): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> => {
-    const context = await chromium.newContext(options);
-    context.setDefaultTimeout(DEADLINE_MS);
-    const page = await context.newPage();
+  const openWindow = async (options: BrowserContextOptions, pictures: string): Promise<ConsoleWindow> => {
+    const window = await openConsoleWindow({ chromium, options, pictures });
+    const { page, complaints } = window;
     await watchShifts(page);
-    const complaints: string[] = [];
     page.on(
       'console',
       (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())),
     );
-    page.on('pageerror', (error) => void complaints.push(String(error)));
-    return { context, page, complaints };
+    return window;
   };
 
   describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let context: BrowserContext;
-    let page: Page;
-    let complaints: string[];
+    let { context, page, complaints, heading, go, press, look } = {} as ConsoleWindow;
     beforeAll(async () => {
-      ({ context, page, complaints } = await openPage(options));
+      ({ context, page, complaints, heading, go, press, look } = await openWindow(
+        options,
+        `console-${size}`,
+      ));
     });
     afterAll(() => context?.close());
-
-    const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-    const go = (name: string) =>
-      page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
-    const press = (name: string | RegExp) =>
-      page.getByRole('button', { name, exact: typeof name === 'string' }).click();
-    /** Checks the current page in every respect. */
-    const look = async (name: string) => {
-      await lookAt(page, `console-${size}-${name}`);
-      expect(complaints).toEqual([]);
-    };
 
     test('a sign-in returns to the requested page, and new events appear by themselves', async () => {
       const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
       await page.goto(`${installation.url}/console/feed`);
-      await fillIn(page, operator);
+      await signInOn(page, operator);
       await heading('Events');
       expect(page.url()).toBe(`${installation.url}/console/events`);
       // Events from before the visit.
@@ -307,10 +289,10 @@ describeInChromium('the console in Chromium', () => {
     });
 
     test('a user who is not an administrator sees only the data, and why', async () => {
-      const other = await openPage(options);
+      const other = await openWindow(options, `console-${size}`);
       await other.page.goto(`${installation.url}/console`);
-      await fillIn(other.page, author);
-      await other.page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
+      await signInOn(other.page, author);
+      await other.heading('Data');
       expect(await other.page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
         ...['Data', 'Users', 'Articles'],
         ...['Your account', 'Webhooks'],
