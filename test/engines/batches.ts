@@ -7,7 +7,7 @@ import { createReadModel, useReadModel } from '#shared/projection/schema.ts';
 import type { CommandSide } from './command-side.ts';
 
 /** An event of a log that no decider made; `isCut` ends a batch. */
-export type Happened = {
+type Happened = {
   readonly type: string;
   readonly stream: string;
   readonly data: object;
