@@ -12,8 +12,8 @@ import { runUnchanged } from './unchanged.ts';
 
 /**
  * Makes a seeded sample of mutants, and runs the tests that can find each: `npm run test:mutants`. Arguments
- * name areas, or mutants by their ids; `--projects` chooses projects of vitest, and `--near` leaves out the
- * tests of other folders. Prints a table, and all survivors.
+ * name areas, or mutants by their ids; `--projects` chooses projects of vitest, `--near` runs only the nearest
+ * tests, and `--far` skips them. Prints a table, and all survivors.
  */
 const { values, positionals } = parseArgs({
   options: {
@@ -22,6 +22,7 @@ const { values, positionals } = parseArgs({
     projects: { type: 'string', default: 'unit,contracts' },
     workers: { type: 'string', default: '2' },
     near: { type: 'boolean', default: false },
+    far: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
@@ -129,14 +130,13 @@ const main = async (): Promise<void> => {
   const [root = ''] = roots;
   const mutants = await choose(root);
   const distances = measureDistances(root);
-  const near = await nearStage(root, mutants, distances);
   const copies = roots.map(
     (each): Copy => ({
       root: each,
       runner: runners.use(new Runner(each, { projects, maxWorkers: 1, bail: 1 })),
     }),
   );
-  await runStage(copies, mutants, near);
+  if (!values.far) await runStage(copies, mutants, await nearStage(root, mutants, distances));
   const left = mutants.filter((mutant) => results.get(mutant)?.verdict.kind !== 'found');
   if (!values.near && left.length > 0) await runStage(copies, left, await farStage(left, distances));
   console.log(report([...results.values()], areas));
