@@ -12,7 +12,7 @@ import { type NoOutcome, Runner } from './mutants/runner.ts';
 import { isByTimeLimit } from './mutants/time-limit.ts';
 import { tryMutant } from './mutants/try.ts';
 import { runUnchanged } from './mutants/unchanged.ts';
-import type { Outcome } from './mutants/warm-vitest.ts';
+import type { Order, Outcome } from './mutants/warm-vitest.ts';
 
 const changesOf = (source: string): string[] =>
   mutantsOf('x.ts', source).map((each) => mutated(source, each));
@@ -153,6 +153,26 @@ test.each<[string, Partial<Outcome> | NoOutcome, Verdict['kind'], boolean]>([
   const copy = { root: folderFor('x.ts', 'f(a)'), runner: answering(outcome) };
   const tried = one && (await tryMutant(copy, one, { stages: [['a.test.ts']], leftOut: 0 }, {}));
   expect(tried).toMatchObject({ verdict: { kind }, isByTimeLimit: byTimeLimit });
+});
+
+test('a run forgets the mutant of the last run, even if one without tests came between', async () => {
+  const orders: Order[] = [];
+  const run = async (order: Order): Promise<Outcome> => {
+    orders.push(order);
+    return { durationsMs: {}, failures: {}, late: [] };
+  };
+  const root = folderFor('x.ts', 'f(a)');
+  const copy = { root, runner: { run } };
+  for (const name of ['x.ts', 'y.ts', 'z.ts']) {
+    writeFileSync(join(root, name), 'f(a)');
+    const [one] = mutantsOf(name, 'f(a)');
+    const stages = name === 'y.ts' ? [] : [['a.test.ts']];
+    if (one) await tryMutant(copy, one, { stages, leftOut: 0 }, {});
+  }
+  expect(orders.map(({ changed }) => changed)).toEqual([
+    ['x.ts', 'x.ts'],
+    ['x.ts', 'z.ts'],
+  ]);
 });
 
 test.each([

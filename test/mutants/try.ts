@@ -6,13 +6,20 @@ import type { Verdict } from './report.ts';
 import type { NoOutcome, Runner } from './runner.ts';
 import type { Outcome } from './warm-vitest.ts';
 
-export type Copy = { readonly root: string; readonly runner: Pick<Runner, 'run'>; changed?: string };
+export type Copy = {
+  readonly root: string;
+  readonly runner: Pick<Runner, 'run'>;
+  /** The file of the last run, whose mutant the next run must forget. */
+  changed?: string;
+};
 
 type Tried = { readonly verdict: Verdict; readonly isByTimeLimit: boolean };
 
 /** How long loading takes, and how much slower tests may be than without a mutant. */
 const START_MS = 60_000;
 const SLOWER = 5;
+
+const SURVIVED: Tried = { verdict: { kind: 'survived' }, isByTimeLimit: false };
 
 /** Runs the tests of a plan until one finds the mutant. */
 export const tryMutant = async (
@@ -21,6 +28,7 @@ export const tryMutant = async (
   { stages }: Plan,
   durationsMs: Readonly<Record<string, number>>,
 ): Promise<Tried> => {
+  if (stages.length === 0) return SURVIVED;
   const path = join(copy.root, mutant.file);
   const source = readFileSync(path, 'utf8');
   const changed = [copy.changed ?? mutant.file, mutant.file];
@@ -33,7 +41,7 @@ export const tryMutant = async (
       const tried = judged(outcome);
       if (tried !== undefined) return tried;
     }
-    return { verdict: { kind: 'survived' }, isByTimeLimit: false };
+    return SURVIVED;
   } finally {
     writeFileSync(path, source);
   }
