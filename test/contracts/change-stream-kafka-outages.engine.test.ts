@@ -9,6 +9,7 @@ import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
   closeLogInStep,
   createKafkaWorld,
+  demandReceived,
   type KafkaWorld,
   subscribe,
   untilPublished,
@@ -42,16 +43,13 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await world.write(5);
     const during = await world.changes();
     // Subscribers continue while Kafka is unavailable.
-    await untilReceived(subscriber, during);
-    expect(subscriber.received).toEqual(during);
+    await demandReceived(subscriber, during);
     await kafka.start();
     await world.write(5);
     await untilPublished(world);
     await closeLogInStep(world, stream, subscriber);
     await world.write(5);
-    const changes = await world.changes();
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes());
   });
 
   test('a silent broker delays nobody, and is used again later', async () => {
@@ -68,9 +66,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await untilPublished(world);
     await closeLogInStep(world, stream, subscriber);
     await world.write(5);
-    const changes = await world.changes(start);
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes(start));
   });
 
   test('the read model does not wait for Kafka; the publisher starts without it, reports its lag, and catches up', async () => {
@@ -105,9 +101,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     }
     await publisher[Symbol.asyncDispose]();
     await world.write(3);
-    const changes = await world.changes(start);
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes(start));
   });
 
   test('another publisher takes over from a killed one, without gaps', async () => {
@@ -122,9 +116,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     const writing = world.write(30);
     await owner.kill('SIGKILL');
     await writing;
-    const changes = await world.changes(start);
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes(start));
     expect(standby.printed()).not.toContain('TimeoutNegativeWarning');
   });
 });

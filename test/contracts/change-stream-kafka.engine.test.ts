@@ -12,6 +12,7 @@ import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
   closeLogInStep,
   createKafkaWorld,
+  demandReceived,
   type KafkaWorld,
   subscribe,
   untilPublished,
@@ -68,9 +69,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await using subscriber = subscribe(stream);
     await closeLogInStep(world, stream, subscriber);
     await world.write(10);
-    const changes = await world.changes();
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes());
   });
 
   test('a returning subscriber is served from Kafka if that still has the missed changes', async () => {
@@ -125,9 +124,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await overtaken?.publish(late, AbortSignal.timeout(scaled(30_000)));
     await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
     await world.write(3);
-    const changes = await world.changes();
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes());
   });
 
   test('a gap made by retention is filled from the log', async () => {
@@ -142,9 +139,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await using subscriber = subscribe(stream);
     await closeLogInStep(world, stream, subscriber);
     await world.write(2);
-    const changes = await world.changes();
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes());
   });
 
   test('messages of another log are skipped', async () => {
@@ -155,8 +150,6 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await using subscriber = subscribe(stream);
     await closeLogInStep(world, stream, subscriber);
     await Promise.all([other.write(3), world.write(3)]);
-    const changes = await world.changes();
-    await untilReceived(subscriber, changes);
-    expect(subscriber.received).toEqual(changes);
+    await demandReceived(subscriber, await world.changes());
   });
 });

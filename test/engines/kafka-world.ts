@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
@@ -164,6 +165,12 @@ const DEADLINE_MS = 60_000;
 export const untilReceived = async (subscriber: Subscriber, changes: readonly Change[]): Promise<void> => {
   const end = changes.at(-1)?.position ?? START;
   await until(subscriber.last, (last) => last >= end, DEADLINE_MS);
+};
+
+/** These changes, and no others, arrive. */
+export const demandReceived = async (subscriber: Subscriber, changes: readonly Change[]): Promise<void> => {
+  await untilReceived(subscriber, changes);
+  expect(subscriber.received).toEqual(changes);
 };
 
 /** Writes until a subscriber, the only one, receives from Kafka; from then on the stream cannot use the log. */

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { type KafkaCluster, startKafkaCluster } from '../engines/kafka-cluster.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
   closeLogInStep,
   createKafkaWorld,
+  demandReceived,
   type KafkaWorld,
   subscribe,
   untilPublished,
-  untilReceived,
 } from '../engines/kafka-world.ts';
 
 if (kafkaMissing !== undefined)
@@ -51,9 +51,7 @@ describe.skipIf(kafkaMissing !== undefined)('a Kafka cluster of three', () => {
       }
       await closeLogInStep(world, stream, subscriber);
       await world.write(5);
-      const changes = await world.changes();
-      await untilReceived(subscriber, changes);
-      expect(subscriber.received).toEqual(changes);
+      await demandReceived(subscriber, await world.changes());
     },
     scaled(300_000),
   );
