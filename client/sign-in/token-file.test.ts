@@ -3,20 +3,19 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { tokenFile } from './token-file.ts';
 
-let folder: string;
-let path: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'annals-'));
-  path = join(folder, 'of', 'expenses', 'session.json');
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+/** At once, because three of them wait until the lock of a lost process has expired. */
+const test = base.extend('file', 'session.json').extend('path', async ({ file }, { onCleanup }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'annals-'));
+  onCleanup(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'of', 'expenses', file);
+}).concurrent;
 
-/** Another process, which runs this code with a store at our path. */
-const start = (body: string) => {
+/** Another process, which runs this code with a store at the path. */
+const start = (path: string, body: string) => {
   const module = JSON.stringify(new URL('token-file.ts', import.meta.url).href);
   const script = `import { tokenFile } from ${module};\nconst store = tokenFile(${JSON.stringify(path)});\n${body}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -27,7 +26,7 @@ const start = (body: string) => {
 
 const modeOf = async (of: string) => ((await stat(of)).mode & 0o777).toString(8);
 
-test('only the owner can read the stored tokens, whatever was there before', async () => {
+test('only the owner can read the stored tokens, whatever was there before', async ({ path }) => {
   const store = tokenFile(path);
   await store.update(async () => 'one');
   expect([await modeOf(path), await modeOf(dirname(path))]).toEqual(['600', '700']);
@@ -39,7 +38,7 @@ test('only the owner can read the stored tokens, whatever was there before', asy
   expect(await readdir(dirname(path))).toEqual(['session.json']);
 });
 
-test('deleted tokens leave nothing, and a failed change changes nothing', async () => {
+test('deleted tokens leave nothing, and a failed change changes nothing', async ({ path }) => {
   const store = tokenFile(path);
   await store.update(async () => 'one');
   const failing = store.update(async () => {
@@ -54,19 +53,20 @@ test('deleted tokens leave nothing, and a failed change changes nothing', async 
 const PROCESSES = 4;
 const TIMES = 25;
 
-test('processes change the file one after the other', async () => {
+test('processes change the file one after the other', async ({ path }) => {
   const counting = `for (let times = 0; times < ${TIMES}; times++) await store.update(async (kept) => {
     await new Promise(setImmediate);
     return String(Number(kept ?? 0) + 1);
   });`;
-  const started = Array.from({ length: PROCESSES }, () => start(counting));
+  const started = Array.from({ length: PROCESSES }, () => start(path, counting));
   const codes = await Promise.all(started.map(async ({ ended }) => (await ended)[0]));
   expect(codes).toEqual(Array(PROCESSES).fill(0));
   expect(await readFile(path, 'utf8')).toBe(String(PROCESSES * TIMES));
 });
 
-test('a process killed with the lock blocks others for a while only', async () => {
+test('a process killed with the lock blocks others for a while only', async ({ path }) => {
   const { child, ended } = start(
+    path,
     `await store.update(() => new Promise(() => setInterval(() => {}, 1_000)));`,
   );
   await until(
@@ -92,12 +92,15 @@ test('a process killed with the lock blocks others for a while only', async () =
   expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['xxx', ['session.json']]);
 }, 120_000);
 
-test('a process that was paused until it lost the lock does not overwrite newer tokens', async () => {
-  const { child, ended } = start(`import { existsSync } from 'node:fs';
+test('a process that was paused until it lost the lock does not overwrite newer tokens', async ({ path }) => {
+  const { child, ended } = start(
+    path,
+    `import { existsSync } from 'node:fs';
   await store.update(async () => {
     while (!existsSync(${JSON.stringify(path)})) await new Promise((resolve) => setTimeout(resolve, 20));
     return 'older';
-  }).catch(() => process.exit(7));`);
+  }).catch(() => process.exit(7));`,
+  );
   try {
     await until(
       () => readFile(`${path}.lock`, 'utf8').catch(() => ''),
@@ -112,13 +115,16 @@ test('a process that was paused until it lost the lock does not overwrite newer 
   expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['newer', ['session.json']]);
 }, 120_000);
 
-test('the draft of a killed process is removed', async () => {
+test('the draft of a killed process is removed', async ({ path }) => {
   const store = tokenFile(path);
-  const killed = start(`import { syncBuiltinESMExports } from 'node:module';
+  const killed = start(
+    path,
+    `import { syncBuiltinESMExports } from 'node:module';
   import promises from 'node:fs/promises';
   promises.rename = () => process.kill(process.pid, 'SIGKILL');
   syncBuiltinESMExports();
-  await store.update(async () => 'one');`);
+  await store.update(async () => 'one');`,
+  );
   expect((await killed.ended)[1]).toBe('SIGKILL');
   expect((await readdir(dirname(path))).length).toBe(2);
   await store.update(async () => 'two');
