@@ -112,6 +112,16 @@ test('a use that is noted late leaves nothing of a deleted client, and is not on
   const noted = await inTransaction(pool, async (connection) => {
     await selectClientForUpdate(connection, clientId);
     const waiting = noteLate();
+    await until(
+      async () =>
+        (
+          await connection.query(
+            `select from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%auth.client_use%'`,
+          )
+        ).rowCount,
+      (count) => count === 1,
+    );
     await deleteClient(connection, clientId);
     return { waiting };
   });

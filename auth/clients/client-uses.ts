@@ -34,8 +34,8 @@ export const createNoteUse = ({ pool, log }: Dependencies): ((client: Used) => v
 };
 
 /**
- * Another process may have noted it just now, or deleted the client. The lock makes a deletion wait, which then
- * finds what is inserted here.
+ * Another process may have noted the use just now, or deleted the client. The lock makes a deletion wait, which
+ * then deletes this row as well. A `Date` holds no more than milliseconds.
  */
 const upsertUse = async (pool: Dependencies['pool'], { clientId, createdAtMs }: Used): Promise<void> => {
   await pool.query(

@@ -93,5 +93,8 @@ const deleteUnused = async (database: Queryable): Promise<readonly string[]> => 
      returning client_id as "clientId"`,
     [REMOVED_MAX],
   );
-  return rows.map(({ clientId }) => clientId);
+  const clientIds = rows.map(({ clientId }) => clientId);
+  // A statement of its own sees a use that was noted while the first waited for its lock.
+  await database.query('delete from auth.client_use where client_id = any ($1)', [clientIds]);
+  return clientIds;
 };

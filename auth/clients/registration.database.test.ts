@@ -106,11 +106,13 @@ test('over the limit, the oldest unused clients are removed, however young; with
     `update auth.client set created_at = now() - interval '1 minute' where client_id = any ($1)`,
     [['filler-7', 'filler-8']],
   );
+  await pool.query(`insert into auth.client_use (client_id, used_at) values ('filler-8', now())`);
   expect(await register()).toMatchObject({ status: 201 });
   // Users have allowed these something.
   expect(await world.clients.find(String(first.body.client_id))).toBeDefined();
   expect(await world.clients.find('filler-7')).toBeDefined();
   expect(await world.clients.find('filler-8')).toBeUndefined();
+  expect((await world.clients.usesOf(['filler-8'])).size).toBe(0);
   expect(await eventsOf('filler-8')).toMatchObject([{ type: 'client.deleted' }]);
   const { rows } = await pool.query('select count(*) from auth.client where self_registered');
   expect(rows[0].count).toBeLessThan(10_000);
