@@ -4,8 +4,8 @@ import { lettersOf } from './actions.ts';
 test('each name has its own letter, until the letters run out', () => {
   expect(lettersOf(['Overview', 'Operator commands', 'Proof', 'Parked', 'O'])).toEqual([
     'o',
+    'e',
     'p',
-    'r',
     'a',
     undefined,
   ]);

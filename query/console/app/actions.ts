@@ -65,12 +65,14 @@ const isWriting = ({ target }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** A letter for each name: its first, or the next one that is free. */
+/** A letter for each name: its first, if no name before it has the same; else another one that is free. */
 export const lettersOf = (names: readonly string[]): readonly (string | undefined)[] => {
   const taken = new Set<string>();
-  return names.map((name) => {
-    const letter = [...name.toLowerCase()].find((each) => /^[a-z]$/.test(each) && !taken.has(each));
-    if (letter !== undefined) taken.add(letter);
-    return letter;
-  });
+  const take = (letters: string): string | undefined => {
+    const free = [...letters.toLowerCase()].find((each) => /^[a-z]$/.test(each) && !taken.has(each));
+    if (free !== undefined) taken.add(free);
+    return free;
+  };
+  const firsts = names.map((name) => take(name.slice(0, 1)));
+  return names.map((name, index) => firsts[index] ?? take(name));
 };
