@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { timeOfId } from '#shared/id-time.ts';
-import { type Asker, type Backend, test } from '../test/engines/backend.ts';
+import { type Asker, type Backend, test as base } from '../test/engines/backend.ts';
 
-test.override('backendOptions', { creatorWaitsMs: 30_000 });
+const test = base.extend('backendOptions', { scope: 'file' }, { creatorWaitsMs: 30_000 });
 
 test.beforeAll(async ({ backend }) => {
   await backend.ask('/users');

@@ -9,7 +9,7 @@ import {
 } from '../../test/engines/write-operations.ts';
 
 const BODY_BYTES_MAX = 20_000;
-const test = base.override('writeOptions', { bodyBytesMax: BODY_BYTES_MAX });
+const test = base.extend('writeOptions', { scope: 'file' }, { bodyBytesMax: BODY_BYTES_MAX });
 
 const hasBody = ({ body }: GoodWrite): boolean => body !== undefined;
 const WITH_BODY = GOOD_WRITES.filter(hasBody);
@@ -128,7 +128,7 @@ test.for(WITH_BODY)('$name refuses an unknown field, and too many values', async
 const FIELDS = new Map(
   WITH_BODY.flatMap((write) =>
     Object.entries(write.body ?? {}).map(([field, good]) => [
-      `${write.operation.method} ${field}`,
+      `${write.operation.method} ${write.operation.path} ${field}`,
       { write, field, good },
     ]),
   ),

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
-import { test } from '../../../test/engines/backend.ts';
+import { test as base } from '../../../test/engines/backend.ts';
 import { until } from '../../../testing/until.ts';
 
 /** The timeout of one attempt; the test retries. */
-test.override('backendOptions', { visibleWithinMs: 100 });
+const test = base.extend('backendOptions', { scope: 'file' }, { visibleWithinMs: 100 });
 
 const isVisible = ({ status }: { readonly status: number }): boolean => status === 200;
 
