@@ -102,7 +102,7 @@ export const logCopy: Command = {
       'The database belongs to the copy now. Set EVENT_LOG_URL to the value of --to for all processes of Annals, and start them.',
     );
     await terminal.write(
-      'Cursors of clients belong to the former log, and are refused. So does a topic in Kafka: name another one.',
+      'Cursors of clients belong to the former log, and are refused. A topic in Kafka belongs to it as well: name another one.',
     );
   },
 };

@@ -41,7 +41,7 @@ export const logRenew: Command = {
     });
     await terminal.write(`The log ${from} is now the log ${to}.`);
     await terminal.write(
-      'Cursors of clients belong to the former log, and are refused. So does a topic in Kafka: name another one.',
+      'Cursors of clients belong to the former log, and are refused. A topic in Kafka belongs to it as well: name another one.',
     );
   },
 };

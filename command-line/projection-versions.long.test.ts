@@ -70,7 +70,7 @@ test('a killed rebuild has changed nothing, and the next starts from the beginni
   const { annals, letGo } = await rebuildHeldUp();
   await using _ = annals;
   const second = await call('projection', 'rebuild');
-  expect(second).toMatchObject({ exit: 1, output: expect.stringContaining('under way already') });
+  expect(second).toMatchObject({ exit: 1, output: expect.stringContaining('already in progress') });
   expect((await call('projection', 'status')).output).toContain('it is being built');
   annals.child.kill('SIGKILL');
   await annals.exited;

@@ -133,7 +133,7 @@ const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
   const reading = fencesReads ? undefined : readingIn(domain);
   if (reading !== undefined)
     throw new StartRefused(
-      `${reading}, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or leave \`reads\` out.`,
+      `${reading}, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or remove \`reads\`.`,
     );
 };
 

@@ -111,7 +111,7 @@ test.each([
     /^2 webhook endpoints fail, or were disabled because they failed\.$/,
   ],
   [
-    'a rebuild is under way',
+    'a rebuild is in progress',
     { readModel: { ...well.readModel, rebuild: { cursor: 'a-0' } } },
     'warn',
     /being rebuilt/,

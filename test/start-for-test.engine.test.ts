@@ -29,7 +29,7 @@ test('starts a whole system, with clients by role, whose timers fire when the cl
   await expect(annals.client.claims.get(id)).rejects.toMatchObject({ status: 401 });
   await expect(annals.as('emperor')).rejects.toThrow('expenses has no role emperor: it has ');
   await expect(annals.advance('-1 days')).rejects.toThrow(
-    'advance waits for “-1 days”: say a number of seconds',
+    'advance waits for “-1 days”: use a number of seconds',
   );
   // A second disposal does nothing.
   await annals[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { test as base, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { tokenFile } from './token-file.ts';
 
-/** At once, because three of them wait until the lock of a lost process has expired. */
+/** Concurrent, because three tests wait until the lock of a killed or paused process expires. */
 const test = base.extend('file', 'session.json').extend('path', async ({ file }, { onCleanup }) => {
   const folder = await mkdtemp(join(tmpdir(), 'annals-'));
   onCleanup(() => rm(folder, { recursive: true, force: true }));

@@ -208,7 +208,7 @@ test('a command of a process that died runs once or not at all', async () => {
 test.each(others)('%s refuses it at start, with a solution', async (_, start) => {
   await using away = await createCommandWorld(start);
   await expect(away.open(undefined, undefined, reading)).rejects.toThrow(
-    'claim: the command draft reads team, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or leave `reads` out.',
+    'claim: the command draft reads team, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or remove `reads`.',
   );
 });
 

@@ -292,7 +292,7 @@ def main():
         sys.exit("NOT VERIFIED. Something is not of the form of an export: %r" % wrong)
     print("VERIFIED. %d events, after position %d up to %d." % (manifest["count"], manifest["after"], manifest["upTo"]))
     print("The head of the chain is %s; %d signed heads lie within and agree." % (manifest["chain"]["after"]["head"], heads))
-    print("Signed by the key %s%s." % (manifest["key"], "" if asked.key else ": compare it with one that you know of from elsewhere"))
+    print("Signed by the key %s%s." % (manifest["key"], "" if asked.key else ": compare it with one that you know from another source"))
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ test.each(
         { max: 3 },
         { commands: { addRow: { emits: ['rowAdded'], decide: () => ['rowAdded'] } } },
       ),
-    'note: the command make is followed by addRow, which is of an item: remove it.': () =>
+    'note: the command make is followed by addRow, which is of an item: remove it from `next`.': () =>
       declared(amount, { max: 3 }, { commands: { make: { emits: 'made', next: ['addRow'] } } }),
 
     'note: a condition on the rows asks for remark, which is personal, so that the visibility of events could not be decided: use another field.':

@@ -170,7 +170,7 @@ const wrongCommand = (
     ...(leading === undefined
       ? []
       : [
-          `${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: remove it.`,
+          `${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: remove it from \`next\`.`,
         ]),
   ];
 };

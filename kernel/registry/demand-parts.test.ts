@@ -75,7 +75,7 @@ test.each(
       fieldRights: { readIt: { reads: [] } },
     },
     'is to sceret, which is no field of it: name one.': { fieldRights: { readIt: { reads: ['sceret'] } } },
-    'is to clerk, which every event names: remove it.': {
+    'is to clerk, which every event names: remove it from the right.': {
       fieldRights: { readIt: { reads: ['clerk'] } },
     },
     'is to status, which shows in what can be done with it': {
@@ -85,7 +85,7 @@ test.each(
       fieldRights: { readIt: { reads: ['title'] } },
       rest: { label: 'title' },
     },
-    'is to cover, whose files are as visible as it is itself: remove it.': {
+    'is to cover, whose files are as visible as it is itself: remove it from the right.': {
       fieldRights: { readIt: { reads: ['cover'] } },
     },
     'is to body, by whose words everybody can search: remove search() from it.': {
@@ -94,7 +94,7 @@ test.each(
     'learns which values are taken: remove unique() from it.': {
       fieldRights: { readIt: { reads: ['number'] } },
     },
-    'is to createdAt, which the id reveals: remove it.': {
+    'is to createdAt, which the id reveals: remove it from the right.': {
       fieldRights: { readIt: { reads: ['createdAt'] } },
     },
     'secret is of the rights one and two: name it in one of them.': {

@@ -46,7 +46,7 @@ const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
     ...(isToNothing ? [`the right ${name} is to no part of it: name fields or lists, or remove it.`] : []),
     ...(isOfDomain && scope !== undefined
       ? [
-          `the right ${name} to parts has a scope of its own: remove it; the right uses the scope of the right to read.`,
+          `the right ${name} to parts has a scope of its own: remove the scope; the right uses that of the right to read.`,
         ]
       : []),
     ...(isOfDomain && writes !== undefined
@@ -63,14 +63,20 @@ const wrongField = (kind: Kind, right: string, field: string): readonly string[]
   const refused = (why: string): readonly string[] => [`the right ${right} is to ${field}, ${why}`];
   if (def === undefined) {
     if (!MOMENTS.has(field)) return refused('which is no field of it: name one.');
-    return field === 'createdAt' && name !== 'user' ? refused('which the id reveals: remove it.') : [];
+    return field === 'createdAt' && name !== 'user'
+      ? refused('which the id reveals: remove it from the right.')
+      : [];
   }
-  if (field === owner || field === parent) return refused('which every event names: remove it.');
+  if (field === owner || field === parent)
+    return refused('which every event names: remove it from the right.');
   if (field === label)
-    return refused('which is shown wherever it is referred to: remove it, or choose another label.');
+    return refused(
+      'which is shown wherever it is referred to: remove it from the right, or choose another label.',
+    );
   if (def.kind === 'states')
     return refused('which shows in what can be done with it: declare its parts as fields.');
-  if (def.kind === 'upload') return refused('whose files are as visible as it is itself: remove it.');
+  if (def.kind === 'upload')
+    return refused('whose files are as visible as it is itself: remove it from the right.');
   if (def.search !== undefined)
     return refused('by whose words everybody can search: remove search() from it.');
   if (def.unique && name !== 'user')

@@ -60,7 +60,7 @@ const demandBy = (
 const isProjected = ({ events }: Kind, field: string): boolean =>
   Object.values(events).some(({ projects }) => field in projects);
 
-const PROJECTED = 'which a projection makes, so that no event says it: name a field that events say.';
+const PROJECTED = 'which a projection makes, so that no event sets it: name a field that events set.';
 
 /** A state is stored like a choice. */
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
@@ -103,7 +103,7 @@ const demandEffect = (
       typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
     )
       throw new StartRefused(
-        `${place} gives ${value} ${String(from)}: use a whole number${known.kind === 'latest' ? ', or use a moment' : ''}.`,
+        `${place} gives ${value} ${String(from)}: use a whole number${known.kind === 'latest' ? ' or a moment' : ''}.`,
       );
     if (typeof from === 'object')
       demandField(

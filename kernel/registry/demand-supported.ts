@@ -128,7 +128,7 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
     ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
   );
   if (isChanged)
-    return `${name} of ${kind.name} can change, so that its owner would change: use references that only the creation sets.`;
+    return `${name} of ${kind.name} can change, so that the fields would belong to another person: use references that only the creation sets.`;
   if (identity.includes(name) || (isFirst && isGiven)) return undefined;
   return `${name} of ${kind.name} is not named by its every event: go over its owner or its parent.`;
 };

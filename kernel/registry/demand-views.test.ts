@@ -117,11 +117,11 @@ test.each(
         view: { key: { amount: integer(0, 9) }, values: { notes: count() } },
         by: { amount: 'total' },
       }),
-    'sums: from note, label is by label, which a projection makes, so that no event says it: name a field that events say.':
+    'sums: from note, label is by label, which a projection makes, so that no event sets it: name a field that events set.':
       tried({ view: { key: { label: line(200) } }, by: { label: 'label' } }),
-    'sums: from note, the event made takes amount from weight, which a projection makes, so that no event says it: name a field that events say.':
+    'sums: from note, the event made takes amount from weight, which a projection makes, so that no event sets it: name a field that events set.':
       tried({ on: { made: { gives: { amount: 'weight' } } } }),
-    'sums: from note, the event closed takes title from label, which a projection makes, so that no event says it: name a field that events say.':
+    'sums: from note, the event closed takes title from label, which a projection makes, so that no event sets it: name a field that events set.':
       tried({ on: { closed: { changes: { title: 'label' } } } }),
     'sums: from note, no event gives a share, so that nothing is ever counted: declare `gives`.': tried({
       on: { made: { changes: { notes: 1 } }, closed: { changes: { notes: 1 } } },
@@ -147,7 +147,7 @@ test.each(
     'sums: from note, the event made gives amount 0.5: use a whole number.': tried({
       on: { made: { gives: { amount: 0.5 } } },
     }),
-    'sums: from note, the event made gives title now: use a whole number, or use a moment.': tried({
+    'sums: from note, the event made gives title now: use a whole number or a moment.': tried({
       on: { made: { gives: { title: 'now' } } },
     }),
     'sums: from note, the event made takes amount from title, which is no number of note: name another.':

@@ -92,7 +92,7 @@ test.each(
       assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.boss')] as never),
     'note: personal fields are of claim.approvers.who, and approvers is a list, with several items: use references only.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.approvers.who')] as never),
-    'note: personal fields are of desk.keeper, and keeper of desk can change, so that its owner would change: use references that only the creation sets.':
+    'note: personal fields are of desk.keeper, and keeper of desk can change, so that the fields would belong to another person: use references that only the creation sets.':
       () => assemble(base, [desk, claim, note({ desk: ref(desk) }, 'desk.keeper')] as never),
     'note: personal fields are of claim.clerk, and claim of note may be null, so that it would belong to nobody: make it required.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim).optional() }, 'claim.clerk')] as never),

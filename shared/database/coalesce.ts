@@ -8,7 +8,7 @@ const KEYS_MAX = 500;
 const endOfTurn = promisify(setImmediate);
 
 /**
- * Combines reads into one statement if they arrive while another is under way, or in the same turn of the
+ * Combines reads into one statement if they arrive while another is in progress, or in the same turn of the
  * event loop. A single read runs at the end of its turn, so that no read waits unnecessarily. A read never
  * joins a statement under way, which may have begun before the data that it must see.
  */

@@ -80,7 +80,7 @@ test('a client that does not receive its response loses its place', async () => 
   );
 });
 
-test('a large response is refused while too much is under way to other clients that are not slow yet', async () => {
+test('a large response is refused while too much is unread by other clients that are not slow yet', async () => {
   await using app = await start({ clientBytesMax: LARGE.length });
   app.open(['GET /large HTTP/1.1']).pause();
   await app.inFlight(1);

@@ -70,12 +70,12 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     const both = await Promise.allSettled([rebuild(world.work()), rebuild(world.work())]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { message: expect.stringContaining('under way already') },
+      reason: { message: expect.stringContaining('already in progress') },
     });
     {
       await using held = await lockVersions(world.side.pool);
       expect(held).toBeDefined();
-      await expect(rollback(world.work())).rejects.toThrow('under way already');
+      await expect(rollback(world.work())).rejects.toThrow('already in progress');
     }
     await world.expectReplayed();
   });

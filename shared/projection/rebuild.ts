@@ -57,7 +57,7 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
 
 export const underWay = (): StartRefused =>
   new StartRefused(
-    'A rebuild, a rollback or a verification of the read model is under way already: wait for its end, or stop it.',
+    'A rebuild, a rollback or a verification of the read model is already in progress: wait for its end, or stop it.',
   );
 
 /** The version before the previous one occupies the schema that a swap needs. */

@@ -32,7 +32,7 @@ export const readVersion = async (
 };
 
 /**
- * Whether a rebuild or a rollback is under way somewhere. Does not take the lock, which would keep one from
+ * Whether a rebuild or a rollback is in progress in any process. Does not take the lock, which would keep one from
  * beginning.
  */
 export const areVersionsLocked = async (pool: Pool): Promise<boolean> => {

@@ -22,7 +22,7 @@ export type Cells = AsyncDisposable & {
   readonly two: Settings;
   /** The router sends the hosts of tenants there, and refuses the writes of those that move. */
   route(to: { readonly cells?: string; readonly moving?: string }): Promise<void>;
-  /** No request of before the last `route` is under way. */
+  /** No request from before the last `route` is in progress. */
   drained(): Promise<void>;
   /** The router's log of requests so far. */
   logged(): Promise<string>;

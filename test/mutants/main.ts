@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
+if (values.near && values.far) throw new Error('--near and --far exclude each other: name one.');
 const { projects } = values;
 const perArea = Number(values['per-area']);
 const workers = Number(values.workers);

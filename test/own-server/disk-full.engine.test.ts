@@ -96,7 +96,10 @@ test('a full disk has no lasting effect once it has space: until then, log and r
       ({ status, body: shown }) => status === 503 && shown.includes('The disk of the database is full.'),
       60_000,
     );
-    expect(JSON.parse(body)).toMatchObject({ checks: { database: 'fail' } });
+    expect(JSON.parse(body)).toMatchObject({
+      checks: { database: 'fail' },
+      reasons: { database: 'The disk of the database is full.' },
+    });
     // It has given up more than once by then.
     await until(
       annals.output,
@@ -136,7 +139,10 @@ test('while the disk is full but the database still reads, roles that write are 
       ({ status, body: shown }) => status === 503 && shown.includes('The disk of the database is full.'),
       60_000,
     );
-    expect(JSON.parse(body)).toMatchObject({ checks: { database: 'fail' } });
+    expect(JSON.parse(body)).toMatchObject({
+      checks: { database: 'fail' },
+      reasons: { database: 'The disk of the database is full.' },
+    });
     expect((await fetch(`${annals.url}/articles`)).status).toBe(200);
   }
   await until(

@@ -17,7 +17,6 @@ import {
   describeInChromium,
   expectStill,
   launchChromium,
-  lookAt,
   watchShifts,
 } from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
@@ -299,7 +298,7 @@ describeInChromium('the console in Chromium', () => {
       ]);
       await other.page.goto(`${installation.url}/console/parked`);
       await other.page.getByRole('heading', { name: 'This page is for administrators' }).waitFor();
-      await lookAt(other.page, `console-${size}-not-for-you`);
+      await other.look('not-for-you');
       await other.context.close();
     });
   });

@@ -49,10 +49,10 @@ type Report = NonNullable<OperatorCommand['report']>;
 const Progress = ({ command: { state, progress } }: { readonly command: OperatorCommand }) => {
   if (state !== 'running' && state !== 'waiting') return null;
   if (progress === undefined)
-    return html`<p role="status">${state === 'waiting' ? 'It waits to start.' : 'It is under way.'}</p><progress aria-label="Under way"></progress>`;
+    return html`<p role="status">${state === 'waiting' ? 'It waits to start.' : 'It is in progress.'}</p><progress aria-label="In progress"></progress>`;
   const { done, of } = progress;
   if (of === null)
-    return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="Under way"></progress>`;
+    return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="In progress"></progress>`;
   return html`<p>${countText(done)} of ${countText(of)} read.</p><progress aria-label="Read of the log" value=${done} max=${Math.max(of, 1)}></progress>`;
 };
 
