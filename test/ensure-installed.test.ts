@@ -16,7 +16,7 @@ const LOCKED = {
 };
 const WHOLE = ['needed', 'tool', 'both'];
 
-/** A checkout with some packages installed, and an npm that installs what it is asked for and reports its arguments. */
+/** A checkout with some packages installed, and an npm that installs packages and reports its arguments. */
 const openCheckout = async (installed: readonly string[]) => {
   const folder = await mkdtempDisposable(join(tmpdir(), 'annals-checkout-'));
   const at = (...path: readonly string[]) => join(folder.path, ...path);

@@ -19,14 +19,14 @@ const log: { url: string | undefined } & AsyncDisposable = {
 };
 let system: CommandWorld;
 let story: Story;
-let told: readonly unknown[];
+let answers: readonly unknown[];
 beforeAll(async () => {
   system = resources.use(await createCommandWorld(async () => log));
   {
     await using world = await openBackend({}, { on: system });
     story = await writeSample(world);
   }
-  told = await answersOf(story, { on: system });
+  answers = await answersOf(story, { on: system });
 }, scaled(60_000));
 afterAll(() => resources.disposeAsync());
 
@@ -42,7 +42,7 @@ test('an export into an empty system gives the same responses to everyone', asyn
   const imported = await callLine(copy.settings, ['log', 'import', path]);
   expect(imported).toMatchObject({ exit: 0, complaint: '' });
   expect(headIn(imported.lines)).toBe(headIn(exported.lines));
-  expect(await answersOf(story, { on: copy })).toEqual(told);
+  expect(await answersOf(story, { on: copy })).toEqual(answers);
   expect(await callLine(copy.settings, ['audit', 'verify'])).toMatchObject({ exit: 0 });
   const again = await callLine(copy.settings, ['log', 'import', path]);
   expect(again).toMatchObject({
@@ -186,12 +186,12 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
       complaint: expect.stringContaining('Annals runs'),
     });
   }
-  told = await answersOf(story, { on: system });
+  answers = await answersOf(story, { on: system });
   const switched = await callLine(system.settings, [...to, '--switch']);
   expect(switched).toMatchObject({ exit: 0, complaint: '' });
   await expect(answersOf(story, { on: system })).rejects.toThrow('has followed the event log');
   log.url = standIn.address;
-  expect(await answersOf(story, { on: system })).toEqual(told);
+  expect(await answersOf(story, { on: system })).toEqual(answers);
   const verified = await callLine({ ...system.settings, EVENT_LOG_URL: log.url }, ['audit', 'verify']);
   expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
   const path = await folder();
@@ -204,5 +204,5 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
   expect(headIn(exported.lines)).toBe(headIn(switched.lines));
   await using back = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   expect(await callLine(back.settings, ['log', 'import', path])).toMatchObject({ exit: 0 });
-  expect(await answersOf(story, { on: back })).toEqual(told);
+  expect(await answersOf(story, { on: back })).toEqual(answers);
 });

@@ -36,10 +36,10 @@ const write = async (by: Asker, method: string, path: string, body?: object): Pr
 const demote = () => write(admin, 'PATCH', `/users/${author.id}`, { role: 'reader' });
 const edit = (title: string) => write(admin, 'PATCH', `/articles/${draft}`, { title });
 const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
-const toldBy = ({ messages }: Followed) => JSON.stringify(messages);
+const receivedBy = ({ messages }: Followed) => JSON.stringify(messages);
 const untilReceived = (stream: Followed, text: string) =>
   until(
-    () => toldBy(stream),
+    () => receivedBy(stream),
     (told) => told.includes(text),
   );
 
@@ -84,9 +84,9 @@ test('no stream opened before a demotion delivers anything that follows it in th
   await Promise.all([events.over(), subscription.over()]);
   await untilReceived(operation, 'complete');
   for (const stream of streams) {
-    expect(toldBy(stream)).toContain('While they may read it');
-    expect(toldBy(stream)).toContain('invalid_token');
-    expect(toldBy(stream)).not.toContain('Not theirs to read');
+    expect(receivedBy(stream)).toContain('While they may read it');
+    expect(receivedBy(stream)).toContain('invalid_token');
+    expect(receivedBy(stream)).not.toContain('Not theirs to read');
     await stream.close();
   }
 });
@@ -109,7 +109,7 @@ test('a token issued before a demotion is refused, however far ahead the issuerâ
   const [events] = await openAll();
   await demote();
   await events.over();
-  expect(toldBy(events)).toContain('invalid_token');
+  expect(receivedBy(events)).toContain('invalid_token');
   const opened = await follow(`${world.url}/events`, { headers: authorized() });
   expect(opened.status).toBe(401);
 });
@@ -144,7 +144,7 @@ test('the streams of a deleted user end, and those of others go on', async () =>
   await using others = await follow(`${world.url}/events`, { headers: await world.authorization(admin) });
   await write(admin, 'DELETE', `/users/${author.id}`);
   await theirs.over();
-  expect(toldBy(theirs)).toContain('invalid_token');
+  expect(receivedBy(theirs)).toContain('invalid_token');
   await untilReceived(others, 'user.deleted');
   expect(others.isOver()).toBe(false);
 });

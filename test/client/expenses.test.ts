@@ -101,7 +101,7 @@ test('across kills, every call takes effect once, and a subscriber gets each eve
   const following = clientOf(eve.token).follow({ types: ['claim.drafted'] });
   open.defer(async () => void (await following.return?.()));
   const received: number[] = [];
-  const hearing = (async () => {
+  const receiving = (async () => {
     for await (const { data } of following) if (received.push(data.claimId) >= COUNT) break;
   })();
   const first = await employee.claims.create({ teamId: team, purpose: '0' });
@@ -115,7 +115,7 @@ test('across kills, every call takes effect once, and a subscriber gets each eve
   await installation.query[0]?.kill('SIGKILL');
   serving = startRole(MAIN, { ...installation.settings, PORT: port });
   const created = await creating;
-  await hearing;
+  await receiving;
   const ids = [first, ...created].map(({ id }) => id).toSorted((one, other) => one - other);
   expect(received.toSorted((one, other) => one - other)).toEqual(ids);
   const listed = await Array.fromAsync(

@@ -11,10 +11,7 @@ import {
 
 export type Client = Awaited<ReturnType<typeof registerClient>>;
 
-/**
- * An authorization server for each file, and what its tests name: another process of it, clients, and a
- * person.
- */
+/** An authorization server for each file. Tests may ask for a second process of it, clients and a person. */
 export const test = base
   .extend('openWorld', { scope: 'file' }, () => createAuthWorld)
   .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }): Promise<AuthWorld> => {

@@ -15,7 +15,7 @@ type Happened = {
   readonly isCut: boolean;
 };
 
-/** Projects events one by one, and the same in batches, and returns what the rows are then. */
+/** Projects events one by one, and the same in batches; returns the digests of both read models. */
 export const createBatchComparison = async (side: CommandSide) => {
   const { pool, tables } = side;
   const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {

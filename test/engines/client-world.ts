@@ -129,7 +129,7 @@ const clientEventsOf = async (world: ClientWorld, clientId: string) => {
 
 export type Send = (method: string, path: string, sent?: Sent) => ReturnType<typeof sendTo>;
 
-/** The routes for each file, with what its tests send to them. */
+/** A server of the client routes for each file, with functions that send requests to it. */
 export const test = base
   .extend('openWorld', { scope: 'file' }, () => createClientWorld)
   .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }) => {

@@ -17,7 +17,7 @@ import { NO_ERASURES } from './no-erasures.ts';
 
 type RevokeUser = Parameters<typeof openDirectory>[0]['revokeUser'];
 
-/** A command side, and the parts of which a directory of persons is opened. */
+/** A command side, and what a directory of persons needs to open. */
 const openDirectoryWorld = async () => {
   await using opening = new AsyncDisposableStack();
   const { url } = opening.use(await createDatabase());
@@ -42,7 +42,7 @@ const openDirectoryWorld = async () => {
   };
 };
 
-/** The same for each file; `open` opens a directory of persons, like a process. */
+/** One for each file. `open` opens a directory of persons, as another process would. */
 export const test = base
   .extend('openWorld', { scope: 'file' }, () => openDirectoryWorld)
   .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }) => {

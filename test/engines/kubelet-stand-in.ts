@@ -71,7 +71,7 @@ const addMachine = async (cluster: ControlPlane, name: string, zone: string): Pr
   await cluster.ask('PATCH', `/api/v1/nodes/${name}/status`, {
     status: { capacity: ROOM, allocatable: ROOM, conditions: [condition('Ready')] },
   });
-  // New machines are not used until a controller has a message from their kubelet.
+  // New machines are not used until a controller has received a message from their kubelet.
   await cluster.ask('PATCH', `/api/v1/nodes/${name}`, { spec: { taints: null } });
 };
 

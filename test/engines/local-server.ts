@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { listen } from '#shared/http/listen.ts';
 
-/** A server of a test on a free port, which closes its connections at the end. */
+/** A server for a test, on a free port. Its disposal closes all connections. */
 export type LocalServer = AsyncDisposable & { readonly url: string };
 
 export const startLocalServer = async (handler: RequestListener): Promise<LocalServer> => {

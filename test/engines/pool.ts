@@ -2,7 +2,7 @@ import { test as base } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { createDatabase } from './database.ts';
 
-/** A database for each file, with one connection, so that each use meets what the former ones left in it. */
+/** A database for each file, with one connection: queries see the session state that earlier ones left. */
 export const test = base
   .extend('databaseOptions', { scope: 'file' }, {} as Parameters<typeof createDatabase>[0])
   .extend('database', { scope: 'file' }, async ({ databaseOptions }, { onCleanup }) => {

@@ -108,7 +108,7 @@ export const test = base
     'refuse',
     { scope: 'file' },
     ({ api, items }) =>
-      /** Sends a changed write by the administrator, and checks that it is refused and that nothing is written. */
+      /** Sends a changed write as the administrator; checks that it is refused and nothing is written. */
       async (write: GoodWrite, change: Change): Promise<WriteAnswer> => {
         const { operation, type, body } = write;
         const before = await api.side.eventLog.head();

@@ -56,9 +56,13 @@ beforeAll(async () => {
     return people.signIn(person, role as never);
   };
   [customer, agent, lead] = [one, await become(other, 'agent'), await become(third, 'lead')];
-  const listen = (by: Person) =>
+  const subscribe = (by: Person) =>
     follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${by.token}` } });
-  received = { customer: await listen(customer), agent: await listen(agent), lead: await listen(lead) };
+  received = {
+    customer: await subscribe(customer),
+    agent: await subscribe(agent),
+    lead: await subscribe(lead),
+  };
   for (const [name, by] of Object.entries({ customer, lead }))
     await session.write('POST', '/webhooks', {
       token: by.token,

@@ -37,7 +37,7 @@ const query = (index: number): string => {
 };
 
 test(
-  `${WAVES * PER_WAVE} requests sent without waiting for answers are served or refused with a retry, each in time`,
+  `${WAVES * PER_WAVE} requests sent without waiting for answers are served, or refused with Retry-After, each in time`,
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, 0);
