@@ -17,7 +17,7 @@ export class Overtaken extends Error {
 /** Logs once that this process waits, however often it retries, and once that it resumes. */
 export type Waiting = { begins(): void; ends(): void };
 
-export const tellWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
+export const logWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
   let isWaiting = false;
   return {
     begins() {

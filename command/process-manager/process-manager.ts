@@ -9,7 +9,7 @@ import { traceOf } from '#shared/tracing/trace-appends.ts';
 import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { carryOutOrPark, type TaskDependencies } from './carry-out.ts';
 import { declareReactions } from './declaration.ts';
-import { tellWaiting } from './fence.ts';
+import { logWaiting } from './fence.ts';
 import { childrenOf, join, leave, markAsGone, orphansOf } from './membership.ts';
 import { createReact, type ReactDependencies } from './react.ts';
 import { startReactions } from './reactions.ts';
@@ -55,7 +55,7 @@ export const startProcessManager = async (
   opening.use(following);
   const declared = followingOf(dependencies.domain);
   await declareReactions(pool, eventLog, declared);
-  const waiting = tellWaiting(log);
+  const waiting = logWaiting(log);
   const retrying = opening.use(
     startRetrying({
       ...dependencies,
