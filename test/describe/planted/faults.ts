@@ -15,7 +15,7 @@ export type Fault = {
 
 export const FAULTS: readonly Fault[] = [
   {
-    name: 'erasure forgets the tables of lists',
+    name: 'an erasure omits the tables of lists',
     domain: 'expenses',
     by: 'personal',
     file: 'shared/erasure/copies.ts',
@@ -31,7 +31,7 @@ export const FAULTS: readonly Fault[] = [
     to: "list === undefined || effect !== 'updates'",
   },
   {
-    name: 'verification forgets the tables of lists',
+    name: 'verification omits the tables of lists',
     domain: 'expenses',
     by: 'tampering',
     file: 'audit/verify/compare-live.ts',
@@ -39,7 +39,7 @@ export const FAULTS: readonly Fault[] = [
     to: "...tables.ofStreams.filter((each) => !('key' in each)).map(",
   },
   {
-    name: 'verification forgets the last column',
+    name: 'verification omits the last column',
     domain: 'helpdesk',
     by: 'tampering',
     file: 'audit/verify/compare-live.ts',
@@ -47,7 +47,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'return rows.map(({ name }) => name).slice(0, -1);',
   },
   {
-    name: 'verification forgets rows that are missing',
+    name: 'verification does not report missing rows',
     domain: 'helpdesk',
     by: 'tampering',
     file: 'audit/verify/compare.ts',
@@ -55,7 +55,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'where r."isThere" is null or f."isThere" is not null and',
   },
   {
-    name: 'administrators have no right unless it is named',
+    name: 'administrators have only the rights that name them',
     domain: 'helpdesk',
     by: 'a link is shown',
     file: 'kernel/conditions/rights.ts',
@@ -63,7 +63,7 @@ export const FAULTS: readonly Fault[] = [
     to: "if (role === 'admin') return row.signedIn ?? false;",
   },
   {
-    name: 'what signed-in people may is for nobody in particular',
+    name: 'the rights of signed-in users apply to anonymous callers',
     domain: 'lending',
     by: 'a link is shown',
     file: 'kernel/conditions/rights.ts',
@@ -71,7 +71,7 @@ export const FAULTS: readonly Fault[] = [
     to: '(row.signedIn ?? row.anyone)',
   },
   {
-    name: 'what is the caller’s own is everybody’s in SQL',
+    name: 'in SQL, everybody owns everything',
     domain: 'publishing',
     by: 'SQL',
     file: 'kernel/conditions/sql.ts',
@@ -79,7 +79,7 @@ export const FAULTS: readonly Fault[] = [
     to: "=> (each.op === 'caller' ? sql`true` : conditionSql(writer, each, place, depth));",
   },
   {
-    name: 'lists leave out what is the caller’s own',
+    name: 'lists omit the caller’s own aggregates',
     domain: 'helpdesk',
     by: 'SQL',
     file: 'kernel/conditions/sql.ts',
@@ -87,7 +87,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'return sql`${of(expression.field)} <> ${writer.viewer}`;',
   },
   {
-    name: 'the owner is whoever is signed in',
+    name: 'any signed-in user counts as the owner',
     domain: 'helpdesk',
     by: 'a link is shown',
     file: 'kernel/conditions/holds.ts',
@@ -95,7 +95,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'callerId !== null',
   },
   {
-    name: 'a link to what the state does not allow',
+    name: 'a link to a command that the state does not allow',
     domain: 'expenses',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
@@ -103,7 +103,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'return (resource) => true && isAllowed(resource);',
   },
   {
-    name: 'a link to an action that changes nothing',
+    name: 'a link to a command that changes nothing',
     domain: 'helpdesk',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
@@ -111,7 +111,7 @@ export const FAULTS: readonly Fault[] = [
     to: '',
   },
   {
-    name: 'no link to remove what was uploaded',
+    name: 'no link to remove an uploaded file',
     domain: 'publishing',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
@@ -119,7 +119,7 @@ export const FAULTS: readonly Fault[] = [
     to: '',
   },
   {
-    name: 'a link to a list that is for others',
+    name: 'a link to a list that the caller may not read',
     domain: 'publishing',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
@@ -127,7 +127,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'const isListed = true;',
   },
   {
-    name: 'If-Match is not looked at',
+    name: 'If-Match is ignored',
     domain: 'helpdesk',
     by: 'versions and idempotency keys',
     file: 'shared/rest/writes/context.ts',
@@ -135,7 +135,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'const demanded = versionsDemandedBy(request)?.slice(1).map(versionOf);',
   },
   {
-    name: 'If-None-Match lets writes through',
+    name: 'If-None-Match refuses no write',
     domain: 'helpdesk',
     by: 'versions and idempotency keys',
     file: 'shared/rest/writes/context.ts',
@@ -143,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
     to: "unlessVersion: forbidden === 'any' ? forbidden : undefined,",
   },
   {
-    name: 'a key may be used for another request',
+    name: 'an idempotency key may be reused for another request',
     domain: 'helpdesk',
     by: 'versions and idempotency keys',
     file: 'command/idempotency.ts',
@@ -151,7 +151,7 @@ export const FAULTS: readonly Fault[] = [
     to: "digest: digest('content')",
   },
   {
-    name: 'forms take what is unknown',
+    name: 'forms accept unknown fields',
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/rest/schemas.ts',
@@ -159,7 +159,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'z.looseObject(formShape(kind, command)).meta({ id: `New${capital(kind.name)}` });',
   },
   {
-    name: 'what a form must say may be left out',
+    name: 'required fields of forms may be missing',
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/decide/forms.ts',
@@ -167,7 +167,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'isCreation ? withDefault(schema, def).optional() : isPartial',
   },
   {
-    name: 'texts may be longer than they are declared to be',
+    name: 'texts may be longer than declared',
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/declare/values.ts',
@@ -175,7 +175,7 @@ export const FAULTS: readonly Fault[] = [
     to: '.refine(hasAtMost(charactersMax * 2 + 1_000_000), {',
   },
   {
-    name: 'an edit forgets the last field',
+    name: 'an edit omits the last field',
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/rows/compile.ts',
@@ -183,7 +183,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'if (from in each.data && copied.at(-1)?.column !== column) changed[column]',
   },
   {
-    name: 'a default that nothing says',
+    name: 'an undeclared default',
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/rows/compile.ts',
@@ -191,7 +191,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'for (const { column, of, from } of copied) row[column] = of(each.data[from]) ?? null;\n    if (copied.length > 2) row[copied.at(-1)?.column ?? ""] = initial[copied.at(-1)?.column ?? ""];',
   },
   {
-    name: 'the fold forgets what an event sets',
+    name: 'the fold omits fields that an event sets',
     domain: 'helpdesk',
     by: 'a link is shown',
     file: 'kernel/decide/evolve.ts',
@@ -199,7 +199,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'const fields = { ...merge(state.fields, given(happened.data)) };',
   },
   {
-    name: 'callers miss the event of what only they could read before',
+    name: 'callers miss an event that only the state before made visible',
     domain: 'expenses',
     by: 'every subscriber',
     file: 'kernel/visibility/may-see.ts',
@@ -215,7 +215,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'pages ??= past.follow((last + 1) as Position, signal)',
   },
   {
-    name: 'a webhook is not sent what changes an aggregate',
+    name: 'a webhook misses changes of an aggregate',
     domain: 'helpdesk',
     by: 'every subscriber',
     file: 'webhook-dispatcher/matching.ts',
@@ -231,7 +231,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'page.filter(({ position }) => position <= upTo + 1)',
   },
   {
-    name: 'a history leaves out the first event',
+    name: 'a history omits the first event',
     domain: 'helpdesk',
     by: 'histories show',
     file: 'query/history/find-entries.ts',
@@ -239,7 +239,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'Math.max(edge - atOnce, above + 2)',
   },
   {
-    name: 'a page leaves out the row behind its cursor',
+    name: 'a page omits the row after its cursor',
     domain: 'helpdesk',
     by: 'lists contain',
     file: 'query/lists/walk.ts',
@@ -271,7 +271,7 @@ export const FAULTS: readonly Fault[] = [
     to: '',
   },
   {
-    name: 'an item that is removed stays',
+    name: 'a removed item remains',
     domain: 'expenses',
     by: 'a link is shown',
     file: 'kernel/decide/items.ts',
@@ -279,7 +279,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'itemsOf(state.fields, list),',
   },
   {
-    name: 'a list takes more than it may',
+    name: 'a list accepts more items than its maximum',
     domain: 'expenses',
     by: 'lists of items',
     file: 'kernel/decide/items.ts',
@@ -287,7 +287,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'if (items.length > list.max)',
   },
   {
-    name: 'a sum is one behind',
+    name: 'a sum lacks the last item',
     domain: 'expenses',
     by: 'tampering',
     file: 'kernel/decide/items.ts',
@@ -295,7 +295,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'items.slice(1).reduce((sum, item) => sum + Number(item[field]), 0)',
   },
   {
-    name: 'the state before a guard is not looked at',
+    name: 'a field right ignores the state before the event',
     domain: 'expenses',
     by: 'a link is shown',
     file: 'kernel/decide/decide.ts',
@@ -303,7 +303,7 @@ export const FAULTS: readonly Fault[] = [
     to: '',
   },
   {
-    name: 'a guarded field of users is shown to all',
+    name: 'a guarded field of users is visible to all',
     domain: 'publishing',
     by: 'random queries',
     file: 'query/kinds/representation.ts',
@@ -311,7 +311,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'item[name] = read(row);',
   },
   {
-    name: 'what has ended stays in the sums of a view',
+    name: 'ended aggregates remain in the sums of a view',
     domain: 'rounds',
     by: 'the subscriber of a view',
     file: 'kernel/rows/shares.ts',
@@ -327,7 +327,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'const from = parameters.add(position + 1);',
   },
   {
-    name: 'files of items that fewer may read are for all who may read the rest',
+    name: 'files of items with a narrower right are readable like the others',
     domain: 'receipts',
     by: 'a file is readable',
     file: 'query/uploads/visibility.ts',
@@ -335,7 +335,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'return [];',
   },
   {
-    name: 'a day is the one before',
+    name: 'a date is one day early',
     domain: 'rounds',
     by: 'at the edge of a limit',
     file: 'shared/database/pool.ts',
@@ -343,7 +343,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'if (oid === DATE) return (text: string) => new Date(Date.parse(text) - 1).toISOString().slice(0, 10);',
   },
   {
-    name: 'what is personal by a path is not sealed',
+    name: 'values that are personal by a path are not sealed',
     domain: 'rounds',
     by: 'personal',
     file: 'kernel/events/definitions.ts',
@@ -351,7 +351,7 @@ export const FAULTS: readonly Fault[] = [
     to: "const fields = held.filter((name) => kind.fields[name]?.personal !== undefined && !((kind.fields[name]?.personal?.of ?? '') in kind.persons));",
   },
   {
-    name: 'reactions leave out what items refer to',
+    name: 'reactions omit the references of items',
     domain: 'rounds',
     by: 'a reaction is carried out',
     file: 'command/process-manager/fan-out.ts',
@@ -359,7 +359,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'name: nameOf(name, type), cause }, reference: name })).filter(({ reference }) => !reference.includes(`/`));',
   },
   {
-    name: 'a move by GraphQL leads to the end',
+    name: 'a move by GraphQL always leads to the end',
     domain: 'expenses',
     by: 'lists of items',
     file: 'query/graphql/resolvers/item-mutations.ts',
@@ -367,7 +367,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'return () => ({ before: null });',
   },
   {
-    name: 'the resolvers show an item more than asked for',
+    name: 'the resolvers return one item too many',
     domain: 'expenses',
     by: 'random queries',
     file: 'query/graphql/resolvers/items.ts',
@@ -375,7 +375,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'rowsMax: pageSize(limit) + 1 },',
   },
   {
-    name: 'a page back is the wrong way round',
+    name: 'a page backwards is in the reverse order',
     domain: 'helpdesk',
     by: 'lists contain',
     file: 'query/lists/walk.ts',
@@ -383,7 +383,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'const rows = nearest;',
   },
   {
-    name: 'a set takes one more than it may',
+    name: 'a set accepts one value more than its maximum',
     domain: 'helpdesk',
     by: 'an invalid form',
     file: 'kernel/declare/values.ts',
@@ -391,7 +391,7 @@ export const FAULTS: readonly Fault[] = [
     to: '    .array(of)\n    .max(max + 1)',
   },
   {
-    name: 'characters that take two units count twice',
+    name: 'characters of two code units count twice',
     domain: 'helpdesk',
     by: 'at the edge of a limit',
     file: 'kernel/declare/values.ts',
@@ -399,7 +399,7 @@ export const FAULTS: readonly Fault[] = [
     to: 'characters = value.length;',
   },
   {
-    name: 'a timer goes off although what it waits for has happened',
+    name: 'a timer runs although its condition no longer holds',
     domain: 'requests',
     by: 'a link is shown',
     file: 'kernel/decide/timers.ts',
