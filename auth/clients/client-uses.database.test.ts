@@ -112,10 +112,11 @@ test('a use that is noted late leaves nothing of a deleted client, and is not on
   const noted = await inTransaction(pool, async (connection) => {
     await selectClientForUpdate(connection, clientId);
     const waiting = noteLate();
+    // On another connection, because a transaction sees only its first snapshot of pg_stat_activity.
     await until(
       async () =>
         (
-          await connection.query(
+          await pool.query(
             `select from pg_stat_activity
              where datname = current_database() and wait_event_type = 'Lock' and query like '%auth.client_use%'`,
           )
