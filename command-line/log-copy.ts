@@ -7,6 +7,7 @@ import { copyLog, movedBetween } from '../audit/export/copy-log.ts';
 import { demandStopped, switchLog } from '../audit/export/switch-log.ts';
 import { migrateProcessManager } from '../command/process-manager/process-manager.ts';
 import type { Command } from './command.ts';
+import { FORMER_LOG } from './former-log.ts';
 import { openInstallation } from './installation.ts';
 import { copySomeStreams, explainStop, openTarget } from './log-copy-streams.ts';
 import { number, showProgress } from './progress.ts';
@@ -101,9 +102,7 @@ export const logCopy: Command = {
     await terminal.write(
       'The database belongs to the copy now. Set EVENT_LOG_URL to the value of --to for all processes of Annals, and start them.',
     );
-    await terminal.write(
-      'Cursors of clients belong to the former log, and are refused. A topic in Kafka belongs to it as well: name another one.',
-    );
+    await terminal.write(FORMER_LOG);
   },
 };
 

@@ -6,6 +6,7 @@ import { renewIdentity } from '#shared/event-log/postgres/renew-identity.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandStopped, renameLog } from '../audit/export/switch-log.ts';
 import type { Command } from './command.ts';
+import { FORMER_LOG } from './former-log.ts';
 import { openInstallation } from './installation.ts';
 
 const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 1 };
@@ -40,9 +41,7 @@ export const logRenew: Command = {
       return renewed;
     });
     await terminal.write(`The log ${from} is now the log ${to}.`);
-    await terminal.write(
-      'Cursors of clients belong to the former log, and are refused. A topic in Kafka belongs to it as well: name another one.',
-    );
+    await terminal.write(FORMER_LOG);
   },
 };
 
