@@ -90,7 +90,9 @@ describe('fields that the sender must not set', () => {
       '/webhooks',
       `/webhooks/${webhook}`,
     ];
-    return Promise.all(paths.map(async (path) => (await read({ path }, owner.token)).body));
+    const bodies = await Promise.all(paths.map(async (path) => (await read({ path }, owner.token)).body));
+    // The attempts to deliver go on meanwhile.
+    return JSON.parse(JSON.stringify(bodies, (key, value) => (key === 'health' ? undefined : value)));
   };
 
   let before: readonly unknown[];
