@@ -7,9 +7,10 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { readFollowers } from '#shared/operations/followers.ts';
 import { countParkedAndSkipped } from '#shared/operations/installation-state.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
-import { keepSample, readLatestAt, SAMPLE_EVERY_S, type Sample } from '#shared/operations/samples.ts';
+import { keepSample, readLatestAt, type Sample } from '#shared/operations/samples.ts';
 import type { Log } from '#shared/process/log.ts';
 import { countDelivered, countWebhooks } from '#shared/webhooks/counts.ts';
+import { sampledMs, untilNextSampleMs } from './sample-times.ts';
 
 type SamplingOptions = {
   readonly pool: Pool;
@@ -27,9 +28,8 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     let before = await readLatestAt(pool);
     while (!signal.aborted) {
-      // Aligned to the interval, so that points of a plot are comparable, whichever process takes them.
-      const waitMs = EVERY_MS - ((Date.now() + EARLY_MS) % EVERY_MS);
-      await delay(before === undefined ? 0 : waitMs, undefined, { signal }).catch(() => {});
+      const waitMs = before === undefined ? 0 : untilNextSampleMs(Date.now());
+      await delay(waitMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       const sample = await measure(pool, eventLog, before);
       await keepSample(pool, sample);
@@ -45,20 +45,13 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
   };
 };
 
-const EVERY_MS = SAMPLE_EVERY_S * 1_000;
-/** A timer may fire a little early, and must not fire twice per interval. */
-const EARLY_MS = 100;
-
 const measure = async (
   pool: Pool,
   eventLog: SamplingOptions['eventLog'],
   before: Date | undefined,
 ): Promise<Sample> => {
   const at = new Date();
-  const sinceMs = Math.min(
-    before === undefined ? EVERY_MS : Math.max(at.getTime() - before.getTime(), 1_000),
-    2 * EVERY_MS,
-  );
+  const sinceMs = sampledMs(at, before);
   const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
   const { due, dead } = await countWebhooks(pool);
   const { parked } = await countParkedAndSkipped(pool);
