@@ -63,14 +63,14 @@ const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics
   const chained = async () => (await readChainEnd(pool)).count;
   gauge(
     metrics,
-    { name: 'annals_audit_chained_events', help: 'Events of the log that the chain of hashes covers.' },
+    { name: 'annals_audit_chained_events', help: 'Events of the log that the hash chain covers.' },
     chained,
   );
   gauge(
     metrics,
     {
       name: 'annals_audit_signed_events',
-      help: 'Events that a signed head covers which is outside the database.',
+      help: 'Events covered by a signed head outside the database.',
     },
     signed,
   );
@@ -78,7 +78,7 @@ const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics
     metrics,
     {
       name: 'annals_audit_unproven_events',
-      help: 'Events in the chain that came after the newest head outside the database.',
+      help: 'Events of the chain after the newest head outside the database.',
     },
     async () => Math.max((await chained()) - (await signed()), 0),
   );
@@ -86,7 +86,7 @@ const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics
     metrics,
     {
       name: 'annals_audit_heads_refused',
-      help: '1 while heads are not published, because what is outside the database contradicts it or cannot be written.',
+      help: '1 while heads are not published: the heads outside the database contradict the chain, or cannot be written.',
     },
     async () => ((await readPublication(pool)).problem === null ? 0 : 1),
   );

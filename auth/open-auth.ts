@@ -20,9 +20,7 @@ export const openAuth = async (
   if (config.environment === 'production') {
     const forgetting = { ...auth, pool: foundation.pool };
     if (await forgetFirstMinute(forgetting))
-      log.warn(
-        'What development begins with was here, and is removed: its client, and the password of its author.',
-      );
+      log.warn('The client and the password that development creates were found, and are removed.');
     if (await forgetDemo(forgetting, config.dataDir))
       log.warn('A demo was made here in development: the password of its administrator is removed.');
   }

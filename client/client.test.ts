@@ -376,7 +376,7 @@ test.each([
   [401, 'invalid_token'],
   [403, 'insufficient_scope'],
   [400, 'cursor_of_lost_history'],
-])('a stream that is refused by %s %s ends for good', async (status, code) => {
+])('a stream that is refused by %s %s is not tried again', async (status, code) => {
   answers = [streamThenCut(event('c-1')), problem(status, code)];
   const client = clientOf();
   const error = await Array.fromAsync(client.follow({ after: 'c-0' })).catch((thrown: unknown) => thrown);

@@ -104,7 +104,7 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
 const RESUMABLE: ReadonlySet<string> = new Set(['invalid_token', 'too_slow']);
 const isPassing = ({ code, status }: Problem): boolean => RESUMABLE.has(code) || !isRefusal(status);
 
-/** A refusal ends the stream for good: a missing right, or a wrong cursor or parameter. */
+/** A refusal ends the stream, without another attempt: a missing right, or a wrong cursor or parameter. */
 const isRefusal = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 const isFinal = (error: unknown): boolean =>

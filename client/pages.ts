@@ -14,7 +14,7 @@ export type Page<T> = {
 export type Listing<T> = AsyncIterable<T> & {
   pages(): AsyncIterable<Page<T>>;
   page(): Promise<Page<T>>;
-  /** At most so many items, in one array. */
+  /** The maximum number of items; all are in one array. */
   take(count: number): Promise<readonly T[]>;
 };
 

@@ -66,7 +66,7 @@ export const accountRemovePasskeys: Command = {
       if (!(await removePasskeysOf(accounts, person.userId, by)))
         throw new StartRefused(`${email} has no passkeys.`);
       await terminal.write(`Nobody signs in as ${email} by a passkey any more.`);
-      terminal.complain('Who is signed in stays so: a new password by a link (password-link) ends that.');
+      terminal.complain('Existing sessions stay: a new password by a link (password-link) ends them.');
       await notify(person.userId, 'an operator removed all passkeys from your account.');
     }),
 };

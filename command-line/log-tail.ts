@@ -32,7 +32,7 @@ export const logTail: Command = {
     limit: {
       type: 'string',
       placeholder: '<number>',
-      description: `Shows at most so many events of those that are there (${LIMIT}).`,
+      description: `The maximum number of recorded events to show (${LIMIT}).`,
     },
     json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' },
   },

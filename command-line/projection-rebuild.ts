@@ -34,7 +34,9 @@ export const projectionRebuild: Command = {
           ...mending,
           signal: terminal.signal,
           onProgress: shown.onProgress,
-        }).catch(explain('what was built is thrown away, and the next rebuild begins anew'));
+        }).catch(
+          explain('the tables built so far are deleted, and the next rebuild starts from the beginning'),
+        );
         shown[Symbol.dispose]();
         const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
         await terminal.write(
@@ -71,7 +73,7 @@ export const projectionRollback: Command = {
           ...mending,
           signal: terminal.signal,
           onProgress: shown.onProgress,
-        }).catch(explain('the previous version keeps what it has taken in'));
+        }).catch(explain('the previous version stays as it is'));
         shown[Symbol.dispose]();
         await terminal.write(`The previous read model is in place again, up to position ${position}.`);
       },

@@ -95,7 +95,9 @@ test('Ctrl+C stops it, and it reports the state', async ({ rebuildHeldUp, side }
   annals.child.kill('SIGINT');
   await letGo();
   expect((await exited)[0]).toBe(130);
-  expect(annals.output()).toContain('Stopped. The read model is as it was; what was built is thrown away');
+  expect(annals.output()).toContain(
+    'Stopped. The read model is as it was; the tables built so far are deleted',
+  );
   expect(await schemas(side)).toEqual(['read_model_previous']);
   await expectWhole(side);
 });

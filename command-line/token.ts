@@ -115,7 +115,7 @@ const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Pro
   const answer = Answer.safeParse(await response.json().catch(() => undefined));
   if (!answer.success)
     throw new StartRefused(
-      `What answers at ${url} is not Annals (status ${response.status}): say where it is with --url.`,
+      `The server at ${url} is not Annals (status ${response.status}): give its address with --url.`,
     );
   if ('access_token' in answer.data) return answer.data.access_token;
   const { error, error_description: description } = answer.data;

@@ -123,7 +123,7 @@ const observeCommands = (
 ): (<Answer>(type: string, handle: () => Promise<Answer>) => Promise<Answer>) => {
   const duration = new Histogram({
     name: 'annals_command_duration_seconds',
-    help: 'From taking a command to its durable append, or to its refusal.',
+    help: 'The time from receiving a command to its durable append, or to its refusal.',
     labelNames: ['type', 'outcome'],
     buckets: SECONDS,
     registers: [registry],

@@ -111,7 +111,7 @@ export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Regis
   };
   new Gauge({
     name: 'annals_projector_parked',
-    help: 'Aggregates that are out of the read model because one of their events could not be taken in.',
+    help: 'Aggregates that are parked, because one of their events could not be applied to the read model.',
     registers: [metrics],
     async collect() {
       this.set(await orUnknown(() => counted(`${LIVE_SCHEMA}.parked`)));
@@ -119,7 +119,7 @@ export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Regis
   });
   new Gauge({
     name: 'annals_projector_skipped',
-    help: 'Events that are left out of the read model for good, by “projection release”.',
+    help: 'Events that the read model skips permanently, by “projection release”.',
     registers: [metrics],
     async collect() {
       this.set(await orUnknown(() => counted('public.projection_skip')));

@@ -35,7 +35,7 @@ test('different keys do not wait for each other', () => {
   expect(runs).toHaveLength(2);
 });
 
-test('a failure reaches those who shared the run, and the next run is made all the same', async () => {
+test('a failure reaches those who shared the run, and the next run is made anyway', async () => {
   const share = createSharedRuns<number>();
   const { runs, run } = controlled();
   const [first, second] = [share('list', run), share('list', run)];

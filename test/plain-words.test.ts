@@ -6,6 +6,7 @@ import { COMMANDS } from '../command-line/program.ts';
 import {
   commentsIn,
   refusedIn,
+  sentencesIn,
   type Text,
   textsOfGraphql,
   textsOfOpenApi,
@@ -56,6 +57,16 @@ describe('texts are written in plain words', () => {
   test('pages of the documentation', () => {
     const pages = [...find('docs/*.md'), 'README.md'];
     expect(refusedIn(pages.flatMap(textsOfPage), 'texts')).toEqual([]);
+  });
+
+  test('messages in the sources', () => {
+    // The articles of the demo are told by journalists.
+    const sources = find('{*,*/**/*}.ts').filter(
+      (path) => !/^(?:test|bench|domain\/demo)\/|\.test\.ts$/.test(path),
+    );
+    const sentences = sources.flatMap(sentencesIn);
+    expect(sentences.length).toBeGreaterThan(3_000);
+    expect(refusedIn(sentences, 'texts')).toEqual([]);
   });
 
   test('comments', () => {

@@ -64,7 +64,16 @@ const PATTERNS: readonly Pattern[] = [
     because: 'write at that time, or time travel',
   },
   { name: 'gone on with', found: /\b(?:is|are) gone on with\b/, reach: 'comments', because: 'write resumes' },
-  { name: 'left out for good', found: /\bleft out for good\b/, reach: 'comments', because: 'write skipped' },
+  { name: 'for good', found: /\bfor good\b(?! reason)/, reach: 'comments', because: 'write permanently' },
+  { name: 'all the same', found: /\ball the same\b/, reach: 'comments', because: 'write anyway' },
+  {
+    name: 'so many, without a number',
+    found: /\b[Ss]o many\b(?!.*\bthat\b)/,
+    reach: 'comments',
+    because: 'name the number: “the maximum number”, “`count` events”',
+  },
+  { name: 'taken in', found: /\btaken? in\b/, reach: 'texts', because: 'write applied, or read' },
+  { name: 'in the works', found: /\bin the works\b/, reach: 'comments', because: 'write in progress' },
 ];
 
 /** A text, and where somebody finds it. */
@@ -122,5 +131,15 @@ export const commentsIn = (path: string): readonly Text[] =>
     place: path,
     text: (long ?? short ?? '').replaceAll(/\n\s*\* ?/g, ' ').trim(),
   }));
+
+const LITERAL = /(?<![\w`])'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;
+const SQL = /^\s*(?:select|insert|with|update|delete|create|alter)\b/;
+const WORDS_OF_SENTENCE = 4;
+
+/** The literals that are sentences: messages, descriptions, and helps of metrics. */
+export const sentencesIn = (path: string): readonly Text[] =>
+  [...read(path).replaceAll(COMMENT, '').matchAll(LITERAL)]
+    .map(([, single, template]) => ({ place: path, text: single ?? template ?? '' }))
+    .filter(({ text }) => !SQL.test(text) && (text.match(/[a-z]+\b/g) ?? []).length >= WORDS_OF_SENTENCE);
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');

@@ -18,25 +18,25 @@ export const observeDeliveries = ({ metrics, pool, running }: Observed): Deliver
   const attempts = new Counter({
     ...shared,
     name: 'annals_webhook_attempts_total',
-    help: 'Attempts to deliver to webhooks, by what became of the delivery: delivered, due again, dead, or withheld.',
+    help: 'Delivery attempts to webhooks, by outcome: delivered, due again, dead, or withheld.',
     labelNames: ['outcome'],
   });
   const durations = new Histogram({
     ...shared,
     name: 'annals_webhook_attempt_seconds',
-    help: 'How long receivers of webhooks took to answer.',
+    help: 'The response time of webhook receivers.',
     buckets: DURATION_SECONDS,
   });
   const latencies = new Histogram({
     ...shared,
     name: 'annals_webhook_latency_seconds',
-    help: 'How long after it happened a change arrived, where the first attempt succeeded.',
+    help: 'The time from the event to its delivery, if the first attempt succeeded.',
     buckets: LATENCY_SECONDS,
   });
   new Gauge({
     ...shared,
     name: 'annals_webhook_runs',
-    help: 'Webhooks to which this process is sending now.',
+    help: 'Webhooks that this process is sending to now.',
     collect() {
       this.set(running());
     },
@@ -44,7 +44,7 @@ export const observeDeliveries = ({ metrics, pool, running }: Observed): Deliver
   new Gauge({
     ...shared,
     name: 'annals_webhook_due',
-    help: 'Deliveries to enabled webhooks that wait for their first or next attempt, in all processes, up to a hundred thousand.',
+    help: 'Deliveries to enabled webhooks that wait for their first or next attempt, in all processes; counted up to 100,000.',
     async collect() {
       // If the database does not answer, this metric is unknown, and the others are reported.
       this.set(await countDue(pool).catch(() => Number.NaN));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Pace } from './pace.ts';
 
-/** The number of deliveries within so many milliseconds, each sent as soon as permitted. */
+/** The number of deliveries within `ms`, each sent as soon as permitted. */
 const sentWithin = (pace: Pace, ms: number): number => {
   let nowMs = 0;
   for (let sent = 0; ; sent += 1) {

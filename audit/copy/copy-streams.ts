@@ -131,7 +131,7 @@ type Track = {
   present: number;
 };
 
-/** So many streams of the target are read at once. */
+/** The number of streams of the target that are read at once. */
 const READS_MAX = 32;
 
 /** About 300 bytes of memory for each stream. */

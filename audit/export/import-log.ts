@@ -60,7 +60,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
 /**
  * Reads the whole export, and returns the persons of its personal data. Refuses a log with other events
  * before anything is written: otherwise keys that the export lists as destroyed would be deleted in the
- * database of that log for good.
+ * database of that log permanently.
  */
 const check = async (
   { target, signal, onProgress }: Importing,

@@ -31,7 +31,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
   await migrateLeases(pool);
   const failures = new Counter({
     name: 'annals_audit_head_failures_total',
-    help: 'How often a head of the chain could not be signed, or not be kept outside the database.',
+    help: 'How often a head of the chain could not be signed, or not be written outside the database.',
     registers: [metrics],
   });
   const stopping = new AbortController();

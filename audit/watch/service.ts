@@ -70,7 +70,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
 const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>): void => {
   const verified = {
     name: 'annals_audit_verified_events',
-    help: 'Events that were verified in the present round.',
+    help: 'Events verified in the current round.',
   };
   gauge(metrics, verified, async () => (await readWatched(pool))?.count ?? 0);
   const found = {
@@ -83,7 +83,7 @@ const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>)
   });
   const finished = {
     name: 'annals_audit_round_finished_timestamp_seconds',
-    help: 'When everything had been verified for the last time.',
+    help: 'When the last complete verification ended.',
   };
   gauge(metrics, finished, async () => ((await readWatched(pool))?.finishedAt?.getTime() ?? 0) / 1_000);
 };

@@ -141,7 +141,7 @@ describe('while nobody can read when clients were used', () => {
   test.beforeAll(({ world }) => world.side.pool.query('alter table auth.client_use rename to unreadable'));
   test.afterAll(({ world }) => world.side.pool.query('alter table auth.unreadable rename to client_use'));
 
-  test('a new client’s secret is shown all the same', async ({ create, world }) => {
+  test('a new client’s secret is shown anyway', async ({ create, world }) => {
     const { clientId, secret } = await create(SERVICE);
     expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
   });

@@ -80,8 +80,8 @@ const applicationsPage = ({ applications, ...view }: ApplicationsView): Page =>
     main: html`<h1>Applications</h1>
 <p class="lead">${
       applications.length === 0
-        ? 'No application may act for you. One that asks for it names here what you have allowed it.'
-        : 'These may act for you. What you end ends within seconds; the application can ask you again.'
+        ? 'No application can act for you. If you allow one to, it is listed here with its permissions.'
+        : 'These can act for you. Access that you end stops within seconds; the application can ask you again.'
     }</p>
 ${applications.length > 0 && html`<ul class="items">${applications.map((application) => itemOf(application, view.token))}</ul>`}`,
   });

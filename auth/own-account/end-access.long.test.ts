@@ -45,7 +45,7 @@ describe('the password', () => {
     const page = await here.fill('/account/password', { current: next, password, everywhere: 'yes' });
     expect(page.body).toContain('everything else that was signed in is signed out');
     expect(titleOf(await there.get('/account'))).toBe('Sign in');
-    expect((await here.get('/account/applications')).body).toContain('No application may act for you.');
+    expect((await here.get('/account/applications')).body).toContain('No application can act for you.');
   });
 
   test('stays unchanged after an error, which the page shows', async () => {
@@ -100,7 +100,7 @@ describe('applications', () => {
     expect(page.body).not.toContain('your account</h2>');
     const ended = await account.fill('/account/applications', {});
     expect(ended.body).toContain('The application may not act for you any more.');
-    expect(ended.body).toContain('No application may act for you.');
+    expect(ended.body).toContain('No application can act for you.');
     expect(await world.visit.eventOf('grant.revoked', person.userId)).toMatchObject({
       data: { clientId: 'reading-list' },
       metadata: { actor: `user:${person.userId}` },

@@ -109,7 +109,7 @@ describe('a record', () => {
       'update auth.record set sealed = (select sealed from auth.record where id_hash = $1) where id_hash <> $1',
       [seal.hash('AuthorizationCode', 'the-code')],
     );
-    await expect(adapterOf('AuthorizationCode').find('other')).rejects.toThrow('does not open');
+    await expect(adapterOf('AuthorizationCode').find('other')).rejects.toThrow('cannot be decrypted');
   });
 });
 

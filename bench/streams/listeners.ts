@@ -13,7 +13,7 @@ export type Instruction =
       readonly body: string;
       readonly tokens: readonly string[];
     }
-  /** Reports when so many more messages have arrived. */
+  /** Reports when `messages` more have arrived. */
   | { readonly kind: 'expect'; readonly messages: number }
   /** Reports the counts since the last report or the last change of size. */
   | { readonly kind: 'count' };

@@ -28,7 +28,7 @@ export type DeviceSession = Session & {
   signIn(options?: { readonly signal?: AbortSignal }): Promise<void>;
   /**
    * Deletes the tokens, and ends the session on the server. Throws if the server does not answer; the tokens
-   * are deleted all the same.
+   * are deleted anyway.
    */
   signOut(): Promise<void>;
 };

@@ -33,12 +33,12 @@ export const bench: Command = {
     subscribers: {
       type: 'string',
       placeholder: '<number>',
-      description: 'So many streams of events stay open meanwhile (0).',
+      description: 'The number of event streams that stay open during the test (0).',
     },
     connections: {
       type: 'string',
       placeholder: '<number>',
-      description: `Steps up to so many connections (${CONNECTIONS}).`,
+      description: `The maximum number of connections (${CONNECTIONS}).`,
     },
     step: { type: 'string', placeholder: '<seconds>', description: `How long each step takes (${STEP_S}).` },
     for: {

@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<Saturation['reason'], string>> = {
   throughput: 'More connections bring no more requests per second.',
   p99: 'Beyond it, the 99th percentile is above the limit.',
   failures: 'Beyond it, more than 1 % of the requests fail.',
-  connections: 'It was not saturated by so many connections: allow more with --connections.',
+  connections: 'It was not saturated by this number of connections: allow more with --connections.',
   time: 'The time was up before it was saturated: allow more with --for.',
 };
 
@@ -66,7 +66,7 @@ export const reportLines = (
     ...subscriberLines(subscribers),
     ...(lagSeconds === null ? [] : [`At the end the read model lagged by ${lagSeconds.toFixed(1)} s.`]),
     '',
-    'What to turn (docs/settings.md, docs/scaling.md):',
+    'Settings to change (docs/settings.md, docs/scaling.md):',
     ...advice.map((each) => `- ${each}`),
   ];
 };

@@ -51,7 +51,7 @@ export const untilFollowed = async ({ pool, eventLog, clock }: Following): Promi
     );
     if (rows[0]?.isDone && (await eventLog.head()) === head) return;
     if (performance.now() > expiresAtMs)
-      throw new StartRefused('What follows from the events of the demo did not happen within a minute.');
+      throw new StartRefused('The reactions to the events of the demo did not finish within a minute.');
     await delay(LOOK_MS);
   }
 };

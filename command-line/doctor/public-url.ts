@@ -16,7 +16,7 @@ export const publicUrl = async ({ config, signal }: Examined): Promise<readonly 
   if (root.body?.name !== 'annals')
     return [
       fail(
-        `What answers at PUBLIC_URL, ${url}, is not Annals (status ${root.status}).`,
+        `The server at PUBLIC_URL, ${url}, is not Annals (status ${root.status}).`,
         'set PUBLIC_URL to the address by which clients reach it.',
       ),
     ];

@@ -527,7 +527,7 @@ const withNew = (kind: string, graphql?: string): Domain => {
 };
 
 const ORDER_REFUSED =
-  "order: the kernel has an operation listOrders of its own: give the aggregate another name or plural, and `names: { graphql: 'Order' }` if GraphQL is to call it so all the same.";
+  "order: the kernel has an operation listOrders of its own: give the aggregate another name or plural; `names: { graphql: 'Order' }` keeps its name in GraphQL.";
 
 test.each([
   ['order', ORDER_REFUSED],

@@ -103,7 +103,7 @@ test('describes what follows from the declaration of a view', async () => {
   expect(exit).toBe(0);
   const lines = output.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
   for (const line of [
-    'spending: What of its budget a team has spent.',
+    'spending: The money that a team has spent of its budget.',
     'a view by team',
     'waiting count',
     'lastPaidAt latest instant',

@@ -24,7 +24,7 @@ export const domainRename: Command = {
     if (!(await renameServedDomain(pool, { from, to: name })))
       throw new StartRefused(`The data here is of ${served}, and not of ${from}.`);
     await terminal.write(
-      `The data of ${from} is that of ${name} from now on. Processes that are running go on; start them anew under the new name.`,
+      `The data of ${from} is that of ${name} from now on. Running processes go on; restart them under the new name.`,
     );
   },
 };

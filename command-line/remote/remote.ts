@@ -97,7 +97,7 @@ const explain = (error: unknown, url: string): unknown => {
   if (!(error instanceof Problem)) return error;
   if (error.code === NOT_OURS)
     return new StartRefused(
-      `What answers at ${url} is not Annals (${error.message}): say where it is with --url.`,
+      `The server at ${url} is not Annals (${error.message}): give its address with --url.`,
       { cause: error },
     );
   const details = error.errors.map(

@@ -19,7 +19,11 @@ export const usersList: Command = {
   summary: 'Lists users, the newest first.',
   positionals: [],
   options: {
-    limit: { type: 'string', placeholder: '<number>', description: 'At most so many; otherwise all.' },
+    limit: {
+      type: 'string',
+      placeholder: '<number>',
+      description: 'The maximum number of users; all by default.',
+    },
     ...REMOTE_OPTIONS,
   },
   examples: ['users list', 'users list --limit 1000 --json'],

@@ -118,7 +118,7 @@ const carryOutAll = async (
 const observeParked = ({ pool }: Pick<TaskDependencies, 'pool'>, metrics: Registry): void => {
   new Gauge({
     name: 'annals_process_manager_parked',
-    help: 'Consequences of events, erasures among them, that could not be carried out and are retried.',
+    help: 'Parked tasks of the process manager, including erasures, that failed and are retried.',
     registers: [metrics],
     async collect() {
       this.set(await orUnknown(async () => (await countConsequences(pool)).parked));
@@ -126,7 +126,7 @@ const observeParked = ({ pool }: Pick<TaskDependencies, 'pool'>, metrics: Regist
   });
   new Gauge({
     name: 'annals_process_manager_parked_oldest_seconds',
-    help: 'How long the oldest of them has been parked; 0 if there is none.',
+    help: 'The age of the oldest parked task; 0 if there is none.',
     registers: [metrics],
     async collect() {
       this.set(await orUnknown(async () => (await countConsequences(pool)).oldestSeconds ?? 0));

@@ -60,8 +60,7 @@ const isSameOrigin = (one: string, other: string): boolean =>
 /** Otherwise a stolen token could send the owner’s secrets to the thief. */
 const refuseHidden = (headers: Headers): void => {
   const hidden = Object.keys(headers).filter((name) => headers[name] === HIDDEN_VALUE);
-  const detail =
-    'Must be given anew, or be taken away: its value is hidden, and is not sent to another origin.';
+  const detail = 'Give it again, or remove it: its value is hidden, and is not sent to another origin.';
   const errors = hidden.map((name) => ({ pointer: pointerTo(['headers', name]), detail }));
   if (errors.length > 0) throw new Rejection('invalid_command', { errors });
 };

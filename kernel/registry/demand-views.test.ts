@@ -97,7 +97,7 @@ test.each(
     'sums: it has no values: give it a count(), a sum() or a latest().': tried({ view: { values: {} } }),
     'sums: the part tags of its key is nothing to count by: use a reference, a choice, a number, true or false, or a short text.':
       tried({ view: { key: { tags: set(line(9), 3) } } }),
-    'sums: the part code of its key may be longer than 200 characters: use a `line` of at most so many.':
+    'sums: the part code of its key may be longer than 200 characters: use a `line` with a lower maximum.':
       tried({ view: { key: { code: word(/^[a-z]+$/, 'Letters.') } } }),
     'sums: the part folder of its key refers to folder, which is not in the domain: add it to the domain.':
       tried({ view: { key: { folder: ref('folder') } } }),

@@ -43,7 +43,7 @@ const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
       );
     if (charactersIn(def) > KEY_CHARACTERS_MAX)
       throw new StartRefused(
-        `${place} may be longer than ${KEY_CHARACTERS_MAX} characters: use a \`line\` of at most so many.`,
+        `${place} may be longer than ${KEY_CHARACTERS_MAX} characters: use a \`line\` with a lower maximum.`,
       );
     if (def.personal !== undefined) throw new StartRefused(`${place} ${PERSONAL}`);
   }

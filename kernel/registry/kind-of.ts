@@ -283,7 +283,7 @@ const limitsOf = (
  */
 const FENCE = 'claim_abandoned';
 const ABANDONED =
-  'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
+  'A reservation for the next version of the stream, such as the use of an e-mail address, was released; this version makes a late use impossible.';
 
 /** An abandoned claim is an event too. */
 type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'> & {

@@ -16,7 +16,7 @@ type Sources = Delivery & {
   goLive(lane: Lane): void;
 };
 
-/** After so many writes, the lane yields the event loop, and sockets take what was written to them. */
+/** After this number of writes, the lane yields the event loop, and sockets take what was written to them. */
 const WRITES_PER_TURN = 256;
 /** The maximum for each reader. */
 const BYTES_PER_TURN = 65_536;

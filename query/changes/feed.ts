@@ -159,7 +159,7 @@ const repeat = async (intervalMs: number, signal: AbortSignal, work: () => Promi
 const observeFeed = (registry: Registry, count: () => ReturnType<Lanes['count']>) => {
   new Gauge({
     name: 'annals_feed_readers',
-    help: 'Subscribers to changes, by whether they have caught up.',
+    help: 'Subscribers to changes, by state: live, or catching up.',
     labelNames: ['state'],
     registers: [registry],
     collect() {

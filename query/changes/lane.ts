@@ -68,7 +68,7 @@ export type Written = {
 export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: IndexedChange[] };
 export const BEHIND: LaneState = { at: 'behind' };
 
-/** After so many, the loop yields. */
+/** After this number, the loop yields. */
 const NOTIFIED_PER_TURN = 256;
 
 /** Readers of one cohort at the same position: what is rendered for one is written to all. */

@@ -33,7 +33,7 @@ export type LanesOptions = {
 
 /** A live lane with a longer queue leaves the live ones, and returns once it has caught up. */
 const QUEUE_MAX = 2_000;
-/** After so many, the loop yields. */
+/** After this number, the loop yields. */
 const LANES_PER_TURN = 256;
 
 /**

@@ -40,7 +40,7 @@ const tasksOf = (domain: Domain): readonly Task[] => [
   },
   {
     title: 'Audit',
-    text: 'Who changed what, what it was before, and a proof that your data equals what was recorded.',
+    text: 'Every change with its author and the value before, and a proof that your data equals the recorded events.',
     links: [[guidePath('audit'), 'History, time travel and the proof']],
   },
   {

@@ -184,7 +184,7 @@ const HEADERS = {
 
 const COMMENT = Buffer.from(':\n\n');
 
-/** A connection that has taken nothing for so many beats is dead. */
+/** A connection that has read nothing for this number of beats is dead. */
 const STUCK_BEATS_MAX = 4;
-/** After the end, unsent bytes get so many beats. */
+/** After the end, unsent bytes get this number of beats. */
 const ENDING_BEATS_MAX = 2;

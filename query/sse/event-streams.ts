@@ -49,7 +49,7 @@ export type EventStreamsOptions = {
 
 /** A revocation takes about this long to reach all processes. */
 const RECHECK_MS = 1_000;
-/** After so many, the loop yields. */
+/** After this number, the loop yields. */
 const STREAMS_PER_TURN = 256;
 const RETRY_AFTER_SECONDS = '10';
 

@@ -23,7 +23,11 @@ const movesTable = (still: Outcome, moving: Outcome): string =>
         'the largest tenant alone, to the mean of a cell',
         ...both(still, moving, (of) => times(of.largestTenant)),
       ],
-      ['moves in 30 days, of so many tenants', '0', `${whole(moving.moves)}, ${whole(moving.movedTenants)}`],
+      [
+        'moves in 30 days, and the number of tenants moved',
+        '0',
+        `${whole(moving.moves)}, ${whole(moving.movedTenants)}`,
+      ],
       ['events copied', '0', millions(moving.movedEvents)],
       [
         'one copy, median and longest',
@@ -106,7 +110,7 @@ const costsTable = (
       'Processors in use at the peak: mean, busiest cell',
       'Per million events, 100 cells',
       'Cells that would do',
-      'Per million events, so many cells',
+      'Per million events, that number of cells',
       'Rebuild of one of them',
     ],
     PERIODS.flatMap(([period, days]) =>

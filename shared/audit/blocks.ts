@@ -63,7 +63,7 @@ export async function* readBlocks(
   }
 }
 
-/** The chain’s head after so many events, even within a block; undefined if the chain is shorter. */
+/** The chain’s head after `count` events, even within a block; undefined if the chain is shorter. */
 export const headAt = async (pool: Pool, count: number): Promise<Buffer | undefined> => {
   if (count === 0) return GENESIS;
   const { rows } = await pool.query<

@@ -81,7 +81,7 @@ export const readNewestHead = async (pool: Pool): Promise<StoredHead | undefined
   return rows[0];
 };
 
-/** The heads over more than so many events, in order. */
+/** The heads over more than `after` events, in order. */
 export const readHeadsAfter = async (
   pool: Pool,
   after: number,
@@ -96,7 +96,7 @@ export const readHeadsAfter = async (
 
 const HEADS_PAGE = 1_000;
 
-/** Those over at most so many events, in order. */
+/** Those over at most `upTo` events, in order. */
 export async function* readAllHeads(pool: Pool, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<StoredHead> {
   for (let after = 0; ; ) {
     const page = await readHeadsAfter(pool, after, HEADS_PAGE);

@@ -35,7 +35,7 @@ const KINDS = [
 ] as const;
 const ARTICLES = 4;
 const COMMENTER = 9 as UserId;
-/** Each history has so many ids of its own. */
+/** The number of ids that only this history has. */
 const IDS = 1_000;
 
 /**

@@ -33,7 +33,7 @@ export const ACCOUNT_EVENTS = {
     ...common,
     type: 'account.reclaimed',
     description:
-      'The owner of an e-mail address chose a password, by a link in a mail, for an account whose address nobody had confirmed. What was added before ends: passkeys, codes, sessions, grants and webhooks.',
+      'The owner of an e-mail address chose a password, by a link in a mail, for an account whose address nobody had confirmed. Everything added before ends: passkeys, codes, sessions, grants and webhooks.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },

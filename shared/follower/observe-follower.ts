@@ -54,7 +54,7 @@ export const observeFollower = (follower: ObservedFollower): FollowerObserver =>
 
 const failuresIn = (metrics: Registry): Counter<'follower'> => {
   const known = metrics.getSingleMetric(FAILURES) as Counter<'follower'> | undefined;
-  const help = 'How often a follower of the event log has failed and begun anew.';
+  const help = 'How often a follower of the event log has failed and restarted.';
   return known ?? new Counter({ name: FAILURES, help, labelNames: ['follower'], registers: [metrics] });
 };
 
@@ -111,7 +111,7 @@ const createGauges = (observed: Observed): void => {
     ...shared,
     name: LAG_SECONDS,
     aggregator: 'max',
-    help: 'How long the oldest event that a follower has not yet taken in has been in the event log.',
+    help: 'The age in seconds of the oldest event that a follower has not yet processed.',
     async collect() {
       const setGauge = async (each: Observed) => {
         const seconds = await orUnknown(() => lagSecondsOf(each));

@@ -154,7 +154,7 @@ const durationIn = (registry: Registry): Histogram<'method' | 'status'> =>
   (registry.getSingleMetric(NAME) as Histogram<'method' | 'status'> | undefined) ??
   new Histogram({
     name: NAME,
-    help: 'From the headers of a request to the end of its answer.',
+    help: 'The time from the headers of a request to the end of its response.',
     labelNames: ['method', 'status'],
     buckets: SECONDS,
     registers: [registry],

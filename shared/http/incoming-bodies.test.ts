@@ -79,7 +79,7 @@ test('another expectation is ignored', async () => {
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\[\]$/);
 });
 
-/** Sends so many bytes every 20 ms until all are sent or the server has answered. */
+/** Sends `bytesAtOnce` bytes every 20 ms until all are sent or the server has answered. */
 const trickle = async (socket: Socket, bytes: number, bytesAtOnce: number): Promise<string> => {
   let sent = 0;
   const timer = setInterval(() => {

@@ -152,7 +152,7 @@ const requestsIn = (registry: Registry): Requests =>
   (registry.getSingleMetric(NAME) as Requests | undefined) ??
   new Counter({
     name: NAME,
-    help: 'Requests that asked for units, by whether they were given.',
+    help: 'Requests checked against a rate limit, by policy and outcome.',
     labelNames: ['policy', 'outcome'],
     registers: [registry],
   });

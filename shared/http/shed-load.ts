@@ -21,7 +21,7 @@ const WEIGHT = 0.2;
 const PAUSE_COUNTS = 2;
 const RETRY_AFTER_SECONDS = '1';
 
-const leaving = requestFact<() => void>('in the works');
+const leaving = requestFact<() => void>('in progress');
 const rooms = requestFact<(bytes: number) => void>('room for the answer');
 
 /**
@@ -126,24 +126,24 @@ const observeIn = (registry: Registry): Observed => {
     });
   gauge(
     'annals_http_requests_in_flight',
-    'Requests that are being answered, without streams.',
+    'Requests in progress, without streams.',
     ({ requests }) => requests,
   );
   gauge(
     'annals_http_client_bytes',
-    'What waits of bodies that are still coming, and of answers not taken yet.',
+    'Bytes buffered for clients: request bodies in transfer, and responses not read yet.',
     ({ clients }) => clients.bytes,
   );
   return {
     refused: new Counter({
       name: 'annals_http_requests_shed_total',
-      help: 'Requests refused because the process had too much to do: so many were in the works, the event loop was late, or so many bytes of answers were on their way.',
+      help: 'Requests refused due to overload: too many requests in progress, a late event loop, or too many bytes buffered for clients.',
       labelNames: ['reason'],
       registers: [registry],
     }),
     cut: new Counter({
       name: 'annals_http_slow_clients_cut_total',
-      help: 'Clients cut off while they sent a body or took an answer slowly, because the place or the memory was needed.',
+      help: 'Slow clients disconnected to free their connection or memory, while sending a body or reading a response.',
       registers: [registry],
     }),
     watch(load) {

@@ -16,7 +16,7 @@ export type SlowClients = {
   enter(client: Pick<Client, 'request' | 'response' | 'leave'>): Client;
   delete(client: Client): void;
   /**
-   * Reserves room for a response of so many bytes until its client has gone; returns whether there is room.
+   * Reserves room for a response of this size until its client has gone; returns whether there is room.
    */
   promise(client: Client, bytes: number): boolean;
   /** To be called regularly. */

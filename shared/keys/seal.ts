@@ -40,7 +40,7 @@ export class SealBroken extends Error {
   readonly code = 'seal_broken';
 
   constructor(options?: ErrorOptions) {
-    super('What was sealed does not open', options);
+    super('The sealed value cannot be decrypted', options);
     this.name = 'SealBroken';
   }
 }

@@ -63,7 +63,7 @@ export const findOperatorCommand = async (
   return rows[0];
 };
 
-/** After so many attempts the processes are not at fault. */
+/** After this number of attempts the processes are not at fault. */
 const ATTEMPTS_MAX = 5;
 
 /**

@@ -7,7 +7,7 @@ const PORT = 6379;
 
 /**
  * Refuses the start if Redis is in protected mode. Such a server reports that to a client and hangs up, but
- * the driver hides it: it would wait for good, as for a server that is not up yet. An absent server is no
+ * the driver hides it: it would wait forever, as for a server that is not up yet. An absent server is no
  * reason to refuse.
  */
 export const demandRedis = async (

@@ -99,7 +99,7 @@ const startReading = ({ databaseUrl }: CommandSide) => {
   };
 };
 
-/** Writes through the command side, so many a second at most. */
+/** Writes through the command side, with a maximum rate per second. */
 const startWriting = ({ side, authors }: RebuildWorld, perSecond: number) => {
   let written = 0;
   let isOver = false;

@@ -88,7 +88,7 @@ const makeOperations = (domain: Domain): Operations => {
 
 /** Operations are named by the name and the plural, but GraphQL types by neither. */
 const anotherName = ({ type }: AggregateOperation['use']['kind']): string =>
-  `give the aggregate another name or plural, and \`names: { graphql: '${type}' }\` if GraphQL is to call it so all the same`;
+  `give the aggregate another name or plural; \`names: { graphql: '${type}' }\` keeps its name in GraphQL`;
 
 /** The operations on resources of the log; the authorization server serves its own. */
 export const resourcesOf = (domain: Domain): readonly RestOperation[] =>

@@ -56,10 +56,10 @@ const STATE_BYTES_MAX = 4 * 1_048_576;
 /** The maximum of keys for one state. */
 export const PERSONS_MAX = 100;
 
-/** A stream has one snapshot for so many of its events, the latest of them. */
+/** A stream gets a snapshot after this number of events. */
 export const SNAPSHOT_EVERY_EVENTS = 512;
 /**
- * Or for more, if states are large: so many bytes of snapshots for each event. With its metadata an event has
+ * Or after more, if states are large: snapshots take this space per event. With its metadata an event has
  * at least 300 bytes, so the snapshots of a fold take at most a third of the log’s space.
  */
 const BYTES_PER_EVENT = 100;

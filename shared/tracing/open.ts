@@ -52,7 +52,7 @@ export const openTracing = async ({
 const reportLosses = (log: Log, metrics: Registry) => {
   const counter = new Counter({
     name: 'annals_trace_spans_dropped_total',
-    help: 'Spans that no collector has taken.',
+    help: 'Spans dropped because no collector accepted them.',
     registers: [metrics],
   });
   let isReported = false;

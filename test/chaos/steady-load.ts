@@ -9,7 +9,7 @@ export type Failure = { readonly at: Date; readonly what: string; readonly why: 
 
 /** Clients that use every role, one request after the other, and record each failure. */
 export type SteadyLoad = {
-  /** Resolves when each client has completed so many more rounds. */
+  /** Resolves when each client has completed `rounds` more. */
   untilAnswered(rounds: number): Promise<unknown>;
   end(): Promise<{ readonly requests: number; readonly late: number; readonly failures: readonly Failure[] }>;
 };

@@ -200,10 +200,10 @@ describe('a stream that was deleted manually', () => {
     return stream;
   };
 
-  test('for good accepts nothing and cannot be read', async () => {
+  test('permanently accepts nothing and cannot be read', async () => {
     const stream = await deleted('tombstoneStream');
     await expect(log.append(stream, version(2), [anEvent()])).rejects.toThrow(
-      `${stream} was deleted for good`,
+      `${stream} was deleted permanently`,
     );
     await expect(readAll(log, stream)).rejects.toThrow(stream);
   });

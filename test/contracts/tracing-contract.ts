@@ -6,7 +6,7 @@ import { nowMs, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 export type TracingEngine = AsyncDisposable & {
   /** Records every trace that begins here. */
   readonly tracing: Tracing;
-  /** The exported spans of this name, once there are so many. */
+  /** The exported spans of this name, once there are `count`. */
   ended(name: string, count?: number): Promise<readonly EndedSpan[]>;
 };
 

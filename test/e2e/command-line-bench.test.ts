@@ -40,7 +40,7 @@ test('without a mix it reads the lists of the domain, and writes nothing', async
   const text = lines.join('\n');
   expect(text).toMatch(/^Connections +Requests\/s +p50 ms +p95 ms +p99 ms +Failures\n +1 +\d/);
   expect(text).toMatch(/(?:Saturated|Most) at \d+ connections?: [\d.,]+\/s at a p99 of/);
-  expect(text).toContain('What to turn');
+  expect(text).toContain('Settings to change');
   expect(text).not.toContain('command ');
 });
 

@@ -54,7 +54,7 @@ test.for<[string, readonly string[], number]>([
   ['a text in the data', ['--text', 'on LOOMS'], 1],
   ['a time before', ['--until', '1d'], 0],
   ['a time since', ['--since', '1h'], 2],
-  ['so many', ['--limit', '1'], 1],
+  ['a limited number', ['--limit', '1'], 1],
 ])('they can be filtered by %s', async ([_, args, count], { bothThere, listed, ofArticle }) => {
   await bothThere();
   expect(await listed('events', ...args, ...ofArticle)).toHaveLength(count);

@@ -56,7 +56,7 @@ const codeOf = ({ body }: Reply) =>
   (body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
 const PUBLISHED = 'subscription { articlePublished { type } }';
-/** So many are hardly all at one of two processes. */
+/** With this number, they are hardly all at one of two processes. */
 const OTHERS = 20;
 
 describe('the single connection mode', () => {

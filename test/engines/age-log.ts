@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
-/** Makes all events older by so many minutes. */
+/** Makes all events older by `minutes`. */
 export const ageLog = (pool: Pool, minutes: number): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query('alter table event_log.event disable trigger append_only');

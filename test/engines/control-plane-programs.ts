@@ -69,7 +69,7 @@ const installControlPlane = async (): Promise<void> => {
   }
 };
 
-/** Where a module is, once it has been fetched. A Go that is too old to build it fetches it all the same. */
+/** Where a module is, once it has been fetched. A Go that is too old to build it fetches it anyway. */
 const fetchModule = async (module: string, cwd?: string): Promise<string> => {
   await run('go', ['mod', 'download', '-json', module], { cwd }).catch(
     (error: { readonly stdout: string }) => {

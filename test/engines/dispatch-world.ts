@@ -42,7 +42,7 @@ export type DispatchWorld = AsyncDisposable & {
   /** Drafts as many articles, one event each. */
   publish(count: number): Promise<void>;
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Waits until so many deliveries of a webhook are in a state. */
+  /** Waits until `count` deliveries of a webhook are in a state. */
   untilDeliveries(webhookId: WebhookId, state: string, count: number): Promise<void>;
 };
 

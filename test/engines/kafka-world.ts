@@ -31,7 +31,7 @@ export type KafkaWorld = AsyncDisposable & {
   readonly url: string;
   startPublisher(metrics?: ReturnType<typeof createMetrics>): Promise<AsyncDisposable>;
   openStream(): Promise<ObservedStream>;
-  /** Writes so many articles, each with a comment. */
+  /** Writes `articles` articles, each with a comment. */
   write(articles?: number): Promise<void>;
   /** The changes so far, according to the log. */
   changes(after?: Position): Promise<readonly Change[]>;

@@ -142,7 +142,7 @@ export const format = async (jars: string, folder: string): Promise<void> => {
 const KEEPER =
   'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
 
-/** Waits until it knows so many brokers. */
+/** Waits until it knows `brokersWanted` brokers. */
 export const startOn = async (
   ports: Ports,
   jars: string,

@@ -19,7 +19,7 @@ export type SmtpReceiver = AsyncDisposable & {
   readonly messages: readonly ReceivedMail[];
   /** The senders of passwords, right or wrong. */
   readonly logins: readonly string[];
-  /** The first message to an address after so many. */
+  /** The first message to an address after `after` others. */
   mailTo(address: string, after?: number): Promise<ReceivedMail>;
 };
 

@@ -97,7 +97,7 @@ const WITHOUT_TESTS = {
 };
 /** An error may belong to the mutant before the one that was blamed. */
 const ROUNDS_MAX = 2;
-/** So many of a file are tried alone; what is left counts as refused. */
+/** This number of a file is tried alone; the others count as refused. */
 const ALONE_MAX = 4;
 
 /** As many as can be planted at once: no two on the same lines. */

@@ -30,7 +30,7 @@ if (values.near && values.far) throw new Error('--near and --far exclude each ot
 const { projects } = values;
 const perArea = Number(values['per-area']);
 const workers = Number(values.workers);
-/** So many times more of them, because the compiler finds some. */
+/** This many times more of them, because the compiler finds some. */
 const CANDIDATES = 1.5;
 
 const ids = new Set(positionals.filter((word) => AREAS[word] === undefined));

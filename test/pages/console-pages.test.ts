@@ -22,7 +22,7 @@ const LOOKS = [
   ['zoomed', { width: 640, height: 425 }, 'light'],
 ] as const;
 
-/** With so many, comments, claims or reports get a page of their own. */
+/** With this number, comments, claims or reports get a page of their own. */
 const MANY = 11;
 
 /** Every page of the router, in an installation with content for each. */

@@ -129,7 +129,7 @@ describeInChromium('GraphiQL in Chromium', () => {
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-test('the page is for browsers only, runs only our scripts, and its files may be cached for good', async () => {
+test('the page is for browsers only, runs only our scripts, and its files may be cached permanently', async () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     installation.fetch(`${installation.url}${path}`, { headers });
   const page = await get('/graphql', BROWSER);

@@ -58,7 +58,7 @@ const request = aggregate('request', {
 
 /** The part of its budget that a team has spent. */
 const spending = view('spending', {
-  says: 'What of its budget a team has spent.',
+  says: 'The money that a team has spent of its budget.',
   of: [team, request],
   key: { team: ref(team) },
   values: {

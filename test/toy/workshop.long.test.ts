@@ -180,7 +180,7 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
 
   // The OpenAPI document describes all of it.
   const { body: openapi } = await restClientOf(installation)('GET', '/openapi.json');
-  expect(JSON.stringify(openapi)).toContain('Only courses with so many seats at least.');
+  expect(JSON.stringify(openapi)).toContain('Only courses with at least this many seats.');
   expect(openapi).toMatchObject({
     paths: { '/course-summary': { get: { operationId: 'summarizeCourses' } } },
   });

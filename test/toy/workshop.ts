@@ -64,7 +64,7 @@ const courseOf = (version: number, slugOf: (title: string) => string) =>
     filters: {
       seatsMin: {
         takes: 'Int',
-        says: 'Only courses with so many seats at least.',
+        says: 'Only courses with at least this many seats.',
         sql: ({ seats }, least) => `${seats} >= ${least}`,
         holds: ({ seats }, least) => seats >= least,
       },

@@ -169,7 +169,7 @@ const checkFullness = async (
       .equal({ isTaken, code }, { isTaken: true, code }, `${taken.length + 1} of ${list.max} ${what}`);
     if (status < 300) taken.splice(0, taken.length, ...(await keysIn(filling)));
   }
-  checks.of(fullness(kind, list)).equal(taken.length, list.max, `so many ${what} there may be`);
+  checks.of(fullness(kind, list)).equal(taken.length, list.max, `the maximum number of ${what}`);
   const { status, body } = await addItem(filling, taken);
   const { code } = (body ?? {}) as { readonly code?: unknown };
   checks

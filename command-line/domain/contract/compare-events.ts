@@ -109,7 +109,7 @@ const initialChanges = (type: string, was: EventContract, is: EventContract): re
   return Object.entries(began).flatMap(([field, value]) => {
     if (!(field in begins) || isDeepStrictEqual(value, begins[field])) return [];
     const what = `event ${type} initial ${field}`;
-    const says = `What it created began with ${field} ${show(value)}, and begins with ${show(begins[field])} now, also where it was recorded before`;
+    const says = `Aggregates that it created began with ${field} ${show(value)}. Now they begin with ${show(begins[field])}, also those recorded before`;
     // A field that the event contains from its new version on.
     const isUpcast = is.version > was.version && field in fieldsOf(is);
     return [

@@ -37,7 +37,7 @@ const limitChanges = (kind: string, before: Limits, after: Limits): readonly Fin
     ...came.map((name) =>
       breaks(
         `limit ${kind} ${name}`,
-        `What was accepted is refused by a new limit: at most ${countedText(after[name])}.`,
+        `Values accepted before are refused by a new limit: at most ${countedText(after[name])}.`,
         'Let it through with its reason: what is there already does not count.',
       ),
     ),
@@ -63,7 +63,7 @@ const limitChange = (what: string, was: LimitRule, is: LimitRule): readonly Find
       ? [
           breaks(
             `${what} max`,
-            `What was accepted is refused: at most ${max}, and not ${had}.`,
+            `Values accepted before are refused: at most ${max}, and not ${had}.`,
             `Leave it at ${had}.`,
           ),
         ]
@@ -90,7 +90,7 @@ const listChanges = (kind: string, before: Lists, after: Lists): readonly Findin
       return [
         breaks(
           what,
-          `What was accepted is refused: at most ${max} items, and not ${had}.`,
+          `Values accepted before are refused: at most ${max} items, and not ${had}.`,
           `Leave it at ${had}.`,
         ),
       ];

@@ -11,7 +11,7 @@ const item = {
   category: choice('travel', 'meals', 'lodging', 'other'),
   amount: money().says('In cents.').example(4_200),
   note: line(200).optional().personal().example('With the client'),
-  receipt: upload().optional().says('Whoever may read the claim may see it.'),
+  receipt: upload().optional().says('Visible to everyone who can read the claim.'),
 };
 
 /** Nobody decides about their own claim, or twice about the same one. */
@@ -27,7 +27,7 @@ const deciders = {
 } as const;
 
 export const claim = aggregate('claim', {
-  says: 'What an employee has spent and wants back.',
+  says: 'Money that an employee has spent and wants back.',
   owner: 'employee',
   label: 'purpose',
   fields: {
@@ -37,7 +37,7 @@ export const claim = aggregate('claim', {
     items: list(item, { max: 50 }),
     status: states('draft', 'submitted', 'approved', 'rejected', 'paid').filter(),
     submittedAt: instant().optional().sort(),
-    endorsedBy: ref(user).optional().says('Who has approved first, where two must.'),
+    endorsedBy: ref(user).optional().says('The first of two approvers, if the claim needs two.'),
     decidedBy: ref(user).optional(),
     reason: prose(1_000).optional().personal().says('Why it was rejected.'),
     paidBy: ref(user).optional(),

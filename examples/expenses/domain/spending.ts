@@ -4,7 +4,7 @@ import { claim } from './claim.ts';
 import { team } from './team.ts';
 
 export const spending = view('spending', {
-  says: 'What of its budget a team has spent.',
+  says: 'The money that a team has spent of its budget.',
   of: [team, claim],
   key: { team: ref(team) },
   values: { budget: sum(), waiting: count(), approved: sum(), paid: sum().sort() },

@@ -124,7 +124,7 @@ const pageAt = (view: Place['view'], isAdmin: boolean): (typeof VIEWS)[View] => 
 
 const NotForYou = ({ me }: { readonly me: Me }) => html`
   <${Heading} title="This page is for administrators" />
-  <p>You are signed in as <strong>${me.name}</strong>, whose role is <strong>${me.role ?? 'not known'}</strong>. What you may read and change is among the <a href="/console/data">data</a>.</p>
+  <p>You are signed in as <strong>${me.name}</strong>, whose role is <strong>${me.role ?? 'not known'}</strong>. You find the items that you can read and change in <a href="/console/data">Data</a>.</p>
   <p>Ask an administrator to give you the role <code>admin</code>, then sign out and in again. Or sign out, and in as somebody who has it.</p>
   <p>The operator of the installation can do it by hand:</p>
   <pre tabindex="0"><code>${`curl -X PATCH ${location.origin}/users/${me.id} \\

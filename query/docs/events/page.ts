@@ -27,7 +27,7 @@ export const eventsPage = (domain: Domain): DocsPage => ({
 
 type Kind = { readonly id: string; readonly title: string; readonly types: readonly EventDefinition[] };
 
-const INSIDE = { id: 'inside', title: 'What goes on inside' };
+const INSIDE = { id: 'inside', title: 'Internal events' };
 
 const readContent = async (domain: Domain): Promise<Content> => {
   const kinds = kindsOf(catalogueOf(domain).definitions);

@@ -142,7 +142,7 @@ const demandNow = (context: Context, query: GraphQLObjectType, member: Selected)
   const [node] = member.nodes;
   const isMentioned = node.arguments?.some(({ name }) => name.value === 'at');
   if (isMentioned && context.argumentsOf(fieldOf(query, member), node).has('at'))
-    throw new OutOfPlan('an answer as of then');
+    throw new OutOfPlan('an answer at that time');
 };
 
 const NAME_CHARACTERS = 24;

@@ -7,7 +7,7 @@ export type Run = (statement: Statement, values: readonly unknown[]) => Promise<
 type Rows = readonly (readonly unknown[])[];
 
 /**
- * A connection that has prepared so many statements is replaced, which costs a few milliseconds. PostgreSQL
+ * A connection that has prepared this number of statements is replaced, which costs a few milliseconds. PostgreSQL
  * takes about a hundred bytes per character.
  */
 const PREPARED_MAX = 256;

@@ -18,10 +18,9 @@ export const ExportLine = z
       .meta({ description: 'The stream.', examples: ['article-8001'] }),
     time: z.iso.datetime(),
     datacontenttype: z.literal('application/json'),
-    sequence: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'The position, in so many digits that the texts order as the positions do.' }),
+    sequence: z.string().exactOptional().meta({
+      description: 'The position with leading zeros, so that these strings sort like the positions.',
+    }),
     streamversion: z
       .int()
       .positive()

@@ -10,7 +10,7 @@ export const ANSWER_WITHIN_MS = 10_000;
 const CONNECT_WITHIN_MS = 5_000;
 
 /**
- * KafkaJS itself retries little: after its retries it may give up for good, or hang. Its users open new
+ * KafkaJS itself retries little: after its retries it may give up, or hang. Its users open new
  * connections instead, for as long as it takes.
  */
 export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> => {

@@ -141,7 +141,7 @@ class Message {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** A field of so many bytes, which are written next. */
+  /** A field of `length` bytes, which are written next. */
   begin(field: number, length: number): void {
     this.#varint(field * 8 + LENGTH_DELIMITED);
     this.#varint(length);

@@ -199,9 +199,12 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
     case 'wrong-version':
       return new StaleVersion(stream, expected, { cause: error });
     case 'deleted':
-      return new InvalidAppend(`${stream} was deleted for good in EventStoreDB and takes no more events`, {
-        cause: error,
-      });
+      return new InvalidAppend(
+        `${stream} was deleted permanently in EventStoreDB and accepts no more events`,
+        {
+          cause: error,
+        },
+      );
     case 'too-large':
       return new AppendTooLarge(
         `the data of an append to ${stream}`,

@@ -124,7 +124,7 @@ const List = ({ events, isNarrowed, isOver }: ListOptions) => {
   if (events.length > 0)
     return html`<ol class="feed">${events.map((event) => html`<${Entry} key=${event.cursor} event=${event} />`)}</ol>`;
   if (!isOver) return html`<div class="empty"><p>Nothing was found so far.</p></div>`;
-  return html`<div class="empty"><p>${isNarrowed ? 'No event is like this. What happens next and is, appears here at once.' : 'Nothing has happened yet. What happens appears here at once.'}</p></div>`;
+  return html`<div class="empty"><p>${isNarrowed ? 'No event matches. New events that match appear here at once.' : 'Nothing has happened yet. New events appear here at once.'}</p></div>`;
 };
 
 const Entry = ({

@@ -36,8 +36,7 @@ export const ItemPage = ({ place: { parameters, search } }: { readonly place: Pl
   const title = kind && now.body ? titleOf(kind, now.body) : `${spokenTitle(name)} ${id}`;
   const show = (entries: readonly HistoryEntry[]) => {
     const newest = entries[0];
-    if (newest === undefined)
-      return html`<div class="empty"><p>You may know of nothing that has happened to it.</p></div>`;
+    if (newest === undefined) return html`<div class="empty"><p>You cannot read any of its events.</p></div>`;
     return html`<${Versions} kind=${kind} path=${path} entries=${entries} newest=${newest.version} search=${search} now=${now.body} etag=${now.etag} more=${history.more} reload=${reload} />`;
   };
   return html`

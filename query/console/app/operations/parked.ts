@@ -45,8 +45,8 @@ const Consequences = () => {
   const pages = usePages<ParkedConsequence>('/operations/consequences', EVERY_MS);
   return html`
     <h2>Consequences of events</h2>
-    <p>A deletion ends what belonged to the item, a deleted user is erased, and aggregates react to the events of others. What cannot be carried out is
-    retried, and holds up nothing but what follows for the same item. Remove the cause; at the machine, <code>npm run annals -- process-manager retry</code> does not wait for the next attempt.</p>
+    <p>A deletion ends what belonged to the item, a deleted user is erased, and aggregates react to the events of others. A consequence that fails is
+    retried, and delays only those that follow for the same item. Remove the cause; at the machine, <code>npm run annals -- process-manager retry</code> does not wait for the next attempt.</p>
     <${Listing}
       pages=${pages}
       caption="Parked consequences"
