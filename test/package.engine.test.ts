@@ -248,10 +248,12 @@ describe.each(['24', '22'])('on Node %s', (version) => {
       env: { ...process.env, TMPDIR: temporary },
     });
 
-  test('describes the declared domain in the runner of Node', { timeout: DESCRIBING_MS }, async () => {
-    const { stdout } = await testDomain();
-    expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
-  });
+  // On Node 24, vitest describes the template from its sources.
+  if (version === '22')
+    test('describes the declared domain in the runner of Node', { timeout: DESCRIBING_MS }, async () => {
+      const { stdout } = await testDomain();
+      expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
+    });
 
   test('finds a wrong right', { timeout: DESCRIBING_MS }, async () => {
     const file = join(folder, 'node_modules/annals/kernel/conditions/holds.js');
