@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { readAuditKeys } from '#shared/audit/signing-keys.ts';
 import { callLine } from '../test/engines/call-line.ts';
-import { createCommandWorld } from '../test/engines/command-side.ts';
+import { createCommandDatabase } from '../test/engines/command-side.ts';
 
 test('makes the first key for heads, and endorses the next by it', async () => {
-  await using world = await createCommandWorld();
-  await using side = await world.open();
-  const rotate = () => callLine(world.settings, ['audit', 'rotate-key']);
+  await using database = await createCommandDatabase();
+  await using side = await database.open();
+  const rotate = () => callLine(database.settings, ['audit', 'rotate-key']);
   const rotated = [await rotate(), await rotate()];
   const [first, second] = await readAuditKeys(side.pool);
   expect(rotated).toMatchObject(

@@ -9,9 +9,9 @@ import { ageLog } from '../test/engines/age-log.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import {
   addComment,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -20,13 +20,13 @@ import { startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 let folder: string;
 let projecting: AsyncDisposable;
 beforeAll(async () => {
-  world = resources.use(await createCommandWorld());
-  side = resources.use(await world.open());
+  database = resources.use(await createCommandDatabase());
+  side = resources.use(await database.open());
   projecting = resources.use(await startProjecting(side));
   folder = resources.use(await temporaryDataDir()).path;
   const author = await registerUser(side);
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const call = (...args: readonly string[]) =>
-  callAt({ environment: { ...world.settings, AUDIT_DIR: folder } }, ['audit', 'verify', ...args]);
+  callAt({ environment: { ...database.settings, AUDIT_DIR: folder } }, ['audit', 'verify', ...args]);
 
 const scratches = async () =>
   (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
@@ -121,7 +121,7 @@ test('a verification that fails to run has an exit code of its own', async () =>
 const verifyHeldUp = async () => {
   const holder = await side.pool.connect();
   await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
-  const annals = spawnAnnals(['annals.ts', 'audit', 'verify'], { ...world.settings, AUDIT_DIR: folder });
+  const annals = spawnAnnals(['annals.ts', 'audit', 'verify'], { ...database.settings, AUDIT_DIR: folder });
   await until(scratches, (found) => found === 1, 60_000);
   const letGo = async () => {
     await holder.query('rollback');

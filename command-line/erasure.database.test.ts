@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import { type CommandWorld, createCommandWorld, registerUser } from '../test/engines/command-side.ts';
+import { type CommandDatabase, createCommandDatabase, registerUser } from '../test/engines/command-side.ts';
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let restored: UserId;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  await using side = await world.open();
+  database = await createCommandDatabase();
+  await using side = await database.open();
   restored = await registerUser(side);
   // As if the database were from before that.
   await side.erasures.note([{ userId: restored, at: '2026-01-02T03:04:05.678Z', event: null }]);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => database?.[Symbol.asyncDispose]());
 
-const call = (...args: readonly string[]) => callAt({ environment: world.settings }, ['erasure', ...args]);
+const call = (...args: readonly string[]) => callAt({ environment: database.settings }, ['erasure', ...args]);
 
 test('lists erased users', async () => {
   expect(await call('list')).toMatchObject({ exit: 0, output: `2026-01-02T03:04:05.678Z  user ${restored}` });

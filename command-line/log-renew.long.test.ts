@@ -3,8 +3,8 @@ import type { LogIdentity } from '#shared/brands.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import {
-  type CommandWorld,
-  createCommandWorld,
+  type CommandDatabase,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -24,53 +24,53 @@ const places: readonly (readonly [string, StartLog])[] = [
 ];
 
 /** Writes, and waits until all followers have processed it. */
-const writeIn = async (world: CommandWorld): Promise<void> => {
-  await using side = await world.open();
+const writeIn = async (database: CommandDatabase): Promise<void> => {
+  await using side = await database.open();
   await draftArticle(side, await registerUser(side));
   const head = await side.eventLog.head();
   await until(
-    () => checkpointsOf(world),
+    () => checkpointsOf(database),
     (checkpoints) => checkpoints.length > 0 && checkpoints.every(({ position }) => position === head),
   );
 };
 
-const checkpointsOf = (world: CommandWorld) =>
-  inDatabase(world.settings.DATABASE_URL ?? '', async (client) => {
+const checkpointsOf = (database: CommandDatabase) =>
+  inDatabase(database.settings.DATABASE_URL ?? '', async (client) => {
     const { rows } = await client.query<{ log: LogIdentity; position: string }>(
       'select log, position from public.follower_checkpoint',
     );
     return rows.map(({ log, position }) => ({ log, position: Number(position) }));
   });
 
-const identityOf = async ({ settings }: CommandWorld): Promise<LogIdentity> => {
+const identityOf = async ({ settings }: CommandDatabase): Promise<LogIdentity> => {
   await using eventLog = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
   return eventLog.identity;
 };
 
 test.each(places)('a log in %s gets a new identity, and the database with it', async (_where, startLog) => {
-  await using world = await createCommandWorld(startLog);
-  await writeIn(world);
-  const before = await identityOf(world);
-  const positions = (await checkpointsOf(world)).map(({ position }) => position);
-  const renewed = await callLine(world.settings, ['log', 'renew']);
+  await using database = await createCommandDatabase(startLog);
+  await writeIn(database);
+  const before = await identityOf(database);
+  const positions = (await checkpointsOf(database)).map(({ position }) => position);
+  const renewed = await callLine(database.settings, ['log', 'renew']);
   expect(renewed, renewed.complaint).toMatchObject({ exit: 0 });
-  const after = await identityOf(world);
+  const after = await identityOf(database);
   expect(after).not.toBe(before);
-  expect(await checkpointsOf(world)).toEqual(positions.map((position) => ({ log: after, position })));
+  expect(await checkpointsOf(database)).toEqual(positions.map((position) => ({ log: after, position })));
   // Followers of the log continue.
-  await writeIn(world);
+  await writeIn(database);
 });
 
 test(
   'it is refused while a part of Annals runs',
   async () => {
-    await using world = await createCommandWorld();
-    await using _side = await world.open();
-    const before = await identityOf(world);
-    const refused = await callLine(world.settings, ['log', 'renew']);
+    await using database = await createCommandDatabase();
+    await using _side = await database.open();
+    const before = await identityOf(database);
+    const refused = await callLine(database.settings, ['log', 'renew']);
     expect(refused.exit).not.toBe(0);
     expect(refused.complaint).toContain('process-manager');
-    expect(await identityOf(world)).toBe(before);
+    expect(await identityOf(database)).toBe(before);
   },
   scaled(60_000),
 );

@@ -4,7 +4,7 @@ import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
 import { callAt } from '../test/engines/call-line.ts';
 import {
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -20,15 +20,15 @@ const callOn =
     callAt({ environment, ...(confirm && { confirm }) }, args);
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
-  /** A world whose projector runs, and a way to call the command line on it. */
+  /** A database whose projector runs, and a way to call the command line on it. */
   const open = async () => {
     await using opening = new AsyncDisposableStack();
-    const world = opening.use(await createCommandWorld(startLog));
-    const side = opening.use(await world.open());
+    const database = opening.use(await createCommandDatabase(startLog));
+    const side = opening.use(await database.open());
     opening.use(await startProjecting(side));
     const resources = opening.move();
-    const call = callOn(world.settings);
-    const answering = (answer: boolean) => callOn(world.settings, async () => answer);
+    const call = callOn(database.settings);
+    const answering = (answer: boolean) => callOn(database.settings, async () => answer);
     return { side, call, answering, [Symbol.asyncDispose]: () => resources.disposeAsync() };
   };
 
@@ -130,13 +130,13 @@ test('an empty read model is reported', async () => {
 test(
   'if the read model is blocked for too long, the commands say so and change nothing',
   async () => {
-    await using world = await createCommandWorld();
-    await using side = await world.open();
+    await using database = await createCommandDatabase();
+    await using side = await database.open();
     await using _projector = await startProjecting(side);
     const articleId = await draftArticle(side, await registerUser(side));
     await appendRaw(side, `article-${articleId}`, { type: 'article.eaten', data: {} }, 2);
     await untilProjected(side);
-    const call = callOn(world.settings);
+    const call = callOn(database.settings);
     await inTransaction(side.pool, async (connection) => {
       await holdCheckpoint(connection, 'projector');
       const complaint = expect.stringContaining('The database does not go on with it');

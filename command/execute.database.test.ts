@@ -6,7 +6,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -123,7 +123,7 @@ test('a caller with an expected version loses against an earlier writer', async 
 });
 
 test('a process forgets cached events that the log has lost', async () => {
-  await using lossy = await createCommandWorld();
+  await using lossy = await createCommandDatabase();
   await using zero = await lossy.open();
   await using other = await lossy.open();
   const author = await registerUser(zero);

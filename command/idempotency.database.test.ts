@@ -8,7 +8,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   Died,
   draftArticle,
   mortal,
@@ -18,15 +18,15 @@ import { later } from '../test/engines/later.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -44,7 +44,7 @@ test('every process answers a repeated request with the first response', async (
   const context = by(as(await registerUser(side)), { idempotencyKey: 'repeat' });
   const first = await side.send(draft('Repeated'), context);
   expect(await side.send(draft('Repeated'), context)).toEqual(first);
-  await using other = await world.open();
+  await using other = await database.open();
   expect(await other.send(draft('Repeated'), context)).toEqual(first);
   await side.send(
     { type: 'EditArticle', articleId: first.id as ArticleId, title: 'Edited since' },
@@ -93,7 +93,7 @@ test('a key can be reused after a day', async () => {
 
 test('parallel requests with one key run once, in one process and in two', async () => {
   const context = by(as(await registerUser(side)), { idempotencyKey: 'parallel' });
-  await using other = await world.open();
+  await using other = await database.open();
   const outcomes = await Promise.allSettled(
     Array.from({ length: 12 }, (_, n) => (n % 2 ? side : other).send(draft('Parallel'), context)),
   );
@@ -118,7 +118,7 @@ test.each([
   const title = `Crashed ${when}`;
   const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
   {
-    await using dying = await world.open(mortal(dies));
+    await using dying = await database.open(mortal(dies));
     await expect(dying.send(draft(title), context)).rejects.toThrow(Died);
   }
   // The first request may still be running.
@@ -136,7 +136,7 @@ test('after a crash, a conditional request recognizes its own change', async () 
   const context = by(as(author), { idempotencyKey: 'fixed', ifVersion: 2 });
   const edit = { type: 'EditArticle', articleId, title: 'Fixed' } as const;
   {
-    await using dying = await world.open(
+    await using dying = await database.open(
       mortal((stream) => (stream.startsWith('article-') ? 'after' : undefined)),
     );
     await expect(dying.send(edit, context)).rejects.toThrow(Died);
@@ -152,7 +152,7 @@ test('a late first request gets the response of its retry', async () => {
   const edit = { type: 'EditArticle', articleId, title: 'Once' } as const;
   const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let isPaused = false;
-  await using slow = await world.open((log) => ({
+  await using slow = await database.open((log) => ({
     ...log,
     async *read(stream, from, to) {
       if (stream === `article-${articleId}` && !isPaused) {
@@ -180,7 +180,7 @@ test('a retry that overlaps the first request names the event of that request, w
   const requested = { type: 'TestWebhook', webhookId } as const;
   const [appending, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // The first request appends after its retry has searched for the events in vain.
-  await using slow = await world.open((log) => ({
+  await using slow = await database.open((log) => ({
     ...log,
     async append(stream, expected, events) {
       if (stream === `webhook-${id}`) {
@@ -192,7 +192,7 @@ test('a retry that overlaps the first request names the event of that request, w
   }));
   const first = slow.send(requested, context);
   let looks = 0;
-  await using other = await world.open((log) => ({
+  await using other = await database.open((log) => ({
     ...log,
     async find(stream, event, after) {
       const found = await log.find(stream, event, after);
@@ -225,7 +225,7 @@ test('a retry after a crash finds the events without reading the stream, however
   const edit = { type: 'EditArticle', articleId, title: 'Before the crash' } as const;
   const stream = `article-${articleId}` as StreamName;
   {
-    await using dying = await world.open(mortal((of) => (of === stream ? 'after' : undefined)));
+    await using dying = await database.open(mortal((of) => (of === stream ? 'after' : undefined)));
     await expect(dying.send(edit, context)).rejects.toThrow(Died);
   }
   const data = { articleId, authorId: author, title: 'Since' };
@@ -243,7 +243,7 @@ test('a retry after a crash finds the events without reading the stream, however
   } as const;
   await side.eventLog.append(stream, 'any', await side.codec.encodeAll(stream, metadata, since));
   let [isKnown, read] = [false, 0];
-  await using other = await world.open((log) => ({
+  await using other = await database.open((log) => ({
     ...log,
     async *read(of, from, to) {
       for await (const page of log.read(of, from, to)) {
@@ -265,7 +265,7 @@ test('a retry after a crash returns the stored comment, even if it would be refu
   const context = by(as(author), { idempotencyKey: 'comment-crash' });
   const comment = { type: 'AddComment', articleId, text: 'Before the crash.' } as const;
   {
-    await using dying = await world.open(
+    await using dying = await database.open(
       mortal((stream) => (stream.startsWith('comment-') ? 'after' : undefined)),
     );
     await expect(dying.send(comment, context)).rejects.toThrow(Died);
@@ -304,7 +304,7 @@ test('a creation whose first id was taken is found under the next, even if it wo
       ).append(stream, expected, events, when);
     },
   });
-  await using dying = await world.open(fencing);
+  await using dying = await database.open(fencing);
   await expect(dying.send(draft('Under the second id'), context)).rejects.toThrow(Died);
   const [, made] = await articlesTitled('Under the second id');
   await side.send({ type: 'DeleteUser', userId: author }, by(as(author)));

@@ -11,7 +11,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -300,7 +300,7 @@ test('a person who appears in events after the snapshot is recorded with the nex
 });
 
 test('a snapshot of events that the log has lost is not used', async () => {
-  await using lossy = await createCommandWorld();
+  await using lossy = await createCommandDatabase();
   await using before = await lossy.open();
   const userId = await registerUser(before);
   const articleId = await draftArticle(before, userId);

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { startPostgresServer } from '../test/chaos/mixed/postgres-server.ts';
-import { addComment, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import {
+  addComment,
+  createCommandDatabase,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { startRole } from '../test/engines/role-process.ts';
 
@@ -11,11 +16,11 @@ const LAZY = { wal_writer_delay: '10s' };
 test(`rows that were visible in the read model survive kill -9 of the database server, ${CRASHES} times`, async () => {
   await using server = await startPostgresServer(LAZY);
   const url = await server.createDatabase('annals_crash');
-  await using world = await createCommandWorld(undefined, undefined, async () => ({
+  await using database = await createCommandDatabase(undefined, undefined, async () => ({
     url,
     async [Symbol.asyncDispose]() {},
   }));
-  await using side = await world.open();
+  await using side = await database.open();
   const author = await registerUser(side);
   const placeOfReadModel = async (): Promise<number | undefined> => {
     const { rows } = await side.pool.query<{ position: number }>(
@@ -24,7 +29,7 @@ test(`rows that were visible in the read model survive kill -9 of the database s
     return rows[0]?.position;
   };
   for (let crash = 0; crash < CRASHES; crash += 1) {
-    await using projector = startRole('projector/main.ts', world.settings);
+    await using projector = startRole('projector/main.ts', database.settings);
     await projector.logged('Annals is ready.');
     await addComment(side, author, await draftArticle(side, author));
     await untilProjected(side);

@@ -7,14 +7,14 @@ import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { readStatus } from '#shared/projection/status.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { createCommandDatabase, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 import { startProjector } from './service.ts';
 
 test('on tables of another release the projector says what to do, and resumes once that is done', async () => {
-  await using world = await createCommandWorld();
-  await using side = await world.open();
+  await using database = await createCommandDatabase();
+  await using side = await database.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const start = () => startProjector({ ...side, log, metrics: createMetrics(), notifier: { announce() {} } });
@@ -60,8 +60,8 @@ const reinterpreted = (domain: Domain): Domain => {
 };
 
 test('a read model without recorded meaning is accepted, and its meaning is recorded', async () => {
-  await using world = await createCommandWorld();
-  await using side = await world.open();
+  await using database = await createCommandDatabase();
+  await using side = await database.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const start = () => startProjector({ ...side, log, metrics: createMetrics(), notifier: { announce() {} } });

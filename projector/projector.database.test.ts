@@ -7,9 +7,9 @@ import {
   addComment,
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -19,18 +19,18 @@ import type { ArticleId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
 describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
-  let world: CommandWorld;
+  let database: CommandDatabase;
   let side: CommandSide;
   let projector: AsyncDisposable;
   beforeAll(async () => {
-    world = await createCommandWorld(startLog);
-    side = await world.open();
+    database = await createCommandDatabase(startLog);
+    side = await database.open();
     projector = await startProjecting(side);
   });
   afterAll(async () => {
     await projector?.[Symbol.asyncDispose]();
     await side?.[Symbol.asyncDispose]();
-    await world?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
   });
 
   const rowOf = async (table: string, id: number): Promise<Record<string, unknown> | undefined> => {

@@ -4,9 +4,9 @@ import type { UserId } from '#shared/brands.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import {
   addComment,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -18,25 +18,25 @@ import { type RoleProcess, startRole } from '../test/engines/role-process.ts';
 const TAKEOVER_MAX_MS = 8_000;
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
-  let world: CommandWorld;
+  let database: CommandDatabase;
   let side: CommandSide;
   let author: UserId;
   let owner: RoleProcess;
   const started: RoleProcess[] = [];
   beforeAll(async () => {
-    world = await createCommandWorld(startLog);
-    side = await world.open();
+    database = await createCommandDatabase(startLog);
+    side = await database.open();
     author = await registerUser(side);
     owner = await startProjectorProcess();
   });
   afterAll(async () => {
     for (const role of started) await role[Symbol.asyncDispose]();
     await side?.[Symbol.asyncDispose]();
-    await world?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
   });
 
   const startProjectorProcess = async (): Promise<RoleProcess> => {
-    const role = startRole('projector/main.ts', world.settings);
+    const role = startRole('projector/main.ts', database.settings);
     started.push(role);
     await role.logged('Annals is ready.');
     return role;

@@ -12,7 +12,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../test/engines/command-side.ts';
@@ -20,15 +20,15 @@ import type { ArticleId } from '../test/publishing-ids.ts';
 import { serveRoutes } from '../test/serve.ts';
 import { until } from '../testing/until.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const openNotifier = (): ReadModelNotifier => openReadModelNotifier({ url: side.databaseUrl });
@@ -88,7 +88,7 @@ test('a writer who reads at once sees the write, every time', async () => {
 });
 
 test('so do writers who read from processes that do not run the projector', async () => {
-  await using projecting = await world.open();
+  await using projecting = await database.open();
   await using projectorNotifier = openNotifier();
   await using _projector = await startProjector({
     ...projecting,
@@ -97,7 +97,7 @@ test('so do writers who read from processes that do not run the projector', asyn
     metrics: createMetrics(),
   });
   const visit = async () => {
-    await using reading = await world.open();
+    await using reading = await database.open();
     await using notifier = openNotifier();
     await using readPosition = openReadPosition({ ...reading, notifier });
     await using server = await serveReads(reading, { readPosition });

@@ -3,20 +3,20 @@ import { formatCursor } from '#shared/cursor.ts';
 import { spanOf } from '../command/webhooks/span.ts';
 import { openBackend } from '../test/engines/backend.ts';
 import { callLine } from '../test/engines/call-line.ts';
-import { createCommandWorld } from '../test/engines/command-side.ts';
+import { createCommandDatabase } from '../test/engines/command-side.ts';
 
 const LOST = { status: 400, body: { code: 'cursor_of_lost_history' } };
 
 test('a cursor of a lost history is refused everywhere with a code of its own', async () => {
-  await using world = await createCommandWorld();
+  await using database = await createCommandDatabase();
   let cursor = '';
   {
-    await using before = await openBackend({}, { on: world });
+    await using before = await openBackend({}, { on: database });
     await before.person('reader');
     cursor = formatCursor(before.side.eventLog.identity, await before.side.eventLog.head());
   }
-  expect(await callLine(world.settings, ['log', 'renew'])).toMatchObject({ exit: 0 });
-  await using after = await openBackend({}, { on: world });
+  expect(await callLine(database.settings, ['log', 'renew'])).toMatchObject({ exit: 0 });
+  await using after = await openBackend({}, { on: database });
   const admin = await after.person('admin');
   await after.person('reader');
   const ask = (path: string, headers = {}) => after.ask(path, { by: admin, headers });

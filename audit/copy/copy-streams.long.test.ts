@@ -15,9 +15,9 @@ import {
   addComment,
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
@@ -29,12 +29,12 @@ import { until } from '../../testing/until.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const resources = new AsyncDisposableStack();
-let from: CommandWorld;
+let from: CommandDatabase;
 let here: CommandSide;
 let ada: UserId;
 let other: UserId;
 beforeAll(async () => {
-  from = resources.use(await createCommandWorld(undefined, MASTER_KEY));
+  from = resources.use(await createCommandDatabase(undefined, MASTER_KEY));
   here = resources.use(await from.open());
   other = await registerUser(here, { name: 'Other', email: 'other@example.org' });
   ada = await registerUser(here, { name: 'Ada', email: 'ada@example.org' });
@@ -59,14 +59,14 @@ const register = (side: CommandSide, owner: UserId) =>
   side.send({ type: 'RegisterWebhook', ...WEBHOOK_FORM }, by(as(owner)));
 
 const openCell = async () => {
-  const world = await createCommandWorld(undefined, MASTER_KEY);
-  const side = await world.open();
+  const database = await createCommandDatabase(undefined, MASTER_KEY);
+  const side = await database.open();
   return {
-    world,
+    database,
     side,
     async [Symbol.asyncDispose]() {
       await side[Symbol.asyncDispose]();
-      await world[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
     },
   };
 };
@@ -76,19 +76,19 @@ const listed = async (...names: readonly string[]): Promise<string> => {
   await writeFile(file, names.join('\n'));
   return file;
 };
-const copyArgs = ({ settings: { DATABASE_URL: to = '' } }: CommandWorld, file: string) => [
+const copyArgs = ({ settings: { DATABASE_URL: to = '' } }: CommandDatabase, file: string) => [
   ...['log', 'copy', '--to', to, '--streams', file],
 ];
-const copy = (to: CommandWorld, file: string, ...more: readonly string[]) =>
+const copy = (to: CommandDatabase, file: string, ...more: readonly string[]) =>
   callLine(from.settings, [...copyArgs(to, file), ...more]);
 /** Copies until it is ended, and has begun. */
 const keepCopying = async (
-  { side, world }: Awaited<ReturnType<typeof openCell>>,
+  { side, database }: Awaited<ReturnType<typeof openCell>>,
   file: string,
   ...more: readonly string[]
 ) => {
   const ending = new AbortController();
-  const copying = callLine(from.settings, [...copyArgs(world, file), '--follow', ...more], ending.signal);
+  const copying = callLine(from.settings, [...copyArgs(database, file), '--follow', ...more], ending.signal);
   await until(
     async () => (await eventsOf(side)).length,
     (count) => count > 0,
@@ -129,7 +129,7 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
   );
   const before = (await eventsOf(cell.side)).length;
   const file = await listed('# the tenant', `user-${ada}`);
-  const copied = await copy(cell.world, file, '--with-owned');
+  const copied = await copy(cell.database, file, '--with-owned');
   expect(copied).toMatchObject({ exit: 0, complaint: '' });
   const streams = await streamsAfter(cell.side, before);
   const kinds = [...streams].map((stream) => stream.slice(0, stream.indexOf('-'))).toSorted();
@@ -140,7 +140,7 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
   expect((await eventsOf(cell.side)).at(-1)?.type).toBe('webhook.registered');
   expect(copied.lines.join()).toMatch(/(\d+) events of 8 streams are in the other log, \1 of them/);
   const after = (await eventsOf(cell.side)).length;
-  const again = await copy(cell.world, file, '--with-owned');
+  const again = await copy(cell.database, file, '--with-owned');
   expect(again.lines.join()).toMatch(/events of 8 streams are in the other log, 0 of them/);
   expect((await eventsOf(cell.side)).length).toBe(after);
   // Personal data opens there, the cascade has happened already, and the read model is what the log says.
@@ -148,7 +148,7 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
   await untilProjected(cell.side);
   const { rows } = await cell.side.pool.query('select name from read_model.users where id = $1', [ada]);
   expect(rows).toEqual([{ name: 'Ada' }]);
-  expect(await callLine(cell.world.settings, ['audit', 'verify'])).toMatchObject({ exit: 0 });
+  expect(await callLine(cell.database.settings, ['audit', 'verify'])).toMatchObject({ exit: 0 });
   expect((await eventsOf(cell.side)).length).toBe(after);
 });
 
@@ -195,7 +195,7 @@ test('waits for what follows from a copied event, also without --follow', async 
   const file = await listed(`user-${ada}`);
   const deletions = (await eventsOf(here)).filter(({ type }) => type === 'comment.deleted').length;
   await write(here, ada);
-  const copying = copy(cell.world, file, '--with-owned');
+  const copying = copy(cell.database, file, '--with-owned');
   expect(await Promise.race([copying, delay(REACTION_MS, 'waiting')])).toBe('waiting');
   expect(await eventsOf(cell.side)).toEqual([]);
   await held[Symbol.asyncDispose]();
@@ -203,7 +203,7 @@ test('waits for what follows from a copied event, also without --follow', async 
   expect((await eventsOf(here)).filter(({ type }) => type === 'comment.deleted')).toHaveLength(deletions + 1);
   const streams = new Set((await eventsOf(cell.side)).map(({ stream }) => stream as string));
   expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
-  expect((await copy(cell.world, file, '--with-owned')).lines.join()).toContain(', 0 of them');
+  expect((await copy(cell.database, file, '--with-owned')).lines.join()).toContain(', 0 of them');
 });
 /** Longer than a copy takes that does not wait. */
 const REACTION_MS = 5_000;
@@ -212,7 +212,7 @@ test('refuses to copy while reactions of the former cell lag, and names them', a
   await using cell = await openCell();
   await using _held = await holdHere();
   await write(here, ada);
-  expect(await copy(cell.world, await listed(`user-${ada}`), '--with-owned')).toMatchObject({
+  expect(await copy(cell.database, await listed(`user-${ada}`), '--with-owned')).toMatchObject({
     exit: 1,
     complaint: expect.stringMatching(/Reactions of this cell lag: events after \d+ \(process-manager\)/),
   });
@@ -235,26 +235,26 @@ test('refuses what refers to something that is neither copied nor there, and wri
   await using cell = await openCell();
   const article = await draftArticle(here, ada);
   const file = await listed(`article-${article}`);
-  expect(await copy(cell.world, file)).toMatchObject({
+  expect(await copy(cell.database, file)).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining(`article-${article} names user-${ada} at version 1, and`),
   });
   expect(await eventsOf(cell.side)).toEqual([]);
-  expect(await copy(cell.world, await listed('user-*'))).toMatchObject({ exit: 0 });
-  expect(await copy(cell.world, file)).toMatchObject({ exit: 0 });
+  expect(await copy(cell.database, await listed('user-*'))).toMatchObject({ exit: 0 });
+  expect(await copy(cell.database, file)).toMatchObject({ exit: 0 });
 });
 
 test('refuses a stream that the other log has with other events, before anything is written', async () => {
   await using cell = await openCell();
   const file = await listed('user-*');
-  await copy(cell.world, file);
+  await copy(cell.database, file);
   const rename = (side: CommandSide, name: string) =>
     side.send({ type: 'UpdateUser', userId: ada, name } as never, by(as(ada)));
   await rename(cell.side, 'Ada there');
-  expect((await copy(cell.world, file)).lines.join()).toContain('1 streams have further events');
+  expect((await copy(cell.database, file)).lines.join()).toContain('1 streams have further events');
   await rename(here, 'Ada here');
   const late = await registerUser(here, { name: 'Late' });
-  expect(await copy(cell.world, file)).toMatchObject({
+  expect(await copy(cell.database, file)).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining(`has user-${ada} with another event at version 2`),
   });
@@ -269,13 +269,13 @@ test('an erasure goes along', async () => {
     () => here.keys.find([gone]),
     (found) => found.get(gone) === 'destroyed',
   );
-  expect(await copy(cell.world, await listed(`user-${gone}`))).toMatchObject({ exit: 0 });
+  expect(await copy(cell.database, await listed(`user-${gone}`))).toMatchObject({ exit: 0 });
   expect((await cell.side.keys.find([gone])).get(gone)).toBe('destroyed');
 });
 
 test('refuses a cell with another master key, or a person who has another key there', async () => {
   const file = await listed(`user-${ada}`);
-  await using foreign = await createCommandWorld();
+  await using foreign = await createCommandDatabase();
   await using _side = await foreign.open();
   expect(await copy(foreign, file)).toMatchObject({
     exit: 1,
@@ -283,7 +283,7 @@ test('refuses a cell with another master key, or a person who has another key th
   });
   await using cell = await openCell();
   await cell.side.keys.obtain(ada);
-  expect(await copy(cell.world, file)).toMatchObject({
+  expect(await copy(cell.database, file)).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining(`Person ${ada} has another key`),
   });
@@ -303,13 +303,13 @@ test.each<[string, readonly string[], string]>([
 
 test('a file that names nothing, or something else, is refused', async () => {
   await using cell = await openCell();
-  expect(await copy(cell.world, await listed('# nothing'))).toMatchObject({
+  expect(await copy(cell.database, await listed('# nothing'))).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining('names no stream'),
   });
-  expect(await copy(cell.world, await listed('user 7'))).toMatchObject({
+  expect(await copy(cell.database, await listed('user 7'))).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining('“user 7” in --streams is no name of a stream'),
   });
-  expect((await copy(cell.world, '/nowhere/streams.txt')).exit).toBe(1);
+  expect((await copy(cell.database, '/nowhere/streams.txt')).exit).toBe(1);
 });

@@ -9,7 +9,11 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { callLine } from '../../test/engines/call-line.ts';
-import { type CommandWorld, createCommandWorld, draftArticle } from '../../test/engines/command-side.ts';
+import {
+  type CommandDatabase,
+  createCommandDatabase,
+  draftArticle,
+} from '../../test/engines/command-side.ts';
 import { createDispatchWorld, type DispatchWorld } from '../../test/engines/dispatch-world.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { scaled } from '../../testing/load.ts';
@@ -22,7 +26,7 @@ const log: { url: string | undefined } & AsyncDisposable = {
   url: undefined,
   [Symbol.asyncDispose]: async () => {},
 };
-let system: CommandWorld;
+let system: CommandDatabase;
 let pool: Pool;
 let author: UserId;
 let webhookId: WebhookId;
@@ -30,7 +34,7 @@ let copyUrl: string;
 beforeAll(async () => {
   const standIn = resources.use(await startEventStoreStandIn());
   copyUrl = standIn.address;
-  system = resources.use(await createCommandWorld(async () => log));
+  system = resources.use(await createCommandDatabase(async () => log));
   pool = resources.use(
     openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }),
   );

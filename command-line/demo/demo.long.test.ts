@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { planDemo } from '#domain/demo/plan.ts';
 import { readDemoAccess } from '#shared/process/first-minute-file.ts';
 import { type Called, callLine } from '../../test/engines/call-line.ts';
-import { createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
+import { createCommandDatabase, registerUser } from '../../test/engines/command-side.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { type Installation, startInstallation } from '../../test/engines/installation.ts';
@@ -202,14 +202,14 @@ test(
 );
 
 test('an installation that has events, or runs, is refused', async () => {
-  await using world = await createCommandWorld();
-  const refused = async () => (await fill(world.settings)).complaint;
+  await using database = await createCommandDatabase();
+  const refused = async () => (await fill(database.settings)).complaint;
   {
-    await using side = await world.open();
+    await using side = await database.open();
     await registerUser(side);
     expect(await refused()).toContain('This installation has events already');
   }
-  await using running = await createCommandWorld();
+  await using running = await createCommandDatabase();
   await using side = await running.open();
   await until(
     async () =>

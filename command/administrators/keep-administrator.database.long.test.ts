@@ -4,7 +4,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   Died,
   mortal,
   registerUser,
@@ -12,17 +12,17 @@ import {
 } from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 let other: CommandSide;
 beforeEach(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
-  other = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
+  other = await database.open();
 });
 afterEach(async () => {
   vi.useRealTimers();
-  for (const each of [side, other, world]) await each?.[Symbol.asyncDispose]();
+  for (const each of [side, other, database]) await each?.[Symbol.asyncDispose]();
 });
 
 let names = 0;
@@ -103,7 +103,7 @@ test('one administrator remains when several demote each other concurrently in t
 test('an administrator whose removal crashed counts again', async () => {
   const [one, two] = [await administrator(), await administrator()];
   {
-    await using dying = await world.open(
+    await using dying = await database.open(
       mortal((stream) => (stream === `user-${one}` ? 'before' : undefined)),
     );
     await expect(remove(dying, one)).rejects.toThrow(Died);
@@ -117,7 +117,7 @@ test('a slow removal does not remove the last administrator', async () => {
   const [one, two] = [await administrator(), await administrator()];
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  await using slow = await world.open((log) => ({
+  await using slow = await database.open((log) => ({
     ...log,
     async append(stream, expected, events) {
       if (stream === `user-${one}`) {

@@ -12,9 +12,9 @@ import { Rejection } from '#shared/rejection.ts';
 import {
   allEvents,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   Died,
   mortal,
   registerUser,
@@ -29,19 +29,19 @@ const OPEN_MAX = 3;
 const RUNS = 4;
 
 describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
-  let world: CommandWorld;
+  let database: CommandDatabase;
   let side: CommandSide;
   let other: CommandSide;
-  const open = (wrap?: (log: EventLog) => EventLog) => world.open(wrap, undefined, lending);
+  const open = (wrap?: (log: EventLog) => EventLog) => database.open(wrap, undefined, lending);
   beforeAll(async () => {
-    world = await createCommandWorld(startLog);
+    database = await createCommandDatabase(startLog);
     side = await open();
     other = await open();
   });
   afterAll(async () => {
     await other?.[Symbol.asyncDispose]();
     await side?.[Symbol.asyncDispose]();
-    await world?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
   });
   afterEach(() => {
     vi.useRealTimers();

@@ -10,9 +10,9 @@ import { Rejection } from '#shared/rejection.ts';
 import {
   allEvents,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   Died,
   mortal,
   system,
@@ -75,18 +75,18 @@ const [[, startLog]] = LOG_ENGINES.filter(([name]) => /postgres/i.test(name)) as
 ];
 const others = LOG_ENGINES.filter(([name]) => !/postgres/i.test(name));
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 let other: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld(startLog);
-  side = await world.open(undefined, undefined, reading);
-  other = await world.open(undefined, undefined, reading);
+  database = await createCommandDatabase(startLog);
+  side = await database.open(undefined, undefined, reading);
+  other = await database.open(undefined, undefined, reading);
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 afterEach(() => {
@@ -179,7 +179,7 @@ test('a command of a process that died runs once or not at all', async () => {
   const teamId = await form(100);
   const claimId = await draft(teamId, 50);
   for (const when of ['before', 'after'] as const) {
-    await using dying = await world.open(
+    await using dying = await database.open(
       mortal((stream) => (stream.startsWith('claim-') ? when : undefined)),
       undefined,
       reading,
@@ -206,7 +206,7 @@ test('a command of a process that died runs once or not at all', async () => {
 });
 
 test.each(others)('%s refuses it at start, with a solution', async (_, start) => {
-  await using away = await createCommandWorld(start);
+  await using away = await createCommandDatabase(start);
   await expect(away.open(undefined, undefined, reading)).rejects.toThrow(
     'claim: the command draft reads team, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or remove `reads`.',
   );

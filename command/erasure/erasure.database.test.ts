@@ -7,23 +7,23 @@ import {
   allEvents,
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { until } from '../../testing/until.ts';
 import { erase } from './erasures.ts';
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 beforeEach(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterEach(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const keyOf = async (userId: UserId, { keys }: CommandSide = side) => (await keys.find([userId])).get(userId);
@@ -61,7 +61,7 @@ test('a user who was erased before the list existed is added at the next start',
   const userId = await registerUser(side);
   await deleteUser(userId);
   await rm(side.erasures.path);
-  await using next = await world.open();
+  await using next = await database.open();
   expect(await next.erasures.read()).toEqual([{ userId, at: expect.any(String), event: null }]);
 });
 
@@ -93,8 +93,8 @@ test('a listed user who is not deleted in the log is deleted at the next start, 
   }));
   await side.erasures.note(listed);
   {
-    await using _one = await world.open();
-    await using _other = await world.open();
+    await using _one = await database.open();
+    await using _other = await database.open();
   }
   expect(await deletionsOf(restored)).toMatchObject([{ metadata: { actor: 'system:erasure-list' } }]);
   expect(await deletionsOf(kept)).toEqual([]);

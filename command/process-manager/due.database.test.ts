@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type CommandWorld, createCommandWorld } from '../../test/engines/command-side.ts';
+import { type CommandDatabase, createCommandDatabase } from '../../test/engines/command-side.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { until } from '../../testing/until.ts';
 import type { Fence } from './fence.ts';
@@ -8,14 +8,14 @@ import { dueOf } from './parked.ts';
 import { inTurn, nextTasks } from './tasks.ts';
 import { createLook } from './timers.ts';
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let pool: Pool;
 /** The fence of a process that no longer runs, so that nobody else polls. */
 let fence: Fence;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
-  await using _side = await world.open(undefined, undefined, budgets);
+  database = await createCommandDatabase();
+  pool = openPool({ url: database.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
+  await using _side = await database.open(undefined, undefined, budgets);
   const { rows } = await until(
     () =>
       pool.query<Fence>(
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await pool?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 beforeEach(() =>
   pool.query(

@@ -3,7 +3,7 @@ import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { createCommandWorld } from '../../test/engines/command-side.ts';
+import { createCommandDatabase } from '../../test/engines/command-side.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { type Happened, notePage, pagesOf } from './fan-out.ts';
 
@@ -13,14 +13,14 @@ const happened = ({ position, stream }: RecordedEvent): Happened => ({
 });
 
 test('a page of events takes one query, and each page of referring aggregates another', async () => {
-  await using world = await createCommandWorld();
+  await using database = await createCommandDatabase();
   await using pool = openPool({
-    url: world.settings.DATABASE_URL ?? '',
+    url: database.settings.DATABASE_URL ?? '',
     applicationName: 'test',
     connectionsMax: 2,
   });
   // Starts and stops a process that makes the declaration.
-  await (await world.open(undefined, undefined, budgets))[Symbol.asyncDispose]();
+  await (await database.open(undefined, undefined, budgets))[Symbol.asyncDispose]();
   const events = Array.from(
     { length: 60 },
     (_, n) => ({ stream: `team-${n}`, position: n + 1 }) as unknown as RecordedEvent,

@@ -6,29 +6,29 @@ import {
   addComment,
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { until } from '../../testing/until.ts';
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 /** Restarts the process, so that nothing is cached. */
 const restart = async (): Promise<void> => {
   await side[Symbol.asyncDispose]();
-  side = await world.open();
+  side = await database.open();
 };
 const typesOf = async (stream: string) =>
   (await Array.fromAsync(side.eventLog.read(stream as StreamName))).flat().map(({ type }) => type);
@@ -80,7 +80,7 @@ const METADATA = {
 };
 
 const annals = (...args: readonly string[]) =>
-  callAt({ environment: world.settings }, ['process-manager', ...args]);
+  callAt({ environment: database.settings }, ['process-manager', ...args]);
 const untilParked = (count: number) =>
   until(
     () => annals('parked', '--json'),

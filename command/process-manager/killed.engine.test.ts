@@ -8,8 +8,8 @@ import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import {
   by,
-  type CommandWorld,
-  createCommandWorld,
+  type CommandDatabase,
+  createCommandDatabase,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
@@ -23,7 +23,7 @@ const give = async (to: CommandGateway, command: Command): Promise<number> =>
 /** A command role in a process of its own. */
 const startCommand = async ({
   settings,
-}: CommandWorld): Promise<{ role: RoleProcess; gateway: CommandGateway }> => {
+}: CommandDatabase): Promise<{ role: RoleProcess; gateway: CommandGateway }> => {
   const role = startRole('test/toy/budgets-main.ts command', settings);
   const { url } = await role.logged('Listening for commands of other roles.');
   const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
@@ -77,13 +77,13 @@ test.each([
 ])(
   'kill -9 between two pages of aggregates that refer to %s records each once',
   async (_what, type, referring) => {
-    await using world = await createCommandWorld();
+    await using database = await createCommandDatabase();
     await using pool = openPool({
-      url: world.settings.DATABASE_URL ?? '',
+      url: database.settings.DATABASE_URL ?? '',
       applicationName: 'test',
       connectionsMax: 4,
     });
-    const { role, gateway } = await startCommand(world);
+    const { role, gateway } = await startCommand(database);
     await using _running = role;
     const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
     // Delays all tasks, so that the test can look at them.
@@ -103,7 +103,7 @@ test.each([
       give(gateway, { type, teamId }),
     );
     expect([await noted(), await references()]).toEqual([[[1_000, 1_000]], referring[0]]);
-    await using next = await world.open(undefined, undefined, budgets);
+    await using next = await database.open(undefined, undefined, budgets);
     const head = await next.eventLog.head();
     await until(
       () =>
@@ -120,13 +120,13 @@ test.each([
 );
 
 test('kill -9 between two pages of aggregates that end with their owner ends each once', async () => {
-  await using world = await createCommandWorld();
+  await using database = await createCommandDatabase();
   await using pool = openPool({
-    url: world.settings.DATABASE_URL ?? '',
+    url: database.settings.DATABASE_URL ?? '',
     applicationName: 'test',
     connectionsMax: 4,
   });
-  const { role, gateway } = await startCommand(world);
+  const { role, gateway } = await startCommand(database);
   await using _running = role;
   const employeeId = await registerUser(gateway, { role: 'employee' as never });
   const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
@@ -140,7 +140,7 @@ test('kill -9 between two pages of aggregates that end with their owner ends eac
   const end = () => gateway.send({ type: 'DeleteUser', userId: employeeId }, by(system));
   await killAtGate(pool, { table: 'process_manager.member', on: 'delete', isSecond }, role, end);
   expect(await members()).toBe(150);
-  await using next = await world.open(undefined, undefined, budgets);
+  await using next = await database.open(undefined, undefined, budgets);
   await until(
     () => next.keys.find([employeeId]),
     (keys) => keys.get(employeeId) === 'destroyed',

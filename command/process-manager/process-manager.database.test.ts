@@ -8,22 +8,22 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
 import type { CommentId } from '../../test/publishing-ids.ts';
 import { until } from '../../testing/until.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const eventsOf = async (
@@ -58,7 +58,7 @@ test('a comment that is stored after the deletion of its article is deleted as w
   const articleId = await draftArticle(side, author);
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
-  await using slow = await world.open((log) => ({
+  await using slow = await database.open((log) => ({
     ...log,
     async append(stream, expected, events) {
       if (stream.startsWith('comment-')) {
@@ -96,7 +96,7 @@ test('an article of a deleted user that is unpublished later is deleted then', a
 });
 
 test('a lost key and a damaged event delay nothing after them', async () => {
-  await using damaged = await createCommandWorld();
+  await using damaged = await createCommandDatabase();
   await using first = await damaged.open();
   const [author, reader] = [await registerUser(first), await registerUser(first)];
   const articleId = await draftArticle(first, author);
@@ -122,7 +122,7 @@ test('a process that is stopped during a long deletion stops at once, and the ne
     (events) => events.length > 0,
   );
   await side[Symbol.asyncDispose]();
-  side = await world.open();
+  side = await database.open();
   await until(
     () => eventsOf('comment.deleted', commentStreams(comments)),
     (events) => events.length === comments.length,
@@ -153,8 +153,8 @@ test('a consequence runs once, whichever of two processes has the lease, and aft
   const author = await registerUser(side);
   const articles = await Promise.all(Array.from({ length: 20 }, () => draftArticle(side, author)));
   const comments = await Promise.all(articles.map((articleId) => addComment(side, author, articleId)));
-  const first = await world.open();
-  await using _second = await world.open();
+  const first = await database.open();
+  await using _second = await database.open();
   const deletions = articles.map(async (articleId, n) => {
     if (n === 10) await first[Symbol.asyncDispose]();
     await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
@@ -180,7 +180,7 @@ test.each([
     /beyond the end of the event log/,
   ],
 ])('a process whose checkpoint is %s refuses to start', async (_what, damage, sentence) => {
-  await using damaged = await createCommandWorld();
+  await using damaged = await createCommandDatabase();
   {
     await using first = await damaged.open();
     await registerUser(first);

@@ -14,9 +14,9 @@ import { callAt } from '../../test/engines/call-line.ts';
 import {
   allEvents,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   Died,
   registerUser,
   system,
@@ -27,17 +27,17 @@ import { noteReactions } from './note-reactions.ts';
 import { startRetrying } from './retry-parked.ts';
 import { createLook } from './timers.ts';
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 let employee: UserId;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open(undefined, undefined, budgets);
+  database = await createCommandDatabase();
+  side = await database.open(undefined, undefined, budgets);
   employee = await registerUser(side, { role: 'employee' as never });
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const give = async (command: Command, to: CommandSide = side): Promise<number> =>
@@ -152,7 +152,7 @@ test('code sends commands to an existing aggregate and to a new one, each once',
 
 /** In its own environment, where processes die after some appends. */
 test('a process that dies anywhere skips nothing, and does nothing twice', async () => {
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   let dying = 12;
   const mortal = await alone.open(
     (log) => ({
@@ -212,7 +212,8 @@ test('a process that dies anywhere skips nothing, and does nothing twice', async
   });
 });
 
-const annals = (...args: readonly string[]) => callAt({ domain: budgets, environment: world.settings }, args);
+const annals = (...args: readonly string[]) =>
+  callAt({ domain: budgets, environment: database.settings }, args);
 const untilParked = (stream: string, isParked: boolean) =>
   until(
     () => annals('process-manager', 'parked'),
@@ -249,7 +250,7 @@ test('a declaration with further reactions records existing references, and igno
     ...budgets,
     kinds: { ...budgets.kinds, claim: { ...claim, reactions: {}, react: { approved: () => [] } } },
   };
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   let [closed, closing, early, late] = [0, 0, 0, 0];
   {
     await using before = await alone.open(undefined, undefined, lesser);
@@ -291,7 +292,7 @@ test.each<[string, Partial<typeof CLAIM>]>([
   ['a reaction by a reference', { reactions: {} }],
   ['code', { react: {} }],
 ])('a process of the former release, without %s, removes none of its tasks', async (_, lacking) => {
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   await using former = await alone.open(undefined, undefined, {
     ...budgets,
     kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } },
@@ -332,7 +333,7 @@ test('code that returns its commands in another order after a crash sends each o
     };
     return { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react } } };
   };
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   const opened = async (of: CommandSide) =>
     (await allEvents(of)).filter(({ type }) => (type as string) === 'payment.opened');
   {
@@ -370,7 +371,7 @@ test('code that returns its commands in another order after a crash sends each o
 });
 
 test('reactions that were removed for a release ignore the events in between', async () => {
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   const on = async <Result>(domain: Domain, work: (of: CommandSide) => Promise<Result>): Promise<Result> => {
     await using of = await alone.open(undefined, undefined, domain);
     return await work(of);
@@ -391,7 +392,7 @@ test('reactions that were removed for a release ignore the events in between', a
 });
 
 test('a domain without reactions and timers is not polled', async () => {
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   await using idle = await alone.open(undefined, undefined, still);
   // Its own process manager uses the same lease.
   await idle.pool.query(`delete from public.lease`);
@@ -419,7 +420,7 @@ test('a domain without reactions and timers is not polled', async () => {
 });
 
 test('referring aggregates are recorded in pages, however many there are', async () => {
-  await using alone = await createCommandWorld();
+  await using alone = await createCommandDatabase();
   await using many = await alone.open(undefined, undefined, budgets);
   const teamId = await give({ type: 'FoundTeam', name: 'All' }, many);
   await settled(many);

@@ -13,9 +13,9 @@ import { createLog } from '#shared/process/log.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
 import {
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
@@ -36,15 +36,15 @@ const former = timed({ remind });
 const next = timed({ remind, breach });
 const without = timed({});
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let aheadMs = 0;
 const clock = { aheadMs: () => aheadMs };
-const open = (domain: Domain) => world.open(undefined, undefined, domain, { clock });
+const open = (domain: Domain) => database.open(undefined, undefined, domain, { clock });
 beforeEach(async () => {
   aheadMs = 0;
-  world = await createCommandWorld();
+  database = await createCommandDatabase();
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => database[Symbol.asyncDispose]());
 
 const ask = async (side: CommandSide): Promise<StreamName> => {
   const customerId: UserId = await registerUser(side, { role: 'customer' as never });
@@ -125,7 +125,7 @@ test('the declaration of the latest process applies at once, without an event, w
 test('a process without the lease never takes back its declaration, however long the leader is busy', async () => {
   await (await open(without))[Symbol.asyncDispose]();
   // No process uses any declaration.
-  const url = world.settings.DATABASE_URL ?? '';
+  const url = database.settings.DATABASE_URL ?? '';
   await using pool = openPool({ url, applicationName: 'test', connectionsMax: 2 });
   await using eventLog = await openEventLog({ url });
   const side = { pool, eventLog };
@@ -145,11 +145,11 @@ test('a process without the lease never takes back its declaration, however long
 test('a process without timers releases the lease while another may use its declaration', async () => {
   await (await open(without))[Symbol.asyncDispose]();
   await using pool = openPool({
-    url: world.settings.DATABASE_URL ?? '',
+    url: database.settings.DATABASE_URL ?? '',
     applicationName: 'test',
     connectionsMax: 2,
   });
-  await using eventLog = await openEventLog({ url: world.settings.DATABASE_URL ?? '' });
+  await using eventLog = await openEventLog({ url: database.settings.DATABASE_URL ?? '' });
   const epoch = await takeLease(pool);
   await forgetUnseen(pool, epoch);
   await declareReactions(pool, eventLog, followingOf(next));
@@ -288,7 +288,7 @@ test('a process that waits for another declaration logs it once, and once that i
     level: 'info',
     destination: { write: (line) => void lines.push(JSON.parse(line).msg) },
   });
-  await using side = await world.open(undefined, undefined, former, { clock, log });
+  await using side = await database.open(undefined, undefined, former, { clock, log });
   const stream = await ask(side);
   await untilTimers(side, stream, 'remind');
   await declareReactions(side.pool, side.eventLog, followingOf(next));

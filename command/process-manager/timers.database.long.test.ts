@@ -8,9 +8,9 @@ import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { callAt } from '../../test/engines/call-line.ts';
 import {
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
@@ -23,21 +23,21 @@ import { createLook } from './timers.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 let customer: UserId;
 let aheadMs = 0;
 /** A clock that the test moves. */
 const clock = { aheadMs: () => aheadMs };
-const open = (domain: Domain = requests) => world.open(undefined, undefined, domain, { clock });
+const open = (domain: Domain = requests) => database.open(undefined, undefined, domain, { clock });
 beforeAll(async () => {
-  world = await createCommandWorld();
+  database = await createCommandDatabase();
   side = await open();
   customer = await registerUser(side, { role: 'customer' as never });
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const give = async (type: string, requestId?: number): Promise<number> =>
@@ -147,7 +147,7 @@ test('a paused timer does not run, and the command line shows it', async () => {
 });
 
 const annals = async (...args: readonly string[]): Promise<string> => {
-  const { output, complaint } = await callAt({ domain: requests, environment: world.settings }, args);
+  const { output, complaint } = await callAt({ domain: requests, environment: database.settings }, args);
   return [output, complaint].filter(Boolean).join('\n');
 };
 

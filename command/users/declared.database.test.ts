@@ -8,7 +8,7 @@ import {
   allEvents,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   system,
 } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
@@ -31,15 +31,15 @@ const lesson = aggregate('lesson', {
 });
 const school = assemble(base, [lesson]);
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open(undefined, undefined, school);
+  database = await createCommandDatabase();
+  side = await database.open(undefined, undefined, school);
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const register = async (content: object) =>

@@ -10,7 +10,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   Died,
   mortal,
   registerUser,
@@ -20,15 +20,15 @@ import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 import { webhookStream } from './webhook.ts';
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const REGISTER = {
@@ -61,7 +61,7 @@ describe('a secret', () => {
     // The reservation and the event are written, and the outcome is not.
     const dies = (stream: StreamName) =>
       stream.startsWith('command-') && ++appends === 2 ? 'before' : undefined;
-    await using dying = await world.open(mortal(dies));
+    await using dying = await database.open(mortal(dies));
     const owner = await registerUser(side);
     const context = by(as(owner), { idempotencyKey: 'died' });
     await expect(dying.send(REGISTER, context)).rejects.toThrow(Died);

@@ -6,7 +6,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
@@ -14,17 +14,17 @@ import { until } from '../../testing/until.ts';
 
 const PER_OWNER_MAX = 3;
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 const open = () =>
-  world.open(undefined, { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX });
+  database.open(undefined, { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX });
 beforeAll(async () => {
-  world = await createCommandWorld();
+  database = await createCommandDatabase();
   side = await open();
 });
 afterAll(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const REGISTER = { type: 'RegisterWebhook', ...WEBHOOK_FORM } as const satisfies RegisterWebhook;

@@ -14,7 +14,7 @@ import { Rejection } from '#shared/rejection.ts';
 import {
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
@@ -36,8 +36,8 @@ const policy = policyOf(spendingDomain);
 const [spending] = viewSourcesOf(spendingDomain) as [ViewSource];
 
 beforeAll(async () => {
-  const world = resources.use(await createCommandWorld());
-  side = resources.use(await world.open(undefined, undefined, spendingDomain));
+  const database = resources.use(await createCommandDatabase());
+  side = resources.use(await database.open(undefined, undefined, spendingDomain));
   projector = await startProjecting(side);
   resources.defer(() => projector[Symbol.asyncDispose]());
   const register = (role: string) => registerUser(side, { role: role as never });

@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import {
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { demandKeys, findLostKeys } from './lost-keys.ts';
 
-let world: CommandWorld;
+let database: CommandDatabase;
 let side: CommandSide;
 beforeEach(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
 });
 afterEach(async () => {
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const signal = AbortSignal.timeout(60_000);

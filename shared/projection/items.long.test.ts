@@ -10,7 +10,7 @@ import { createBatchComparison } from '../../test/engines/batches.ts';
 import {
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
@@ -25,8 +25,8 @@ let side: CommandSide;
 let owner: UserId;
 
 beforeAll(async () => {
-  const world = resources.use(await createCommandWorld());
-  side = resources.use(await world.open(undefined, undefined, expenses));
+  const database = resources.use(await createCommandDatabase());
+  side = resources.use(await database.open(undefined, undefined, expenses));
   resources.use(await startProjecting(side));
   owner = await registerUser(side, { role: 'employee' as never });
 });

@@ -3,7 +3,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { by, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import { by, createCommandDatabase, registerUser, system } from '../../test/engines/command-side.ts';
 import { startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { rebuild } from './rebuild.ts';
@@ -11,8 +11,8 @@ import { rebuild } from './rebuild.ts';
 const [spending, asking] = spendingDomain.views;
 
 test('a rebuild creates the views that the domain has now: renamed, removed, and as before again', async () => {
-  await using world = await createCommandWorld();
-  await using side = await world.open(undefined, undefined, spendingDomain);
+  await using database = await createCommandDatabase();
+  await using side = await database.open(undefined, undefined, spendingDomain);
   await using _projector = await startProjecting(side);
   const approverId = await registerUser(side, { role: 'approver' as never });
   await side.send(

@@ -6,9 +6,9 @@ import {
   addComment,
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from '../../test/engines/command-side.ts';
@@ -30,21 +30,21 @@ const AT_NO_TIME = {
 };
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
-  let world: CommandWorld;
+  let database: CommandDatabase;
   let side: CommandSide;
   let projector: AsyncDisposable;
   let author: UserId;
   const metrics = createMetrics();
   beforeAll(async () => {
-    world = await createCommandWorld(startLog);
-    side = await world.open();
+    database = await createCommandDatabase(startLog);
+    side = await database.open();
     projector = await startProjecting(side, metrics);
     author = await registerUser(side);
   });
   afterAll(async () => {
     await projector?.[Symbol.asyncDispose]();
     await side?.[Symbol.asyncDispose]();
-    await world?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
   });
 
   const articleOf = async (id: number): Promise<Record<string, unknown> | undefined> => {

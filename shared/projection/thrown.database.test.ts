@@ -5,7 +5,7 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { by, type CommandSide, createCommandWorld, system } from '../../test/engines/command-side.ts';
+import { by, type CommandSide, createCommandDatabase, system } from '../../test/engines/command-side.ts';
 import {
   appendRaw,
   replayed,
@@ -35,8 +35,8 @@ const initialOf = (title = ''): string => {
 const resources = new AsyncDisposableStack();
 let side: CommandSide;
 beforeAll(async () => {
-  const world = resources.use(await createCommandWorld());
-  side = resources.use(await world.open(undefined, undefined, assemble(base, [label])));
+  const database = resources.use(await createCommandDatabase());
+  side = resources.use(await database.open(undefined, undefined, assemble(base, [label])));
   resources.use(await startProjecting(side));
 });
 afterAll(() => resources.disposeAsync());

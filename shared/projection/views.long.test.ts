@@ -10,7 +10,7 @@ import { createBatchComparison } from '../../test/engines/batches.ts';
 import {
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
@@ -35,8 +35,8 @@ let side: CommandSide;
 let users: readonly UserId[];
 
 beforeAll(async () => {
-  const world = resources.use(await createCommandWorld());
-  side = resources.use(await world.open(undefined, undefined, spendingDomain));
+  const database = resources.use(await createCommandDatabase());
+  side = resources.use(await database.open(undefined, undefined, spendingDomain));
   resources.use(await startProjecting(side));
   users = [
     await registerUser(side, { role: 'employee' as never }),

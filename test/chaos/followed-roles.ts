@@ -3,7 +3,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { type CommandSide, createCommandWorld } from '../engines/command-side.ts';
+import { type CommandSide, createCommandDatabase } from '../engines/command-side.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { SCOPES } from '../engines/policy.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
@@ -53,13 +53,13 @@ export const startFollowedRoles = async ({
   settings: own = {},
 }: Options): Promise<FollowedRoles> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld());
-  const side = opening.use(await world.open());
+  const database = opening.use(await createCommandDatabase());
+  const side = opening.use(await database.open());
   const dataDir = opening.use(await temporaryDataDir());
   const mint = await createTokenMint();
   const keys = opening.use(await serve((_request, response) => void response.end(JSON.stringify(mint.jwks))));
   const common = {
-    ...world.settings,
+    ...database.settings,
     DATA_DIR: dataDir.path,
     PUBLIC_URL: AUDIENCE,
     ISSUER_URL: ISSUER,
@@ -95,7 +95,7 @@ export const startFollowedRoles = async ({
     side,
     gateway: createHttpGateway({
       urls: [String(url)],
-      key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')),
+      key: gatewayKey(parseMasterKey(database.settings.MASTER_KEY ?? '')),
       issuer: 'test',
     }),
     urls: () => urls.filter((each) => each !== undefined),

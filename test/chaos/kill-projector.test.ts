@@ -20,9 +20,9 @@ import {
   allEvents,
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   system,
 } from '../engines/command-side.ts';
 import { replayed } from '../engines/projection.ts';
@@ -45,9 +45,9 @@ test(
   `kill -9 of projectors and the command role under load, ${KILLS} times (CHAOS_SEED=${SEED})`,
   async () => {
     const random = createRandom(SEED);
-    await using world = await createCommandWorld();
-    await using roles = await startRoles(world);
-    await using side = await world.open();
+    await using database = await createCommandDatabase();
+    await using roles = await startRoles(database);
+    await using side = await database.open();
     await recordMoves(side.pool);
     const load = startLoad(random, roles.gateway);
     const killed = { projector: 0, command: 0 };
@@ -78,7 +78,7 @@ test(
     const live = await digestOf(side.pool, 'read_model');
     expect(await replayed(side)).toEqual(live);
     expect(live.parked).toMatch(/^0 rows/);
-    const { signed } = await expectProven({ world, side });
+    const { signed } = await expectProven({ database, side });
     const { projector, command } = killed;
     console.log(
       `${answered.length} commands answered; ${projector} kills of projectors, ${command} of the command role; ${live.articles?.split(' ')[0]} articles are left; heads cover ${signed} events`,
@@ -93,9 +93,9 @@ type Roles = AsyncDisposable & {
 };
 
 /** A command role and some projectors; what is killed is restarted. */
-const startRoles = async (world: CommandWorld): Promise<Roles> => {
-  const settings: CommandWorld['settings'] = {
-    ...world.settings,
+const startRoles = async (database: CommandDatabase): Promise<Roles> => {
+  const settings: CommandDatabase['settings'] = {
+    ...database.settings,
     AUDIT_HEAD_EVERY_MS: '100',
     AUDIT_WATCH_EVENTS_PER_SECOND: '2000',
   };

@@ -9,7 +9,7 @@ import {
   addComment,
   allEvents,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
 } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
@@ -32,8 +32,8 @@ export type ChangeEngine = AsyncDisposable & {
 /** A log and a read model, whose changes come from the log itself. */
 export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngine> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld(startLog));
-  const side = opening.use(await world.open());
+  const database = opening.use(await createCommandDatabase(startLog));
+  const side = opening.use(await database.open());
   let projector = await startProjecting(side);
   opening.defer(() => projector[Symbol.asyncDispose]());
   const resources = opening.move();

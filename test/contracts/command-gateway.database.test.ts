@@ -21,7 +21,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   registerUser,
 } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
@@ -32,13 +32,13 @@ import { WEBHOOK_FORM } from '../webhook-form.ts';
 const LOOKED_UP_MS = 2_300;
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
-let world: Awaited<ReturnType<typeof createCommandWorld>>;
+let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 let server: ReturnType<typeof createServer>;
 let url: string;
 beforeAll(async () => {
-  world = await createCommandWorld();
-  side = await world.open();
+  database = await createCommandDatabase();
+  side = await database.open();
   const routes = [
     internalRoutes({
       domain: publishing,
@@ -55,7 +55,7 @@ afterAll(async () => {
   server?.close();
   server?.closeAllConnections();
   await side?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const draft = {

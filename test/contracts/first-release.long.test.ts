@@ -33,8 +33,8 @@ const [whole, damaged] = [log.slice(0, -1), log.slice(-1)];
 
 test('gives the recorded answers, except for later additions', async () => {
   const { askers, answers } = await readFirstAnswers<Answers>();
-  await using world = await loadFirstRelease(whole);
-  await using reading = await openBackend({}, { on: world });
+  await using database = await loadFirstRelease(whole);
+  await using reading = await openBackend({}, { on: database });
   for (const { by, path, query, status, body } of answers) {
     const asked =
       query === undefined
@@ -50,7 +50,7 @@ test('gives the recorded answers, except for later additions', async () => {
   const ofDamage = `/articles/${damage?.data.articleId}`;
   const author = { id: damage?.data.authorId as UserId, role: 'author' as const };
   expect((await reading.ask(ofDamage, { by: author })).status).toBe(200);
-  await appendStored(world, damaged);
+  await appendStored(database, damaged);
   expect(await reading.ask(ofDamage, { by: author })).toMatchObject({
     status: 503,
     body: { code: 'parked' },
@@ -66,8 +66,8 @@ const laterVersions = (events: unknown): object[] =>
 
 describe.each(LOG_ENGINES)('on %s', (_engine, startLog) => {
   test('gives the same read model in batches of any size, live, and rebuilt', async () => {
-    await using world = await loadFirstRelease(log, startLog);
-    await using side = await world.open();
+    await using database = await loadFirstRelease(log, startLog);
+    await using side = await database.open();
     await using _projector = await startProjecting(side);
     await untilProjected(side);
     const live = await digestOf(side.pool, 'read_model');
@@ -81,15 +81,15 @@ describe.each(LOG_ENGINES)('on %s', (_engine, startLog) => {
 });
 
 test('is verified', async () => {
-  await using world = await loadFirstRelease(whole);
-  await using side = await world.open();
+  await using database = await loadFirstRelease(whole);
+  await using side = await database.open();
   await using _projector = await startProjecting(side);
   await untilProjected(side);
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
   const exit = await runCommandLine(['audit', 'verify'], {
     domain: publishing,
-    environment: { NODE_ENV: 'test', ...world.settings },
+    environment: { NODE_ENV: 'test', ...database.settings },
     signal: new AbortController().signal,
     write: async (line) => print(line),
     complain: print,
@@ -98,8 +98,8 @@ test('is verified', async () => {
 });
 
 test('has no new consequences', async () => {
-  await using world = await loadFirstRelease(log);
-  await using side = await world.open();
+  await using database = await loadFirstRelease(log);
+  await using side = await database.open();
   const head = await side.eventLog.head();
   const reached = async () => {
     const { rows } = await side.pool.query<{ position: number }>(
@@ -114,8 +114,8 @@ test('has no new consequences', async () => {
 test('gives the same read model on every engine', async () => {
   const digests = [];
   for (const [, startLog] of LOG_ENGINES) {
-    await using world = await loadFirstRelease(whole, startLog);
-    await using side = await world.open();
+    await using database = await loadFirstRelease(whole, startLog);
+    await using side = await database.open();
     await migrateProjector(side.pool);
     digests.push(await replayed(side));
   }

@@ -20,7 +20,12 @@ import { startQueryService } from '../../query/service.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
 import { serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
-import { type CommandSide, type CommandWorld, createCommandWorld, registerUser } from './command-side.ts';
+import {
+  type CommandDatabase,
+  type CommandSide,
+  createCommandDatabase,
+  registerUser,
+} from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 
@@ -59,7 +64,7 @@ type Options = {
   readonly visibleWithinMs?: number;
   readonly creatorWaitsMs?: number;
   /** Instead of an empty one; it outlives this. */
-  readonly on?: Pick<CommandWorld, 'open'>;
+  readonly on?: Pick<CommandDatabase, 'open'>;
 };
 
 export const openBackend = async (
@@ -67,8 +72,8 @@ export const openBackend = async (
   { on, ...options }: Options = {},
 ): Promise<Backend> => {
   await using opening = new AsyncDisposableStack();
-  const world = on ?? opening.use(await createCommandWorld());
-  const side = opening.use(await world.open());
+  const database = on ?? opening.use(await createCommandDatabase());
+  const side = opening.use(await database.open());
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   let projector: AsyncDisposable | undefined;

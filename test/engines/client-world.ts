@@ -16,7 +16,7 @@ import { createSecurityLog } from '../../auth/security-log.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
-import { type CommandSide, createCommandWorld } from './command-side.ts';
+import { type CommandSide, createCommandDatabase } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 
@@ -30,8 +30,8 @@ export type ClientWorld = AsyncDisposable & {
 /** The routes of the auth role, behind the real verification of tokens, on a real command side. */
 export const createClientWorld = async (): Promise<ClientWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld());
-  const side = opening.use(await world.open());
+  const database = opening.use(await createCommandDatabase());
+  const side = opening.use(await database.open());
   const { pool, eventLog, codec } = side;
   await migrateClients(pool);
   await migrateAuthStorage(pool);

@@ -50,7 +50,7 @@ export type CommandSide = AsyncDisposable &
     readonly uploads: string;
   };
 
-export type CommandWorld = AsyncDisposable & {
+export type CommandDatabase = AsyncDisposable & {
   open(
     wrap?: (log: EventLog) => EventLog,
     webhooks?: WebhookRules,
@@ -62,11 +62,11 @@ export type CommandWorld = AsyncDisposable & {
 };
 
 /** A database of its own, on which any number of command sides can be opened, like processes. */
-export const createCommandWorld = async (
+export const createCommandDatabase = async (
   startLog: StartLog = inTheDatabase,
   masterKeyText = randomBytes(32).toString('base64'),
   databaseOfItsOwn: () => Promise<AsyncDisposable & { readonly url: string }> = createDatabase,
-): Promise<CommandWorld> => {
+): Promise<CommandDatabase> => {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await databaseOfItsOwn());
   const log = starting.use(await startLog());

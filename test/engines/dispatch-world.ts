@@ -15,9 +15,9 @@ import { type DispatcherDependencies, startDispatcher } from '../../webhook-disp
 import {
   as,
   by,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from './command-side.ts';
@@ -67,10 +67,10 @@ const DELIVERIES =
   'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
 
 /** `on` outlives it. */
-export const createDispatchWorld = async (on?: Pick<CommandWorld, 'open'>): Promise<DispatchWorld> => {
+export const createDispatchWorld = async (on?: Pick<CommandDatabase, 'open'>): Promise<DispatchWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = on ?? opening.use(await createCommandWorld());
-  const side = opening.use(await world.open(undefined, loadConfig(QUICK).webhooks));
+  const database = on ?? opening.use(await createCommandDatabase());
+  const side = opening.use(await database.open(undefined, loadConfig(QUICK).webhooks));
   const sink = opening.use(await startWebhookSink());
   const log: Log = pino({ level: 'silent' });
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));

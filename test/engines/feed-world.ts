@@ -14,7 +14,7 @@ import { type Feed, openFeed } from '../../query/changes/feed.ts';
 import type { Reader } from '../../query/changes/lane.ts';
 import type { Cohort } from '../../query/changes/renderings.ts';
 import { until } from '../../testing/until.ts';
-import { createCommandWorld } from './command-side.ts';
+import { createCommandDatabase } from './command-side.ts';
 import { POLICY, SCOPES } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
 
@@ -34,7 +34,7 @@ export type FeedWorld = AsyncDisposable & {
 
 export const openFeedWorld = async (): Promise<FeedWorld> => {
   await using opening = new AsyncDisposableStack();
-  const side = opening.use(await opening.use(await createCommandWorld()).open());
+  const side = opening.use(await opening.use(await createCommandDatabase()).open());
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
   opening.use(
     await startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() }),

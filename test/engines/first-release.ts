@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { type CommandWorld, createCommandWorld } from './command-side.ts';
+import { type CommandDatabase, createCommandDatabase } from './command-side.ts';
 import type { StartLog } from './log-engines.ts';
 
 /** An event as the first release stored it. */
@@ -39,14 +39,14 @@ export const readFirstAnswers = async <Answer>(): Promise<Answer> =>
 export const loadFirstRelease = async (
   events: readonly StoredEvent[],
   startLog?: StartLog,
-): Promise<CommandWorld> => {
+): Promise<CommandDatabase> => {
   const keys = JSON.parse(await read('keys.json')) as Keys;
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld(startLog, keys.masterKey));
-  await putKeys(world, keys);
+  const database = opening.use(await createCommandDatabase(startLog, keys.masterKey));
+  await putKeys(database, keys);
   // It is the same log, so positions keep their meaning.
   await using pool = openPool({
-    url: world.settings.DATABASE_URL ?? '',
+    url: database.settings.DATABASE_URL ?? '',
     applicationName: 'test',
     connectionsMax: 1,
   });
@@ -54,12 +54,12 @@ export const loadFirstRelease = async (
     `select to_regclass('event_log.identity') is not null as found`,
   );
   if (rows[0]?.found) await pool.query('update event_log.identity set id = $1', [keys.log]);
-  await appendStored(world, events);
+  await appendStored(database, events);
   opening.move();
-  return world;
+  return database;
 };
 
-const putKeys = async ({ settings }: CommandWorld, { masterKey, check, persons }: Keys): Promise<void> => {
+const putKeys = async ({ settings }: CommandDatabase, { masterKey, check, persons }: Keys): Promise<void> => {
   await using pool = openPool({
     url: settings.DATABASE_URL ?? '',
     applicationName: 'test',
@@ -78,7 +78,7 @@ const putKeys = async ({ settings }: CommandWorld, { masterKey, check, persons }
 
 /** One after the other, unchanged. */
 export const appendStored = async (
-  { settings }: Pick<CommandWorld, 'settings'>,
+  { settings }: Pick<CommandDatabase, 'settings'>,
   events: readonly StoredEvent[],
 ): Promise<void> => {
   await using log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });

@@ -16,9 +16,9 @@ import { until } from '../../testing/until.ts';
 import { captureLog } from '../serve.ts';
 import {
   addComment,
+  type CommandDatabase,
   type CommandSide,
-  type CommandWorld,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from './command-side.ts';
@@ -47,8 +47,8 @@ export type ObservedStream = ChangeStream & {
 
 export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world: CommandWorld = opening.use(await createCommandWorld());
-  const side = opening.use(await world.open());
+  const database: CommandDatabase = opening.use(await createCommandDatabase());
+  const side = opening.use(await database.open());
   opening.use(await startProjecting(side));
   const author = await registerUser(side);
   const fromLog = () => openPostgresChangeStream({ ...side, notifier: new Notifier() });
@@ -57,7 +57,7 @@ export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
   return {
     side,
     url,
-    settings: { ...world.settings, CHANGE_STREAM_URL: url },
+    settings: { ...database.settings, CHANGE_STREAM_URL: url },
     startPublisher: (metrics = createMetrics()) =>
       startConfiguredPublisher({ ...side, notifier: new Notifier(), log, metrics, url }),
     openStream: () => openStream(side, url, fromLog()),

@@ -1,5 +1,5 @@
 import { test as base } from 'vitest';
-import { createCommandWorld, registerUser } from './command-side.ts';
+import { createCommandDatabase, registerUser } from './command-side.ts';
 import { startProjecting } from './projection.ts';
 
 /**
@@ -7,9 +7,9 @@ import { startProjecting } from './projection.ts';
  * a test asks for it.
  */
 export const test = base
-  .extend('databaseOptions', { scope: 'file' }, [] as Parameters<typeof createCommandWorld>)
+  .extend('databaseOptions', { scope: 'file' }, [] as Parameters<typeof createCommandDatabase>)
   .extend('database', { scope: 'file' }, async ({ databaseOptions }, { onCleanup }) => {
-    const database = await createCommandWorld(...databaseOptions);
+    const database = await createCommandDatabase(...databaseOptions);
     onCleanup(() => database[Symbol.asyncDispose]());
     return database;
   })

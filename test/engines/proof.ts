@@ -7,23 +7,23 @@ import { computeDigest, readKeptDigest } from '#shared/projection/kept-digest.ts
 import type { ChainReport } from '../../audit/chain/findings.ts';
 import { beginChainCheck } from '../../audit/chain/verify-chain.ts';
 import { until } from '../../testing/until.ts';
-import type { CommandSide, CommandWorld } from './command-side.ts';
+import type { CommandDatabase, CommandSide } from './command-side.ts';
 import { tables } from './tables.ts';
 
-type Running = { readonly world: CommandWorld; readonly side: CommandSide };
+type Running = { readonly database: CommandDatabase; readonly side: CommandSide };
 
 /**
  * At rest, the log, the chain, the heads in both places, and the read model agree. Returns how much the heads
  * outside cover.
  */
-export const expectProven = async ({ world, side: { pool, eventLog } }: Running): Promise<ChainReport> => {
+export const expectProven = async ({ database, side: { pool, eventLog } }: Running): Promise<ChainReport> => {
   const head = await eventLog.head();
   await until(
     () => readChainEnd(pool),
     ({ position }) => position === head,
     30_000,
   );
-  const checking = await beginChainCheck({ pool, auditDir: join(world.settings.DATA_DIR ?? '', 'audit') });
+  const checking = await beginChainCheck({ pool, auditDir: join(database.settings.DATA_DIR ?? '', 'audit') });
   for await (const events of eventLog.follow(START, new AbortController().signal)) {
     await checking.take(events);
     if ((events.at(-1)?.position ?? START) >= head) break;

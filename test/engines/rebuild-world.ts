@@ -10,7 +10,7 @@ import {
   as,
   by,
   type CommandSide,
-  createCommandWorld,
+  createCommandDatabase,
   draftArticle,
   registerUser,
 } from './command-side.ts';
@@ -34,8 +34,8 @@ const never = new AbortController().signal;
 
 export const createRebuildWorld = async (startLog: StartLog): Promise<RebuildWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld(startLog));
-  const side = opening.use(await world.open());
+  const database = opening.use(await createCommandDatabase(startLog));
+  const side = opening.use(await database.open());
   let projector = await startProjecting(side);
   opening.defer(() => projector[Symbol.asyncDispose]());
   const authors = await Promise.all(

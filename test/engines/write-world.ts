@@ -13,7 +13,7 @@ import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { commandRoutes } from '../../command/routes.ts';
 import { serve } from '../serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
-import { type CommandSide, createCommandWorld, registerUser } from './command-side.ts';
+import { type CommandSide, createCommandDatabase, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 import { bearer } from './resource-world.ts';
@@ -64,8 +64,8 @@ export const createWriteWorld = async ({
   admit = ({ handler }) => handler,
 }: Options = {}): Promise<WriteWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createCommandWorld());
-  const side = opening.use(await world.open(wrap));
+  const database = opening.use(await createCommandDatabase());
+  const side = opening.use(await database.open(wrap));
   const { blobs, uploads } = side;
   const mint = await createTokenMint();
   const loadKeys = async () => mint.jwks;

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { anAddress } from '../engines/account-visit.ts';
-import { by, type CommandSide, createCommandWorld, registerUser, system } from '../engines/command-side.ts';
+import {
+  by,
+  type CommandSide,
+  createCommandDatabase,
+  registerUser,
+  system,
+} from '../engines/command-side.ts';
 import { startRole } from '../engines/role-process.ts';
 import { type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
@@ -13,12 +19,12 @@ let side: CommandSide;
 let smtp: SmtpReceiver;
 let startAuth: (mailUrl: string) => Promise<ReturnType<typeof startRole>>;
 beforeAll(async () => {
-  const world = resources.use(await createCommandWorld());
-  side = resources.use(await world.open());
+  const database = resources.use(await createCommandDatabase());
+  side = resources.use(await database.open());
   smtp = resources.use(await startSmtpReceiver());
   startAuth = async (mailUrl) => {
     const auth = startRole('auth/main.ts', {
-      ...world.settings,
+      ...database.settings,
       MAIL_URL: mailUrl,
       MAIL_FROM: 'annals@example.com',
     });

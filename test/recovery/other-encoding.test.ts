@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { scaled } from '../../testing/load.ts';
 import { runAnnals } from '../annals-process.ts';
-import { as, by, createCommandWorld, registerUser } from '../engines/command-side.ts';
+import { as, by, createCommandDatabase, registerUser } from '../engines/command-side.ts';
 import { operate as command, startInstallation } from '../engines/installation.ts';
 import { inTheDatabase } from '../engines/log-engines.ts';
 import { startProjecting } from '../engines/projection.ts';
@@ -32,8 +32,8 @@ test.skipIf(systemPostgresMissing !== undefined)(
     const formerUrl = postgres.url.replace(/annals$/, 'former');
     const former = async () => ({ url: formerUrl, [Symbol.asyncDispose]: async () => {} });
     const id = await (async () => {
-      await using world = await createCommandWorld(inTheDatabase, settings.MASTER_KEY, former);
-      await using side = await world.open();
+      await using database = await createCommandDatabase(inTheDatabase, settings.MASTER_KEY, former);
+      await using side = await database.open();
       await using _projection = await startProjecting(side);
       const author = await registerUser(side, { name: 'Zoë' });
       return (
