@@ -10,7 +10,7 @@ import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { exportLog } from '../audit/export/export-log.ts';
-import { type AuditWorld, createAuditWorld } from './engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from './engines/audited-log.ts';
 import { openBackend } from './engines/backend.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 import { aKey, endorsed, signAnew, type TestKey } from './engines/forged-export.ts';
@@ -54,27 +54,27 @@ const verify = async (
 
 describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
   const resources = new AsyncDisposableStack();
-  let world: AuditWorld;
+  let audited: AuditedLog;
   let whole: string;
   const range = { after: START, upTo: undefined, withKeys: true };
   const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
   beforeAll(async () => {
-    world = resources.use(await createAuditWorld());
-    await world.pool.query(
+    audited = resources.use(await createAuditedLog());
+    await audited.pool.query(
       'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',
     );
-    await world.pool.query(`insert into public.person_key values (7, '\\x01', null), (8, null, now())`);
-    await world.append(20);
+    await audited.pool.query(`insert into public.person_key values (7, '\\x01', null), (8, null, now())`);
+    await audited.append(20);
     for (const data of ODD)
-      await world.eventLog.append('thing-odd' as StreamName, 'any', [
+      await audited.eventLog.append('thing-odd' as StreamName, 'any', [
         { id: randomUUID() as EventId, type: 'thing.noted', data, metadata: {} },
       ]);
-    await world.prove();
-    await rotateAuditKey(world);
-    await world.append(20);
-    await world.prove();
+    await audited.prove();
+    await rotateAuditKey(audited);
+    await audited.append(20);
+    await audited.prove();
     whole = join(resources.use(await temporaryDataDir()).path, 'export');
-    await exportLog({ ...world, ...quietly }, whole, range);
+    await exportLog({ ...audited, ...quietly }, whole, range);
   });
   afterAll(() => resources.disposeAsync());
 
@@ -88,7 +88,7 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
       keys: readonly { id: string }[];
     };
     for (const { id } of keys)
-      expect(await verify(whole, `--key=${id}`, '--heads', world.files.heads)).toMatchObject({ exit: 0 });
+      expect(await verify(whole, `--key=${id}`, '--heads', audited.files.heads)).toMatchObject({ exit: 0 });
     expect(await verify(whole, '--key=of-another')).toMatchObject({
       exit: 1,
       text: expect.stringContaining('not signed by the key'),
@@ -160,11 +160,11 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
       await copyOf(whole),
       join(resources.use(await temporaryDataDir()).path, 'kept.jsonl'),
     ];
-    const lines = (await readFile(world.files.heads, 'utf8')).trimEnd().split('\n');
+    const lines = (await readFile(audited.files.heads, 'utf8')).trimEnd().split('\n');
     const keep = (...heads: readonly string[]) => writeFile(kept, heads.map((line) => `${line}\n`).join(''));
     const [early, late] = [join(path, 'early'), join(path, 'late')];
-    await exportLog({ ...world, ...quietly }, early, { ...range, upTo: 20 as Position });
-    await exportLog({ ...world, ...quietly }, late, { ...range, after: 22 as Position });
+    await exportLog({ ...audited, ...quietly }, early, { ...range, upTo: 20 as Position });
+    await exportLog({ ...audited, ...quietly }, late, { ...range, after: 22 as Position });
     await keep(...lines.slice(0, 1));
     expect(await verify(early, '--heads', kept)).toMatchObject({
       exit: 1,
@@ -224,7 +224,7 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
   });
 
   test('finds a completely forged log, by heads that were published before', async () => {
-    await using forged = await createAuditWorld();
+    await using forged = await createAuditedLog();
     await forged.pool.query(
       'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',
     );
@@ -233,7 +233,7 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     const path = join(resources.use(await temporaryDataDir()).path, 'export');
     await exportLog({ ...forged, ...quietly }, path, range);
     expect(await verify(path)).toMatchObject({ exit: 0 });
-    expect(await verify(path, '--heads', world.files.heads)).toMatchObject({
+    expect(await verify(path, '--heads', audited.files.heads)).toMatchObject({
       exit: 1,
       text: expect.stringContaining('unknown key'),
     });

@@ -6,7 +6,7 @@ import { extendByAll, GENESIS } from '#shared/audit/chain.ts';
 import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
 import { openSigner, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { readKeyFile } from '../heads/head-files.ts';
 import { blockOf, hashesOf } from './block-of.ts';
@@ -15,28 +15,28 @@ import type { Given } from './head-sources.ts';
 import { beginChainCheck } from './verify-chain.ts';
 
 /** Three blocks of four events, with a head after the first and after the third. */
-const build = async (world: AuditWorld): Promise<AuditWorld> => {
-  await world.append(4);
-  await world.prove();
-  await world.append(4);
+const build = async (audited: AuditedLog): Promise<AuditedLog> => {
+  await audited.append(4);
+  await audited.prove();
+  await audited.append(4);
   {
-    await using _chain = await world.startChain();
-    await world.untilChained();
+    await using _chain = await audited.startChain();
+    await audited.untilChained();
   }
-  await world.append(4);
-  await world.prove();
-  return world;
+  await audited.append(4);
+  await audited.prove();
+  return audited;
 };
 
 const PAGE = 5;
 
 const check = async (
-  world: AuditWorld,
+  audited: AuditedLog,
   { given, events, isWhole = true }: Options = {},
 ): Promise<ChainReport> => {
-  const { pool, auditDir } = world;
+  const { pool, auditDir } = audited;
   const checking = await beginChainCheck({ pool, auditDir, ...(given && { given }) });
-  const all = events ?? (await readTampered(world));
+  const all = events ?? (await readTampered(audited));
   for (let from = 0; from < all.length; from += PAGE) await checking.take(all.slice(from, from + PAGE));
   return checking.end({ isWhole });
 };
@@ -48,7 +48,7 @@ type Options = {
 };
 
 /** Also reads across holes, at which following stops. */
-const readTampered = async ({ pool }: AuditWorld): Promise<readonly RecordedEvent[]> =>
+const readTampered = async ({ pool }: AuditedLog): Promise<readonly RecordedEvent[]> =>
   (
     await pool.query(
       'select position, stream, version, id, type, data, metadata, recorded_at as "recordedAt" from event_log.event order by 1',
@@ -59,10 +59,10 @@ const kinds = ({ findings }: ChainReport) => findings.map(({ kind }) => kind);
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   test('an intact log has no findings, and the report shows the unproven window', async () => {
-    await using world = await build(await createAuditWorld(startLog));
-    await world.append(3);
-    const events = await world.events();
-    const report = await check(world, { events });
+    await using audited = await build(await createAuditedLog(startLog));
+    await audited.append(3);
+    const events = await audited.events();
+    const report = await check(audited, { events });
     expect(report).toMatchObject({
       events: 15,
       chained: 12,
@@ -73,14 +73,14 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     });
     expect(report.head).toBe(extendByAll(GENESIS, hashesOf(events)).toString('hex'));
     expect(Date.parse(report.unproven.since ?? '')).toBeGreaterThan(0);
-    expect(await check(world, { events: events.slice(0, 6), isWhole: false })).toMatchObject({
+    expect(await check(audited, { events: events.slice(0, 6), isWhole: false })).toMatchObject({
       events: 6,
       signed: 4,
       findings: [],
     });
-    await rotateAuditKey(world);
-    await world.prove();
-    expect(await check(world, { events })).toMatchObject({
+    await rotateAuditKey(audited);
+    await audited.prove();
+    expect(await check(audited, { events })).toMatchObject({
       signed: 15,
       unproven: { events: 0 },
       findings: [],
@@ -89,16 +89,16 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
 });
 
 describe('on PostgreSQL, whoever', () => {
-  let world: AuditWorld;
+  let audited: AuditedLog;
   let given: Given;
   beforeEach(async () => {
-    world = await build(await createAuditWorld());
+    audited = await build(await createAuditedLog());
     const lines = async (path: string) => (await readFile(path, 'utf8')).trim().split('\n');
-    given = { heads: await lines(world.files.heads), keys: await readKeyFile(world.files) };
+    given = { heads: await lines(audited.files.heads), keys: await readKeyFile(audited.files) };
   });
-  afterEach(() => world?.[Symbol.asyncDispose]());
+  afterEach(() => audited?.[Symbol.asyncDispose]());
 
-  const set = (statement: string) => world.tamper(statement);
+  const set = (statement: string) => audited.tamper(statement);
   const shiftUp = async (from: number) => {
     await set(`update event_log.event set position = -position where position >= ${from}`);
     await set('update event_log.event set position = 1 - position where position < 0');
@@ -115,7 +115,7 @@ describe('on PostgreSQL, whoever', () => {
       const value =
         { type: "'thing.eaten'", stream: "'thing-x'", id: 'gen_random_uuid()' }[column] ?? `'{"n":"other"}'`;
       await set(`update event_log.event set ${column} = ${value} where position = 6`);
-      const report = await check(world);
+      const report = await check(audited);
       expect(report.findings).toEqual([
         expect.objectContaining({ kind: 'event_changed', count: 6, position: 6, version: 1 }),
       ]);
@@ -126,14 +126,14 @@ describe('on PostgreSQL, whoever', () => {
     await set('update event_log.event set position = -6 where position = 6');
     await set('update event_log.event set position = 6 where position = 7');
     await set('update event_log.event set position = 7 where position = -6');
-    expect(kinds(await check(world))).toEqual(['event_moved']);
+    expect(kinds(await check(audited))).toEqual(['event_moved']);
   });
 
   test('deletes an event is found, with or without closing the hole', async () => {
     await set('delete from event_log.event where position = 6');
-    expect((await check(world)).findings).toEqual([{ kind: 'event_missing', count: 6, position: 6 }]);
+    expect((await check(audited)).findings).toEqual([{ kind: 'event_missing', count: 6, position: 6 }]);
     await set('update event_log.event set position = position - 1 where position > 6');
-    const { findings } = await check(world);
+    const { findings } = await check(audited);
     expect(findings).toContainEqual({ kind: 'event_missing', count: 6, position: 6 });
     expect(findings.every(({ kind }) => kind !== 'event_inserted')).toBe(true);
   });
@@ -141,7 +141,7 @@ describe('on PostgreSQL, whoever', () => {
   test('inserts an event is found', async () => {
     await shiftUp(6);
     await insertAt(6);
-    const { findings } = await check(world);
+    const { findings } = await check(audited);
     expect(findings).toContainEqual({
       kind: 'event_inserted',
       count: 6,
@@ -154,12 +154,12 @@ describe('on PostgreSQL, whoever', () => {
 
   test('changes only a block is found, and the event is not blamed if a head confirms it', async () => {
     await set(`update audit.block set hashes = overlay(hashes placing '\\x00' from 40) where count = 8`);
-    expect((await check(world)).findings).toEqual([
+    expect((await check(audited)).findings).toEqual([
       { kind: 'block_changed', count: 8 },
       { kind: 'block_changed', count: 8 },
     ]);
     await set(`update audit.block set hashes = overlay(hashes placing '\\x01' from 40) where count = 12`);
-    expect(new Set(kinds(await check(world)))).toEqual(new Set(['block_changed']));
+    expect(new Set(kinds(await check(audited)))).toEqual(new Set(['block_changed']));
   });
 
   test.each([
@@ -168,19 +168,19 @@ describe('on PostgreSQL, whoever', () => {
     `first_at = first_at - interval '1 hour'`,
   ])('sets %s in a block is found', async (setting) => {
     await set(`update audit.block set ${setting} where count = 8`);
-    expect((await check(world)).findings).toEqual([{ kind: 'block_changed', count: 8 }]);
+    expect((await check(audited)).findings).toEqual([{ kind: 'block_changed', count: 8 }]);
   });
 
   test('removes a block is found', async () => {
     await set('delete from audit.block where count = 8');
-    expect((await check(world)).findings).toContainEqual({ kind: 'block_missing', count: 8 });
+    expect((await check(audited)).findings).toContainEqual({ kind: 'block_missing', count: 8 });
   });
 
   /** Like an attacker who knows how the chain is built. */
   const rebuildBlocks = async () => {
     await set('truncate audit.block');
-    const events = await readTampered(world);
-    const connection = await world.pool.connect();
+    const events = await readTampered(audited);
+    const connection = await audited.pool.connect();
     await insertBlock(
       connection,
       blockOf({ count: 0, head: GENESIS, latestAt: null, position: 0 as never }, events, hashesOf(events)),
@@ -192,7 +192,7 @@ describe('on PostgreSQL, whoever', () => {
   test('changes an event and all later blocks is found by the signed heads, with the events', async () => {
     await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
     await rebuildBlocks();
-    expect((await check(world)).findings).toEqual(
+    expect((await check(audited)).findings).toEqual(
       ['file', 'database'].map((source) => ({ kind: 'head_changed', count: 12, source })).slice(0, 1),
     );
   });
@@ -201,25 +201,25 @@ describe('on PostgreSQL, whoever', () => {
     await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
     const events = await rebuildBlocks();
     await set('delete from audit.head where count = 12');
-    const signer = await openSigner(world);
+    const signer = await openSigner(audited);
     const [last] = events.slice(-1);
     const statement = writeStatement({
       ...{
         v: 1,
-        log: world.eventLog.identity,
+        log: audited.eventLog.identity,
         count: 12,
         position: last?.position ?? (0 as never),
         at: new Date().toISOString(),
       },
       ...{ head: extendByAll(GENESIS, hashesOf(events)).toString('hex'), readModel: null, key: signer.key },
     });
-    await insertHead(world.pool, { count: 12, statement, signature: signer.sign(statement) }, signer.key);
-    const { findings } = await check(world);
+    await insertHead(audited.pool, { count: 12, statement, signature: signer.sign(statement) }, signer.key);
+    const { findings } = await check(audited);
     expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'file' });
     expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'database' });
     // If the file is not out of reach, the auditor’s copy is.
-    await rm(world.files.heads);
-    expect((await check(world, { given })).findings).toContainEqual({
+    await rm(audited.files.heads);
+    expect((await check(audited, { given })).findings).toContainEqual({
       kind: 'head_changed',
       count: 12,
       source: 'given',
@@ -230,19 +230,19 @@ describe('on PostgreSQL, whoever', () => {
     await set(
       `update audit.head set statement = replace(statement, '"count":12', '"count":11') where count = 12`,
     );
-    expect((await check(world)).findings).toContainEqual(
+    expect((await check(audited)).findings).toContainEqual(
       expect.objectContaining({ kind: 'head_signature_wrong', count: 11, source: 'database' }),
     );
-    const lines = (await readFile(world.files.heads, 'utf8')).split('\n');
+    const lines = (await readFile(audited.files.heads, 'utf8')).split('\n');
     await writeFile(
-      world.files.heads,
+      audited.files.heads,
       lines.map((line) => line.replace('"signature":"', '"signature":"A')).join('\n'),
     );
-    expect((await check(world)).findings).toContainEqual(
+    expect((await check(audited)).findings).toContainEqual(
       expect.objectContaining({ kind: 'head_signature_wrong', count: 4, source: 'file' }),
     );
-    await appendFile(world.files.heads, 'nothing\n');
-    expect((await check(world)).findings).toContainEqual({
+    await appendFile(audited.files.heads, 'nothing\n');
+    expect((await check(audited)).findings).toContainEqual({
       kind: 'head_unreadable',
       line: 3,
       source: 'file',
@@ -251,19 +251,19 @@ describe('on PostgreSQL, whoever', () => {
 
   test('removes a head is found by the other copy', async () => {
     await set('delete from audit.head where count = 4');
-    expect((await check(world)).findings).toEqual([{ kind: 'head_missing', count: 4, source: 'database' }]);
-    const [, second] = (await readFile(world.files.heads, 'utf8')).split('\n');
-    await writeFile(world.files.heads, `${second}\n`);
+    expect((await check(audited)).findings).toEqual([{ kind: 'head_missing', count: 4, source: 'database' }]);
+    const [, second] = (await readFile(audited.files.heads, 'utf8')).split('\n');
+    await writeFile(audited.files.heads, `${second}\n`);
     await set('truncate audit.head');
-    expect(kinds(await check(world, { given }))).toEqual(['head_missing']);
+    expect(kinds(await check(audited, { given }))).toEqual(['head_missing']);
   });
 
   test('signs with a key without endorsement is found', async () => {
-    await rotateAuditKey(world);
+    await rotateAuditKey(audited);
     await set('update audit.signing_key set endorsement = sha512(endorsement) where number = 2');
-    await world.append(1);
-    await world.prove();
-    const { findings } = await check(world);
+    await audited.append(1);
+    await audited.prove();
+    const { findings } = await check(audited);
     expect(findings.filter(({ kind }) => kind === 'key_not_endorsed')).toHaveLength(2);
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: 'head_signature_wrong', count: 13, source: 'file' }),
@@ -274,12 +274,12 @@ describe('on PostgreSQL, whoever', () => {
     await set('delete from event_log.event where position > 8');
     await set('delete from audit.block where count > 8');
     await set('delete from audit.head where count > 8');
-    expect((await check(world)).findings).toEqual([
+    expect((await check(audited)).findings).toEqual([
       { kind: 'log_cut', count: 12, events: 8, source: 'file' },
     ]);
-    await rm(world.files.heads);
-    expect(new Set(kinds(await check(world)))).toEqual(new Set(['head_missing']));
-    expect((await check(world, { given })).findings).toContainEqual({
+    await rm(audited.files.heads);
+    expect(new Set(kinds(await check(audited)))).toEqual(new Set(['head_missing']));
+    expect((await check(audited, { given })).findings).toContainEqual({
       kind: 'log_cut',
       count: 12,
       events: 8,
@@ -289,10 +289,10 @@ describe('on PostgreSQL, whoever', () => {
 
   test('cuts off only the end of the log is found by the chain', async () => {
     await set('delete from event_log.event where position > 6');
-    const { findings } = await check(world);
+    const { findings } = await check(audited);
     expect(findings).toContainEqual({ kind: 'chain_ahead', count: 12, events: 6 });
     expect(findings).toContainEqual({ kind: 'log_cut', count: 12, events: 6, source: 'file' });
     await set('delete from event_log.event');
-    expect(kinds(await check(world))).toContain('chain_ahead');
+    expect(kinds(await check(audited))).toContain('chain_ahead');
   });
 });

@@ -9,7 +9,7 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
-import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
@@ -20,11 +20,11 @@ import { openExport, readEvents } from './read-export.ts';
 
 const resources = new AsyncDisposableStack();
 let used = new AsyncDisposableStack();
-let world: AuditWorld;
+let audited: AuditedLog;
 beforeAll(async () => {
-  world = resources.use(await createAuditWorld());
-  await world.append(60);
-  await world.prove();
+  audited = resources.use(await createAuditedLog());
+  await audited.append(60);
+  await audited.prove();
 });
 afterEach(async () => {
   await used.disposeAsync();
@@ -38,12 +38,12 @@ const folder = async () => join(used.use(await temporaryDataDir()).path, 'export
 
 /** Stops after that many events, as if killed. */
 const exporting = (eventsMax = Number.POSITIVE_INFINITY, fileBytesMax = FILE_BYTES) => ({
-  ...world,
+  ...audited,
   eventLog: {
-    ...world.eventLog,
+    ...audited.eventLog,
     async *follow(after: Position, signal: AbortSignal) {
       let left = eventsMax;
-      for await (const page of world.eventLog.follow(after, signal))
+      for await (const page of audited.eventLog.follow(after, signal))
         for (const event of page) {
           if (left === 0) throw new Stopped();
           left -= 1;
@@ -70,7 +70,7 @@ test('every event is a CloudEvent on a line, in files of a bounded size, and not
     count: 60,
     after: 0,
     upTo: 60,
-    log: world.eventLog.identity,
+    log: audited.eventLog.identity,
     persons: null,
   });
   expect(manifest.files.length).toBeGreaterThan(2);
@@ -79,13 +79,13 @@ test('every event is a CloudEvent on a line, in files of a bounded size, and not
   const lines = (await contentsOf(path)).flatMap(([name, text]) =>
     name.startsWith('events-') ? text.trimEnd().split('\n') : [],
   );
-  const events = await world.events();
-  expect(lines.map((line) => hashOf(fromLine(world.eventLog.identity, line)))).toEqual(events.map(hashOf));
+  const events = await audited.events();
+  expect(lines.map((line) => hashOf(fromLine(audited.eventLog.identity, line)))).toEqual(events.map(hashOf));
   const [first] = lines.map((line) => JSON.parse(line));
   expect(first).toMatchObject({
     specversion: '1.0',
     id: events[0]?.id,
-    source: `urn:uuid:${world.eventLog.identity}`,
+    source: `urn:uuid:${audited.eventLog.identity}`,
     type: 'thing.noted',
     subject: events[0]?.stream,
     datacontenttype: 'application/json',
@@ -103,7 +103,7 @@ test('an interrupted export is resumed by the same command, and ends with the sa
     await expect(exportLog(exporting(events), broken, all)).rejects.toThrow(Stopped);
   const before = await contentsOf(broken);
   expect(before.filter(([name]) => /^events-\d+\.jsonl$/.test(name)).length).toBeGreaterThan(1);
-  await world.append(1);
+  await audited.append(1);
   const manifest = await exportLog(exporting(), broken, all);
   const { at } = manifest;
   await exportLog(exporting(), whole, { ...all, upTo: manifest.upTo });
@@ -156,7 +156,7 @@ test('a folder with other files is left alone', async () => {
 });
 
 test('an export that contradicts the chain is not signed', async () => {
-  await using tampered = await createAuditWorld();
+  await using tampered = await createAuditedLog();
   await tampered.append(3);
   await tampered.prove();
   await tampered.tamper(`update event_log.event set data = '{"n":7}' where position = 2`);
@@ -208,7 +208,7 @@ test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposab
   async (_name, order, start) => {
     await using engine = await start();
     await using target = await openEventLog({ url: engine.url });
-    const events = await world.events();
+    const events = await audited.events();
     // Streams that alternate.
     const source = async function* () {
       for (let from = 0; from < events.length; from += 25) yield events.slice(from, from + 25);

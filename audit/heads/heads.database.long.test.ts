@@ -10,31 +10,31 @@ import {
   thumbprint,
 } from '#shared/audit/signing-keys.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';
 import { HeadsDisagree } from './reconcile.ts';
 import { createPublisher, startHeads } from './service.ts';
 
-let world: AuditWorld;
+let audited: AuditedLog;
 beforeEach(async () => {
-  world = await createAuditWorld();
-  await world.append(3);
-  await world.prove();
+  audited = await createAuditedLog();
+  await audited.append(3);
+  await audited.prove();
 });
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(() => audited?.[Symbol.asyncDispose]());
 
-const inFile = () => Array.fromAsync(readHeadFile(world.files));
-const inDatabase = () => Array.fromAsync(readAllHeads(world.pool));
-const publish = () => createPublisher(world).publish();
+const inFile = () => Array.fromAsync(readHeadFile(audited.files));
+const inDatabase = () => Array.fromAsync(readAllHeads(audited.pool));
+const publish = () => createPublisher(audited).publish();
 const counts = async () => (await inFile()).map(({ says }) => says.count);
 const problem = async () =>
-  (await world.pool.query('select problem from audit.publication')).rows[0]?.problem;
+  (await audited.pool.query('select problem from audit.publication')).rows[0]?.problem;
 
 test('a head states its coverage, and can be verified with the files beside it', async () => {
   const [head] = await inFile();
-  const [key] = await readKeyFile(world.files);
-  expect(head?.says).toMatchObject({ v: 1, log: world.eventLog.identity, count: 3, key: key?.id });
+  const [key] = await readKeyFile(audited.files);
+  expect(head?.says).toMatchObject({ v: 1, log: audited.eventLog.identity, count: 3, key: key?.id });
   expect(key && head && isSignedBy(key.publicKey, head.statement, head.signature)).toBe(true);
   expect(key && head && isSignedBy(key.publicKey, `${head.statement} `, head.signature)).toBe(false);
   expect(key && thumbprint(key.publicKey)).toBe(key?.id);
@@ -44,17 +44,17 @@ test('a head states its coverage, and can be verified with the files beside it',
 test('an unchanged chain is not signed again, and an extended one is', async () => {
   await publish();
   expect(await counts()).toEqual([3]);
-  await world.append(2);
-  await world.prove();
+  await audited.append(2);
+  await audited.prove();
   expect(await counts()).toEqual([3, 5]);
   expect((await inDatabase()).map(({ count }) => count)).toEqual([3, 5]);
 });
 
 test('a new key is endorsed by the previous one, and signs from then on', async () => {
-  const id = await rotateAuditKey(world);
-  await world.append(1);
-  await world.prove();
-  const [first, second] = await readKeyFile(world.files);
+  const id = await rotateAuditKey(audited);
+  await audited.append(1);
+  await audited.prove();
+  const [first, second] = await readKeyFile(audited.files);
   expect(second).toMatchObject({ id, endorsedBy: first?.id });
   expect(
     first && second && isSignedBy(first.publicKey, endorsementText(second), second.endorsement ?? ''),
@@ -67,22 +67,22 @@ test('a new key is endorsed by the previous one, and signs from then on', async 
 });
 
 test('a head is added to the file after a crash between database and file', async () => {
-  const whole = await readFile(world.files.heads, 'utf8');
-  await rm(world.files.heads);
+  const whole = await readFile(audited.files.heads, 'utf8');
+  await rm(audited.files.heads);
   await publish();
-  expect(await readFile(world.files.heads, 'utf8')).toBe(whole);
-  await truncate(world.files.heads, whole.length - 20);
-  await truncate(world.files.keys, 10);
+  expect(await readFile(audited.files.heads, 'utf8')).toBe(whole);
+  await truncate(audited.files.heads, whole.length - 20);
+  await truncate(audited.files.keys, 10);
   await publish();
-  expect(await readFile(world.files.heads, 'utf8')).toBe(whole);
-  expect(await readKeyFile(world.files)).toEqual(await readAuditKeys(world.pool));
+  expect(await readFile(audited.files.heads, 'utf8')).toBe(whole);
+  expect(await readKeyFile(audited.files)).toEqual(await readAuditKeys(audited.pool));
 });
 
 test('a head that the database has lost is restored if it matches the chain', async () => {
-  await world.append(2);
-  await world.prove();
+  await audited.append(2);
+  await audited.prove();
   const before = await inDatabase();
-  await world.tamper('delete from audit.head');
+  await audited.tamper('delete from audit.head');
   await publish();
   expect(await inDatabase()).toEqual(before);
   expect(await counts()).toEqual([3, 5]);
@@ -104,12 +104,12 @@ test.each([
 ])(
   'if %s in the database, nothing more is published, and the reason is reported',
   async (_what, statements, why) => {
-    await world.append(2);
-    await world.prove();
-    for (const statement of statements) await world.tamper(statement);
+    await audited.append(2);
+    await audited.prove();
+    for (const statement of statements) await audited.tamper(statement);
     await expect(publish()).rejects.toThrow(HeadsDisagree);
     await using _heads = await startHeads({
-      ...world,
+      ...audited,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),
       everyMs: 100,
@@ -120,45 +120,45 @@ test.each([
 );
 
 test('nothing is written to a file that was tampered with, even meanwhile', async () => {
-  const publisher = createPublisher(world);
+  const publisher = createPublisher(audited);
   await publisher.publish();
-  await appendFile(world.files.heads, '{"statement":"mine"}\n');
+  await appendFile(audited.files.heads, '{"statement":"mine"}\n');
   await expect(publisher.publish()).rejects.toThrow('line 2');
-  const [head] = (await readFile(world.files.heads, 'utf8')).split('\n');
+  const [head] = (await readFile(audited.files.heads, 'utf8')).split('\n');
   await writeFile(
-    world.files.heads,
+    audited.files.heads,
     `${head?.replace(/"signature":"(.)/, (_, first) => `"signature":"${first === 'A' ? 'B' : 'A'}`)}\n`,
   );
   await expect(publisher.publish()).rejects.toThrow('different heads');
 });
 
 test('a line that was removed from the middle of the file is not appended', async () => {
-  await world.append(2);
-  await world.prove();
-  const [, second] = (await readFile(world.files.heads, 'utf8')).split('\n');
-  await writeFile(world.files.heads, `${second}\n`);
+  await audited.append(2);
+  await audited.prove();
+  const [, second] = (await readFile(audited.files.heads, 'utf8')).split('\n');
+  await writeFile(audited.files.heads, `${second}\n`);
   await expect(publish()).rejects.toThrow('lacks the head over 3 events');
 });
 
 test('the file of another log is left alone', async () => {
-  await using other = await createAuditWorld();
+  await using other = await createAuditedLog();
   await other.append(1);
   await other.prove();
-  await writeFile(world.files.heads, await readFile(other.files.heads));
+  await writeFile(audited.files.heads, await readFile(other.files.heads));
   await expect(publish()).rejects.toThrow('belongs to the event log');
 });
 
 test('heads are signed periodically, and a last one over everything at the end', async () => {
   {
     await using _heads = await startHeads({
-      ...world,
+      ...audited,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),
       everyMs: 86_400_000,
     });
-    await using _chain = await world.startChain();
-    await world.append(4);
-    await world.untilChained();
+    await using _chain = await audited.startChain();
+    await audited.append(4);
+    await audited.untilChained();
   }
   expect((await counts()).at(-1)).toBe(7);
   const [newest] = (await inDatabase()).slice(-1);

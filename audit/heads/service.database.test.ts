@@ -3,45 +3,45 @@ import { appendFile, readFile, rename, rmdir } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile } from './head-files.ts';
 import { createPublisher, startHeads } from './service.ts';
 
-let world: AuditWorld;
+let audited: AuditedLog;
 beforeEach(async () => {
-  world = await createAuditWorld();
-  await world.append(3);
-  await world.prove();
+  audited = await createAuditedLog();
+  await audited.append(3);
+  await audited.prove();
 });
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(() => audited?.[Symbol.asyncDispose]());
 
-const counts = async () => (await Array.fromAsync(readHeadFile(world.files))).map(({ says }) => says.count);
+const counts = async () => (await Array.fromAsync(readHeadFile(audited.files))).map(({ says }) => says.count);
 const publication = async () =>
-  (await world.pool.query('select count, problem from audit.publication')).rows[0];
+  (await audited.pool.query('select count, problem from audit.publication')).rows[0];
 const chainMore = async () => {
-  await world.append(2);
-  await using _chain = await world.startChain();
-  await world.untilChained();
+  await audited.append(2);
+  await using _chain = await audited.startChain();
+  await audited.untilChained();
 };
 
 /** Does something when the next head is signed, before it is published. */
 const whenSigned = (act: () => void) => {
   let isDone = true;
-  const { head } = world.eventLog;
+  const { head } = audited.eventLog;
   const eventLog = {
     head,
     get identity() {
       if (!isDone) act();
       isDone = true;
-      return world.eventLog.identity;
+      return audited.eventLog.identity;
     },
   };
-  return { publisher: createPublisher({ ...world, eventLog }), arm: () => (isDone = false) };
+  return { publisher: createPublisher({ ...audited, eventLog }), arm: () => (isDone = false) };
 };
 
 test('a head whose publication failed is published before the next one, and not recorded as published earlier', async () => {
-  const { heads } = world.files;
+  const { heads } = audited.files;
   const { publisher, arm } = whenSigned(() => {
     renameSync(heads, `${heads}.away`);
     mkdirSync(heads);
@@ -63,7 +63,7 @@ test('a process that lost its lease while signing leaves the head to its success
   const { publisher: former, arm } = whenSigned(() => {
     isOurs = false;
   });
-  const next = createPublisher(world);
+  const next = createPublisher(audited);
   await former.publish();
   await next.publish();
   await chainMore();
@@ -78,11 +78,11 @@ test('a process that lost its lease while signing leaves the head to its success
 });
 
 test('a head that two processes have published counts once', async () => {
-  const line = await readFile(world.files.heads, 'utf8');
+  const line = await readFile(audited.files.heads, 'utf8');
   await chainMore();
-  const publisher = createPublisher(world);
+  const publisher = createPublisher(audited);
   await publisher.publish();
-  await appendFile(world.files.heads, line);
+  await appendFile(audited.files.heads, line);
   await chainMore();
   await publisher.publish();
   expect(await counts()).toEqual([3, 5, 7]);
@@ -90,16 +90,16 @@ test('a head that two processes have published counts once', async () => {
 
 test('no problem is reported while the chain is built up to the published heads', async () => {
   for (const table of ['audit.head', 'audit.block', 'public.follower_checkpoint'])
-    await world.tamper(`delete from ${table}`);
+    await audited.tamper(`delete from ${table}`);
   let asked = 0;
-  const { identity } = world.eventLog;
+  const { identity } = audited.eventLog;
   const head = () => {
     asked += 1;
-    return world.eventLog.head();
+    return audited.eventLog.head();
   };
   const eventLog = { identity, head };
   await using _heads = await startHeads({
-    ...world,
+    ...audited,
     eventLog,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),

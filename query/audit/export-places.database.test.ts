@@ -8,7 +8,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Health } from '#shared/http/health.ts';
-import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 import { serveRoutes } from '../../test/serve.ts';
 import { AUDIENCE, createTokenMint, ISSUER } from '../../test/token-mint.ts';
@@ -17,19 +17,19 @@ import { until } from '../../testing/until.ts';
 import { exportRoutes } from './export.ts';
 
 const resources = new AsyncDisposableStack();
-let world: AuditWorld;
+let audited: AuditedLog;
 let headers: Readonly<Record<string, string>>;
 /** Reading the head of the log waits for this. */
 let gate: Promise<unknown> = Promise.resolve();
 let url: string;
 beforeAll(async () => {
-  world = resources.use(await createAuditWorld());
+  audited = resources.use(await createAuditedLog());
   const log = pino({ level: 'silent' });
   const mint = await createTokenMint();
   const resource = resources.use(
     await openResourceServer({
       ...{
-        pool: world.pool,
+        pool: audited.pool,
         domain: publishing,
         log,
         issuer: ISSUER,
@@ -40,11 +40,11 @@ beforeAll(async () => {
     }),
   );
   const eventLog = {
-    ...{ identity: world.eventLog.identity, follow: world.eventLog.follow.bind(world.eventLog) },
-    head: () => gate.then(() => world.eventLog.head()),
+    ...{ identity: audited.eventLog.identity, follow: audited.eventLog.follow.bind(audited.eventLog) },
+    head: () => gate.then(() => audited.eventLog.head()),
   };
   const parts = {
-    ...world,
+    ...audited,
     eventLog,
     log,
     health: new Health(log),
@@ -79,7 +79,7 @@ test('an export takes its slot before it looks for the range', async () => {
 test('a client that takes nothing more loses its slot', async () => {
   // More than the buffers of both ends hold.
   for (let events = 0; events < 24; events += 1)
-    await world.eventLog.append(`thing-${events}` as StreamName, 'any', [
+    await audited.eventLog.append(`thing-${events}` as StreamName, 'any', [
       { id: randomUUID() as EventId, type: 'thing.noted', data: { text: 'x'.repeat(900_000) }, metadata: {} },
     ]);
   const idle = await Promise.all(

@@ -5,34 +5,34 @@ import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { AUDIT_OPERATIONS } from '#shared/rest/audit.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
-import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
+import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { auditReads } from './reads.ts';
 
-let world: AuditWorld;
+let audited: AuditedLog;
 beforeAll(async () => {
-  world = await createAuditWorld();
-  await migrate(world.pool, 'follower', new URL('../../shared/follower/', import.meta.url));
-  await createReadModel(world.pool, tables, 'read_model');
+  audited = await createAuditedLog();
+  await migrate(audited.pool, 'follower', new URL('../../shared/follower/', import.meta.url));
+  await createReadModel(audited.pool, tables, 'read_model');
   for (let heads = 0; heads < 3; heads += 1) {
-    await world.append(2);
-    await world.prove();
-    if (heads === 1) await rotateAuditKey(world);
+    await audited.append(2);
+    await audited.prove();
+    if (heads === 1) await rotateAuditKey(audited);
   }
-  await world.append(1);
-  await using _chain = await world.startChain();
-  await world.untilChained();
+  await audited.append(1);
+  await using _chain = await audited.startChain();
+  await audited.untilChained();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => audited?.[Symbol.asyncDispose]());
 
 const readerOf = (caller: Caller) => ({ caller, id: '', charge: async () => {} });
 const anybody = readerOf({ kind: 'anonymous', policy: POLICY });
 const itemOf = (answer: unknown) => (answer as ItemAnswer).item as Record<string, never>;
 
 test('the status shows the progress of every role, and what is not yet proven outside the database', async () => {
-  const { getAuditStatus } = auditReads(world);
+  const { getAuditStatus } = auditReads(audited);
   const status = itemOf(await getAuditStatus(readerOf(as(1)), {}));
   expect(status).toMatchObject({ chain: { count: 7 }, signed: { count: 6 }, unproven: { events: 1 } });
   expect(status).not.toHaveProperty('problem');
@@ -42,7 +42,7 @@ test('the status shows the progress of every role, and what is not yet proven ou
 });
 
 test('heads come in pages, each with its signature and all that verifying it needs', async () => {
-  const { listAuditHeads, listAuditKeys } = auditReads(world);
+  const { listAuditHeads, listAuditKeys } = auditReads(audited);
   const { keys } = itemOf(await listAuditKeys(anybody, {})) as unknown as {
     keys: readonly { kid: string; x: string }[];
   };
@@ -62,7 +62,7 @@ test('heads come in pages, each with its signature and all that verifying it nee
 
 test('a key names the former key that endorsed it, with the signature', async () => {
   const { keys } = AUDIT_OPERATIONS.listAuditKeys.answer.schema.parse(
-    itemOf(await auditReads(world).listAuditKeys(anybody, {})),
+    itemOf(await auditReads(audited).listAuditKeys(anybody, {})),
   );
   const [first, second] = keys;
   expect(second).toMatchObject({ endorsed_by: first?.kid });

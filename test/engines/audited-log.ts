@@ -19,7 +19,7 @@ import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
 
 /** A log with the tables of its proof, and a folder outside the database. */
-export type AuditWorld = AsyncDisposable & {
+export type AuditedLog = AsyncDisposable & {
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly masterKey: ReturnType<typeof parseMasterKey>;
@@ -37,7 +37,7 @@ export type AuditWorld = AsyncDisposable & {
 
 const APPEND_ONLY = ['event_log.event', 'audit.block', 'audit.head', 'audit.signing_key'];
 
-export const createAuditWorld = async (startLog: StartLog = inTheDatabase): Promise<AuditWorld> => {
+export const createAuditedLog = async (startLog: StartLog = inTheDatabase): Promise<AuditedLog> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const log = opening.use(await startLog());
