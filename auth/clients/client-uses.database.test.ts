@@ -3,29 +3,29 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
-  type AuthWorld,
-  createAuthWorld,
+  type AuthDatabase,
+  createAuthDatabase,
   registerClient,
   serviceClient,
-} from '../../test/engines/auth-world.ts';
+} from '../../test/engines/auth-server.ts';
 import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { basic, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 import { deleteClient, selectClient, selectClientForUpdate } from './client-table.ts';
 import { createNoteUse } from './client-uses.ts';
 
-let world: AuthWorld;
+let database: AuthDatabase;
 let site: AuthProcess;
 let other: AuthProcess;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  site = await openAuthProcess(world);
-  other = await openAuthProcess(world);
+  database = await createAuthDatabase();
+  site = await openAuthProcess(database);
+  other = await openAuthProcess(database);
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
   await site?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const BY = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
@@ -71,7 +71,7 @@ test('within half an hour nothing is written again, by any process; after it, it
   await used(witness);
   expect(await useOf(client)).toEqual(known);
   await setUse(client, '31 minutes');
-  const third = await openAuthProcess(world);
+  const third = await openAuthProcess(database);
   expect(await askToken(client, third)).toBe(200);
   await until(
     () => useOf(client),

@@ -3,26 +3,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
-  type AuthWorld,
-  createAuthWorld,
+  type AuthDatabase,
+  createAuthDatabase,
   registerClient,
   registerPerson,
   type TestPerson,
   webClient,
-} from '../../test/engines/auth-world.ts';
+} from '../../test/engines/auth-server.ts';
 import { obtainCode, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 
 const SCOPES = ['manage:accounts', 'manage:tokens', 'read:articles'];
 const WITHIN_MS = 3_000;
 
-let world: AuthWorld;
+let database: AuthDatabase;
 let site: AuthProcess;
 let clientId: string;
 let admin: string;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  site = await openAuthProcess(world);
+  database = await createAuthDatabase();
+  site = await openAuthProcess(database);
   ({ clientId } = await registerClient(site.auth, {
     ...webClient,
     scopes: ['openid', 'write:users', ...SCOPES],
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await site?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const tokenOf = async (person: TestPerson, scopes: readonly string[] = SCOPES): Promise<string> => {

@@ -5,15 +5,15 @@ import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/per
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
-  type AuthWorld,
-  createAuthWorld,
+  type AuthDatabase,
+  createAuthDatabase,
   ISSUER,
   registerClient,
   registerPerson,
   serviceClient,
   type TestPerson,
   webClient,
-} from '../../test/engines/auth-world.ts';
+} from '../../test/engines/auth-server.ts';
 import { system } from '../../test/engines/command-side.ts';
 import { basic, obtainCode, post } from '../../test/engines/oauth.ts';
 import { minutesLater } from '../../test/engines/own-account.ts';
@@ -31,15 +31,15 @@ const WITHIN_MS = 3_000;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const wanted = { name: 'Nightly import', scopes: ['read:articles', 'manage:clients'], expiresAt: inDays(30) };
 
-let world: AuthWorld;
+let database: AuthDatabase;
 let site: AuthProcess;
 /** Another process, which learns of revocations only through the feed. */
 let other: AuthProcess;
 let clientId: string;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  site = await openAuthProcess(world);
-  other = await openAuthProcess(world);
+  database = await createAuthDatabase();
+  site = await openAuthProcess(database);
+  other = await openAuthProcess(database);
   const settings = {
     ...webClient,
     scopes: [...webClient.scopes, ...SCOPES.filter((scope) => scope !== 'read:articles')],
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
   await site?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const ask = async (token: string, path: string, init: RequestInit = {}, at = site): Promise<Answer> => {
@@ -88,7 +88,7 @@ const accessTokenOf = async (person: TestPerson, scope?: string, code?: string):
 /** Answers a recovery code. */
 const turnOnCodes = async ({ userId }: TestPerson): Promise<string> => {
   const { pool, service } = site.auth;
-  const { masterKey } = world;
+  const { masterKey } = database;
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   const factors = createSecondFactors({
     ...{ pool, keys, record: service.record },
@@ -314,7 +314,7 @@ describe('a token', () => {
 const fresh = new AsyncDisposableStack();
 afterAll(() => fresh.disposeAsync());
 /** A process that has seen no token yet. */
-const freshProcess = async () => fresh.use(await openAuthProcess(world));
+const freshProcess = async () => fresh.use(await openAuthProcess(database));
 
 describe('revoking', () => {
   test('ends one token in every process within seconds', async () => {

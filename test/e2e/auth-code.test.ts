@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-server.ts';
 import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
-import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-world.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { authorizeUrl, newVerifier, obtainCode, post } from '../engines/oauth.ts';
 

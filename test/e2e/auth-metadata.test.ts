@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ISSUER, serviceClient, webClient } from '../engines/auth-server.ts';
 import { type AuthSite, shareAuthSite } from '../engines/auth-site.ts';
-import { ISSUER, serviceClient, webClient } from '../engines/auth-world.ts';
 import { basic, post } from '../engines/oauth.ts';
 import { SCOPES } from '../engines/policy.ts';
 

@@ -1,31 +1,31 @@
 import { test as base } from 'vitest';
 import {
+  type AuthDatabase,
   type AuthInstance,
-  type AuthWorld,
-  createAuthWorld,
+  createAuthDatabase,
   registerClient,
   registerPerson,
   serviceClient,
   webClient,
-} from './auth-world.ts';
+} from './auth-server.ts';
 
 export type Client = Awaited<ReturnType<typeof registerClient>>;
 
 /** An authorization server for each file. Tests may ask for a second process of it, clients and a person. */
 export const test = base
-  .extend('openWorld', { scope: 'file' }, () => createAuthWorld)
-  .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }): Promise<AuthWorld> => {
-    const world = await openWorld();
-    onCleanup(() => world[Symbol.asyncDispose]());
-    return world;
+  .extend('openWorld', { scope: 'file' }, () => createAuthDatabase)
+  .extend('database', { scope: 'file' }, async ({ openWorld }, { onCleanup }): Promise<AuthDatabase> => {
+    const database = await openWorld();
+    onCleanup(() => database[Symbol.asyncDispose]());
+    return database;
   })
-  .extend('auth', { scope: 'file' }, async ({ world }, { onCleanup }): Promise<AuthInstance> => {
-    const auth = await world.open();
+  .extend('auth', { scope: 'file' }, async ({ database }, { onCleanup }): Promise<AuthInstance> => {
+    const auth = await database.open();
     onCleanup(() => auth[Symbol.asyncDispose]());
     return auth;
   })
-  .extend('other', { scope: 'file' }, async ({ world }, { onCleanup }): Promise<AuthInstance> => {
-    const other = await world.open();
+  .extend('other', { scope: 'file' }, async ({ database }, { onCleanup }): Promise<AuthInstance> => {
+    const other = await database.open();
     onCleanup(() => other[Symbol.asyncDispose]());
     return other;
   })

@@ -6,7 +6,7 @@ import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { serve } from '../serve.ts';
-import { type AuthInstance, type AuthWorld, ISSUER } from './auth-world.ts';
+import { type AuthDatabase, type AuthInstance, ISSUER } from './auth-server.ts';
 
 export type AuthProcess = AsyncDisposable & {
   readonly auth: AuthInstance;
@@ -20,9 +20,9 @@ export const INGRESS_SECRET = 'ingress-secret-of-the-tests';
 const settings = { TRUST_PROXY: '1', CLIENT_CERT_SECRET: INGRESS_SECRET, REGISTRATION: 'on' };
 
 /** The auth role with its own verification of tokens, as in a process. */
-export const openAuthProcess = async (world: AuthWorld): Promise<AuthProcess> => {
+export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProcess> => {
   await using opening = new AsyncDisposableStack();
-  const auth = opening.use(await world.open({ settings }));
+  const auth = opening.use(await database.open({ settings }));
   const log = pino({ level: 'silent' });
   const { loadKeys, elsewhere } = auth.service;
   const options = {

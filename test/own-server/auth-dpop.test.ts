@@ -1,7 +1,7 @@
 import { decodeJwt, generateSecret, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
 import { test as base } from '../engines/auth-fixture.ts';
-import { CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-world.ts';
+import { CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-server.ts';
 import { basic, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers.
@@ -85,10 +85,10 @@ async function symmetricProof(): Promise<string> {
 test('if nonces are required, a proof without one is refused with a nonce, which every process accepts', async ({
   key,
   withProof,
-  world,
+  database,
 }) => {
-  await using first = await world.open({ settings: { DPOP_NONCE: 'required' } });
-  await using second = await world.open({ settings: { DPOP_NONCE: 'required' } });
+  await using first = await database.open({ settings: { DPOP_NONCE: 'required' } });
+  await using second = await database.open({ settings: { DPOP_NONCE: 'required' } });
   const { status, body, headers } = await withProof(key.proof(), first);
   expect([status, body.error]).toEqual([400, 'use_dpop_nonce']);
   expect((await withProof(key.proof({ nonce: headers.get('dpop-nonce') }), second)).status).toBe(200);

@@ -2,7 +2,7 @@ import { SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
 import { test as base, type Client } from '../engines/auth-fixture.ts';
-import { ISSUER } from '../engines/auth-world.ts';
+import { ISSUER } from '../engines/auth-server.ts';
 import { basic, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers, and signs with the server's own key.
@@ -26,8 +26,8 @@ const test = base
     const { body } = await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier });
     return { accessToken: String(body.access_token), refreshToken: String(body.refresh_token) };
   })
-  .extend('forged', ({ auth, world }) => async (claims: Claims, header: Claims = {}) => {
-    const [key] = await readSigningKeys({ pool: auth.pool, masterKey: world.masterKey });
+  .extend('forged', ({ auth, database }) => async (claims: Claims, header: Claims = {}) => {
+    const [key] = await readSigningKeys({ pool: auth.pool, masterKey: database.masterKey });
     const now = Math.floor(Date.now() / 1_000);
     const valid = { iss: ISSUER, aud: ISSUER, sub: '1', client_id: 'x', jti: 'j', iat: now, exp: now + 60 };
     return new SignJWT({ ...valid, ...claims })

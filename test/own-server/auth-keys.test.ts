@@ -4,11 +4,11 @@ import { rotateSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
 import { until } from '../../testing/until.ts';
 import {
   type AuthInstance,
-  createAuthWorld,
+  createAuthDatabase,
   ISSUER,
   registerClient,
   serviceClient,
-} from '../engines/auth-world.ts';
+} from '../engines/auth-server.ts';
 import { basic, post } from '../engines/oauth.ts';
 
 // Own server: it turns the clock of signing keys forward in the database.
@@ -24,9 +24,9 @@ const published = async (instance: AuthInstance): Promise<string[]> => {
 };
 
 test('a new key is published first and signs later, and the old one stays, in every process and without a restart', async () => {
-  await using world = await createAuthWorld();
-  await using one = await world.open(QUICK);
-  await using two = await world.open(QUICK);
+  await using database = await createAuthDatabase();
+  await using one = await database.open(QUICK);
+  await using two = await database.open(QUICK);
   const client = await registerClient(one, serviceClient);
   const token = async (instance: AuthInstance) =>
     String(
@@ -38,7 +38,7 @@ test('a new key is published first and signs later, and the old one stays, in ev
   const early = await token(one);
 
   const { kid: second } = await rotateSigningKeys(
-    { pool: one.pool, masterKey: world.masterKey },
+    { pool: one.pool, masterKey: database.masterKey },
     { overlapS: 60 },
   );
   for (const instance of [one, two]) {
@@ -71,16 +71,18 @@ test('a new key is published first and signs later, and the old one stays, in ev
 });
 
 test('processes that start in parallel make one key', async () => {
-  await using world = await createAuthWorld();
+  await using database = await createAuthDatabase();
   await using opening = new AsyncDisposableStack();
-  const instances = await Promise.all(Array.from({ length: 3 }, async () => opening.use(await world.open())));
+  const instances = await Promise.all(
+    Array.from({ length: 3 }, async () => opening.use(await database.open())),
+  );
   const all = await Promise.all(instances.map(published));
   expect(new Set(all.flat()).size).toBe(1);
 });
 
 test('production does not make keys by itself, and names the command that does', async () => {
-  await using world = await createAuthWorld();
-  const masterKey = world.masterKey.export().toString('base64');
+  await using database = await createAuthDatabase();
+  const masterKey = database.masterKey.export().toString('base64');
   const settings = { NODE_ENV: 'production', MASTER_KEY: masterKey };
-  await expect(world.open({ settings })).rejects.toThrow('npm run annals -- keys rotate');
+  await expect(database.open({ settings })).rejects.toThrow('npm run annals -- keys rotate');
 });

@@ -3,13 +3,13 @@ import { decodeJwt, exportJWK, importX509 } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredClient } from '../../auth/clients/client.ts';
 import {
+  type AuthDatabase,
   type AuthInstance,
-  type AuthWorld,
-  createAuthWorld,
+  createAuthDatabase,
   ISSUER,
   registerClient,
   serviceClient,
-} from '../engines/auth-world.ts';
+} from '../engines/auth-server.ts';
 import { CLIENT, STRANGER } from '../engines/certificates.ts';
 import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 
@@ -20,16 +20,16 @@ type Pair = typeof CLIENT;
 /** The ingress proves its identity with it. */
 const SECRET = 'ingress-secret-of-the-tests';
 
-let world: AuthWorld;
+let database: AuthDatabase;
 let direct: AuthInstance;
 let behindProxy: AuthInstance;
 let tls: Awaited<ReturnType<typeof serveTls>>;
 let known: StoredClient;
 let selfSigned: StoredClient;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  direct = await world.open();
-  behindProxy = await world.open({ settings: { TRUST_PROXY: '1', CLIENT_CERT_SECRET: SECRET } });
+  database = await createAuthDatabase();
+  direct = await database.open();
+  behindProxy = await database.open({ settings: { TRUST_PROXY: '1', CLIENT_CERT_SECRET: SECRET } });
   tls = await serveTls(direct.handler);
   known = await registerClient(direct, {
     ...serviceClient,
@@ -46,7 +46,7 @@ afterAll(async () => {
   await tls?.[Symbol.asyncDispose]();
   await behindProxy?.[Symbol.asyncDispose]();
   await direct?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const certificateJwk = async ({ cert }: Pair) => {

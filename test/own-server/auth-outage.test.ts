@@ -5,7 +5,7 @@ import { publishing } from '#domain/publishing.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import { createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
+import { createAuthDatabase, ISSUER, registerClient, serviceClient } from '../engines/auth-server.ts';
 import { basic, post } from '../engines/oauth.ts';
 import { bearer } from '../engines/resource-world.ts';
 import { serveRoutes } from '../serve.ts';
@@ -36,8 +36,8 @@ const openRole = async (databaseUrl: string, jwksUrl: string) => {
 };
 
 test('a role continues during an outage of the authorization server, but cannot start', async () => {
-  await using world = await createAuthWorld();
-  await using auth = await world.open();
+  await using database = await createAuthDatabase();
+  await using auth = await database.open();
   const client = await registerClient(auth, serviceClient);
   const tokens = await Promise.all(
     [1, 2].map(async () =>
@@ -47,11 +47,11 @@ test('a role continues during an outage of the authorization server, but cannot 
     ),
   );
   const [known = '', fresh = ''] = tokens;
-  await using role = await openRole(world.databaseUrl, `${auth.url}/jwks`);
+  await using role = await openRole(database.databaseUrl, `${auth.url}/jwks`);
   expect(await role.ask(known)).toBe(200);
   await auth[Symbol.asyncDispose]();
   // A known token and a new one.
   expect([await role.ask(known), await role.ask(fresh)]).toEqual([200, 200]);
-  await using late = await openRole(world.databaseUrl, `${auth.url}/jwks`);
+  await using late = await openRole(database.databaseUrl, `${auth.url}/jwks`);
   expect(await late.ask(fresh)).toBe(503);
 });

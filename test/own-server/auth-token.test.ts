@@ -10,7 +10,7 @@ import {
   registerPerson,
   serviceClient,
   webClient,
-} from '../engines/auth-world.ts';
+} from '../engines/auth-server.ts';
 import { basic, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it reads the events of tokens from the log.

@@ -3,14 +3,14 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import {
-  type AuthWorld,
-  createAuthWorld,
+  type AuthDatabase,
+  createAuthDatabase,
   ISSUER,
   registerClient,
   registerPerson,
   type TestPerson,
   webClient,
-} from '../engines/auth-world.ts';
+} from '../engines/auth-server.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { type Answer, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
@@ -18,22 +18,22 @@ import { type Answer, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
 const SCOPE = 'openid profile email read:articles';
 
-let world: AuthWorld;
+let database: AuthDatabase;
 let one: AuthProcess;
 let other: AuthProcess;
 let clientId: string;
 let person: TestPerson;
 beforeAll(async () => {
-  world = await createAuthWorld();
-  one = await openAuthProcess(world);
-  other = await openAuthProcess(world);
+  database = await createAuthDatabase();
+  one = await openAuthProcess(database);
+  other = await openAuthProcess(database);
   ({ clientId } = await registerClient(one.auth, webClient));
   person = await registerPerson(one.auth);
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
   await one?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` });

@@ -5,31 +5,31 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import {
-  type AuthWorld,
-  createAuthWorld,
+  type AuthDatabase,
+  createAuthDatabase,
   ISSUER,
   registerClient,
   serviceClient,
-} from '../engines/auth-world.ts';
+} from '../engines/auth-server.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { basic, newDpopKey, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers.
 
-let world: AuthWorld;
+let database: AuthDatabase;
 let one: AuthProcess;
 let other: AuthProcess;
 let admin: { clientId: string; secret: string };
 beforeAll(async () => {
-  world = await createAuthWorld();
-  one = await openAuthProcess(world);
-  other = await openAuthProcess(world);
+  database = await createAuthDatabase();
+  one = await openAuthProcess(database);
+  other = await openAuthProcess(database);
   admin = await registerClient(one.auth, { ...ADMIN });
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
   await one?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
 });
 
 const SCOPES = ['manage:clients', 'write:users', 'read:articles', 'write:articles'];

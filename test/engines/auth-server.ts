@@ -50,13 +50,13 @@ export type AuthInstance = AsyncDisposable &
 type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
 
 /** A database of its own, on which any number of authorization servers can be opened, like processes. */
-export type AuthWorld = AsyncDisposable & {
+export type AuthDatabase = AsyncDisposable & {
   readonly masterKey: MasterKey;
   readonly databaseUrl: string;
   open(options?: Options): Promise<AuthInstance>;
 };
 
-export const createAuthWorld = async (): Promise<AuthWorld> => {
+export const createAuthDatabase = async (): Promise<AuthDatabase> => {
   const database = await createDatabase();
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   return {
