@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientSettings as Settings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { type ClientApi, createClientApi, WEB } from '../../test/engines/client-api.ts';
 import { ClientSettings } from '../../test/engines/client-settings.ts';
-import { type ClientWorld, createClientWorld, WEB } from '../../test/engines/client-world.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { nowS } from '../../test/token-mint.ts';
 import { scaled } from '../../testing/load.ts';
@@ -12,32 +12,32 @@ import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts'
 import type { EndedGrant } from '../storage/end-records.ts';
 import { type Clients, createClients } from './clients.ts';
 
-let world: ClientWorld;
+let api: ClientApi;
 let ended: EndedGrant[];
 let clients: Clients;
 beforeAll(async () => {
-  world = await createClientWorld();
+  api = await createClientApi();
   ended = [];
   clients = processWith({});
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
 
 const by = { caller: system, requestId: 'test' };
 const recordInLog: RecordSecurityEvent = (event, circumstances) =>
-  createSecurityLog(world.side)(event, circumstances);
+  createSecurityLog(api.side)(event, circumstances);
 
 type Differences = { readonly record?: RecordSecurityEvent; readonly gateway?: CommandGateway };
 
 /** The clients of another process. */
-const processWith = ({ record = recordInLog, gateway = world.side }: Differences): Clients =>
+const processWith = ({ record = recordInLog, gateway = api.side }: Differences): Clients =>
   createClients({
-    domain: world.side.domain,
-    pool: world.side.pool,
+    domain: api.side.domain,
+    pool: api.side.pool,
     gateway,
-    eventLog: world.side.eventLog,
-    persons: { register: async () => void (await world.side.pool.query('select 1')) },
+    eventLog: api.side.eventLog,
+    persons: { register: async () => void (await api.side.pool.query('select 1')) },
     record,
     onEnded: async (grant) => void ended.push(grant),
   });
@@ -59,16 +59,16 @@ const register = async (settings: Settings) =>
   (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
 
 const isGood = async (token: string) =>
-  (await fetch(`${world.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
+  (await fetch(`${api.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
 
 const keep = async (clientId: string, kind: string) => {
-  await world.side.pool.query(
+  await api.side.pool.query(
     `insert into auth.record (kind, id_hash, sealed, grant_id, account_id, client_id) values ($1, sha256($2), '', $3, '7001', $4)`,
     [kind, Buffer.from(randomUUID()), kind === 'Grant' ? `grant-${clientId}` : null, clientId],
   );
 };
 const keptKinds = async (clientId: string) => {
-  const { rows } = await world.side.pool.query(
+  const { rows } = await api.side.pool.query(
     'select kind from auth.record where client_id = $1 order by kind',
     [clientId],
   );
@@ -102,7 +102,7 @@ describe.concurrent('a token issued while a change waits for the log', () => {
     await reached.promise;
     const revokedAtS = nowS();
     // A whole second after the time that the first revocation covers.
-    const token = await world.mint.token({
+    const token = await api.mint.token({
       client_id: clientId,
       iat: await until(nowS, (now) => now > revokedAtS + 2),
     });
@@ -159,7 +159,7 @@ describe.concurrent('what users granted a client', () => {
     const removing = clients.remove(clientId, undefined, by);
     const { rows } = await until(
       () =>
-        world.side.pool.query(
+        api.side.pool.query(
           `select (select count(*) from auth.client where client_id = $1) as clients,
                   (select count(*) from auth.record where client_id = $1) as records`,
           [clientId],
@@ -174,7 +174,7 @@ describe.concurrent('what users granted a client', () => {
     const clientId = await register(APP);
     const removing = clients.remove(clientId, undefined, by);
     await until(
-      () => world.side.pool.query('select from auth.client where client_id = $1', [clientId]),
+      () => api.side.pool.query('select from auth.client where client_id = $1', [clientId]),
       ({ rowCount }) => rowCount === 0,
     );
     await keep(clientId, 'Grant');
@@ -201,7 +201,7 @@ describe('service accounts', () => {
     const made: number[] = [];
     const gateway: CommandGateway = {
       send: async (command, context = contextOf(system)) => {
-        const result = await world.side.send(command, context);
+        const result = await api.side.send(command, context);
         made.push(result.id);
         return result;
       },

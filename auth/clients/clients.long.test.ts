@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
-import { type ClientWorld, SERVICE, type Send, test, WEB } from '../../test/engines/client-world.ts';
+import { type ClientApi, SERVICE, type Send, test, WEB } from '../../test/engines/client-api.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { readSeenRevocations } from '../../test/engines/read-seen-revocations.ts';
 import { until } from '../../testing/until.ts';
@@ -117,7 +117,7 @@ describe('a change', () => {
 });
 
 describe('tokens of a client', () => {
-  const isGood = async ({ server }: ClientWorld, token: string) =>
+  const isGood = async ({ server }: ClientApi, token: string) =>
     (await fetch(`${server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
 
   test.for<[string, boolean, (send: Send, clientId: string) => Promise<unknown>]>([
@@ -151,35 +151,35 @@ describe('tokens of a client', () => {
           body: { scopes: ['read:articles', 'write:articles', 'read:users'] },
         }),
     ],
-  ])('%s', async ([_, ends, change], { create, send, world }) => {
+  ])('%s', async ([_, ends, change], { create, send, api }) => {
     const { clientId } = await create({ ...SERVICE, scopes: ['read:articles', 'write:articles'] });
-    const token = await world.mint.token({ client_id: clientId });
-    expect(await isGood(world, token)).toBe(true);
+    const token = await api.mint.token({ client_id: clientId });
+    expect(await isGood(api, token)).toBe(true);
     await change(send, clientId);
     if (ends)
       await until(
-        () => isGood(world, token),
+        () => isGood(api, token),
         (good) => !good,
         3_000,
       );
     else
       expect(
-        await world.side.pool.query('select from auth.revoked where value = $1', [clientId]),
+        await api.side.pool.query('select from auth.revoked where value = $1', [clientId]),
       ).toMatchObject({ rowCount: 0 });
   });
 
-  test('verify again once the new secret is known', async ({ create, eventsOf, send, world }) => {
+  test('verify again once the new secret is known', async ({ create, eventsOf, send, api }) => {
     const { clientId, secret } = await create();
     const { body } = await send('POST', `/clients/${clientId}/secret`);
-    expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
-    expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
-    const seen = await readSeenRevocations(world.side.pool, { userId: 7001, clientId });
-    const token = await world.mint.token({ client_id: clientId, revocations_seen: seen });
+    expect(await api.clients.verifySecret(clientId, secret)).toBe(false);
+    expect(await api.clients.verifySecret(clientId, String(body.secret))).toBe(true);
+    const seen = await readSeenRevocations(api.side.pool, { userId: 7001, clientId });
+    const token = await api.mint.token({ client_id: clientId, revocations_seen: seen });
     await until(
-      () => world.side.pool.query('select from auth.revoked where value = $1', [clientId]),
+      () => api.side.pool.query('select from auth.revoked where value = $1', [clientId]),
       ({ rowCount }) => rowCount === 1,
     );
-    expect(await isGood(world, token)).toBe(true);
+    expect(await isGood(api, token)).toBe(true);
     expect(await eventsOf(clientId)).toMatchObject([
       { type: 'client.registered' },
       { type: 'client.secret_rotated' },
@@ -187,10 +187,10 @@ describe('tokens of a client', () => {
   });
 });
 
-test('a client that is disabled cannot use its secret', async ({ create, send, world }) => {
+test('a client that is disabled cannot use its secret', async ({ create, send, api }) => {
   const { clientId, secret } = await create();
   await send('PATCH', `/clients/${clientId}`, { body: { disabled: true } });
-  expect(await world.clients.verifySecret(clientId, secret)).toBe(false);
+  expect(await api.clients.verifySecret(clientId, secret)).toBe(false);
 });
 
 test('a client without a secret cannot rotate it', async ({ create, send }) => {
@@ -204,24 +204,24 @@ test('a client without a secret cannot rotate it', async ({ create, send }) => {
 test('a client that starts to use a secret gets one, and one that stops loses it', async ({
   create,
   send,
-  world,
+  api,
 }) => {
   const { clientId } = await create(WEB);
   const { body } = await send('PATCH', `/clients/${clientId}`, {
     body: { tokenEndpointAuthMethod: 'client_secret_post' },
   });
-  expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
+  expect(await api.clients.verifySecret(clientId, String(body.secret))).toBe(true);
   await send('PATCH', `/clients/${clientId}`, { body: { tokenEndpointAuthMethod: 'none' } });
-  expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(false);
+  expect(await api.clients.verifySecret(clientId, String(body.secret))).toBe(false);
 });
 
-test('a deleted client is gone, and its service account stays', async ({ create, eventsOf, send, world }) => {
+test('a deleted client is gone, and its service account stays', async ({ create, eventsOf, send, api }) => {
   const { clientId, serviceAccount } = await create();
   expect(await send('DELETE', `/clients/${clientId}`)).toMatchObject({ status: 204, body: null });
   expect(await send('GET', `/clients/${clientId}`)).toMatchObject({ status: 404 });
   expect(await eventsOf(clientId)).toMatchObject([{ type: 'client.registered' }, { type: 'client.deleted' }]);
   const events = [];
-  for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
+  for await (const page of api.side.eventLog.read(`user-${serviceAccount}` as StreamName))
     events.push(...page);
   expect(events).toHaveLength(1);
 });
@@ -229,11 +229,11 @@ test('a deleted client is gone, and its service account stays', async ({ create,
 test('the id of a client whose service account was erased cannot be reused', async ({
   create,
   send,
-  world,
+  api,
 }) => {
   const { clientId, serviceAccount } = await create();
   await send('DELETE', `/clients/${clientId}`);
-  await world.side.send({ type: 'DeleteUser', userId: serviceAccount }, contextOf(system));
+  await api.side.send({ type: 'DeleteUser', userId: serviceAccount }, contextOf(system));
   const refused = await send('POST', '/clients', { body: { ...SERVICE, clientId } });
   expect(refused).toMatchObject({
     status: 409,

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { test, WEB } from '../../test/engines/client-world.ts';
+import { test, WEB } from '../../test/engines/client-api.ts';
 
 const HOSTILE = ['a\0b', '\0', 'ä', 'a b', 'x'.repeat(201), '\ud800', ''];
 
-test.for(HOSTILE)('no client has the id %j', async (id, { world }) => {
-  expect(await world.clients.find(id)).toBeUndefined();
-  expect(await world.clients.verifySecret(id, 'secret')).toBe(false);
+test.for(HOSTILE)('no client has the id %j', async (id, { api }) => {
+  expect(await api.clients.find(id)).toBeUndefined();
+  expect(await api.clients.verifySecret(id, 'secret')).toBe(false);
 });
 
 test.for<[string, string, unknown]>([

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { test as base } from '../../test/engines/client-world.ts';
+import { test as base } from '../../test/engines/client-api.ts';
 
 const test = base.extend(
   'register',
@@ -14,7 +14,7 @@ describe('POST /register', () => {
     redirect_uris: ['http://127.0.0.1/callback'],
     grant_types: ['authorization_code', 'refresh_token'],
   };
-  test('anybody gets a public client that asks its users', async ({ eventsOf, register, world }) => {
+  test('anybody gets a public client that asks its users', async ({ eventsOf, register, api }) => {
     const { status, body, headers } = await register({
       ...metadata,
       scope: 'openid offline_access write:articles',
@@ -31,14 +31,14 @@ describe('POST /register', () => {
       client_id_issued_at: expect.any(Number),
     });
     expect(body).not.toHaveProperty('client_secret');
-    const client = await world.clients.find(String(body.client_id));
+    const client = await api.clients.find(String(body.client_id));
     expect(client).toMatchObject({ selfRegistered: true, firstParty: false });
     expect(await eventsOf(String(body.client_id))).toMatchObject([
       { data: { selfRegistered: true }, actor: 'anonymous' },
     ]);
   });
 
-  test('refuses scopes that users may not grant', async ({ register, world }) => {
+  test('refuses scopes that users may not grant', async ({ register, api }) => {
     const asked = 'read:articles manage:clients manage:webhooks write:users';
     const wanted = {
       ...metadata,
@@ -56,7 +56,7 @@ describe('POST /register', () => {
       token_endpoint_auth_method: 'none',
     });
     expect(body.client_id).not.toBe('admin');
-    expect(await world.clients.find(String(body.client_id))).toMatchObject({ firstParty: false });
+    expect(await api.clients.find(String(body.client_id))).toMatchObject({ firstParty: false });
   });
 
   test.for<[string, unknown, string]>([
@@ -75,8 +75,8 @@ describe('POST /register', () => {
     expect(await register(body)).toMatchObject({ status: 400, body: { error } });
   });
 
-  test('a malformed body is refused', async ({ world }) => {
-    const response = await fetch(`${world.server.url}/register`, {
+  test('a malformed body is refused', async ({ api }) => {
+    const response = await fetch(`${api.server.url}/register`, {
       method: 'POST',
       body: '{',
       headers: { 'Content-Type': 'application/json' },
@@ -88,9 +88,9 @@ describe('POST /register', () => {
 test('over the limit, the oldest unused clients are removed, however young; without any, the registration is refused', async ({
   eventsOf,
   register,
-  world,
+  api,
 }) => {
-  const { pool } = world.side;
+  const { pool } = api.side;
   const first = await register();
   await pool.query(
     `insert into auth.client select (json_populate_record(old, json_build_object('client_id', 'filler-' || number))).*
@@ -109,10 +109,10 @@ test('over the limit, the oldest unused clients are removed, however young; with
   await pool.query(`insert into auth.client_use (client_id, used_at) values ('filler-8', now())`);
   expect(await register()).toMatchObject({ status: 201 });
   // Users have allowed these something.
-  expect(await world.clients.find(String(first.body.client_id))).toBeDefined();
-  expect(await world.clients.find('filler-7')).toBeDefined();
-  expect(await world.clients.find('filler-8')).toBeUndefined();
-  expect((await world.clients.usesOf(['filler-8'])).size).toBe(0);
+  expect(await api.clients.find(String(first.body.client_id))).toBeDefined();
+  expect(await api.clients.find('filler-7')).toBeDefined();
+  expect(await api.clients.find('filler-8')).toBeUndefined();
+  expect((await api.clients.usesOf(['filler-8'])).size).toBe(0);
   expect(await eventsOf('filler-8')).toMatchObject([{ type: 'client.deleted' }]);
   const { rows } = await pool.query('select count(*) from auth.client where self_registered');
   expect(rows[0].count).toBeLessThan(10_000);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-world.ts';
+import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-api.ts';
 
 const NARROW = { ...MANAGER, scope: 'manage:clients read:articles' };
 const CLERK = { ...MANAGER, scope: 'manage:clients write:users' };
@@ -32,7 +32,7 @@ test('making a client act for itself needs the right to register users', async (
   );
 });
 
-test('nobody can get a client that can do more than they can', async ({ create, send, world }) => {
+test('nobody can get a client that can do more than they can', async ({ create, send, api }) => {
   const { clientId, secret } = await create({ ...SERVICE, scopes: ['write:articles'] });
   expect(await send('POST', `/clients/${clientId}/secret`, { claims: NARROW })).toMatchObject(
     lacks('write:articles'),
@@ -41,7 +41,7 @@ test('nobody can get a client that can do more than they can', async ({ create, 
   expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(
     lacks('write:articles'),
   );
-  expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
+  expect(await api.clients.verifySecret(clientId, secret)).toBe(true);
 });
 
 test('anybody who manages clients may disable one, whatever it can do', async ({ create, send }) => {

@@ -3,7 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
-import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-world.ts';
+import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-api.ts';
 import { clientRoutes } from './routes.ts';
 
 const CLIENT_OPERATIONS = clientOperations(publishing);
@@ -11,8 +11,8 @@ const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(
   ({ method, path }) => [method, path.replace('{clientId}', 'any')] as const,
 );
 
-test('every route is described, and no other', ({ world }) => {
-  const { stack } = clientRoutes({ domain: publishing, clients: world.clients, bodyBytesMax: 1 });
+test('every route is described, and no other', ({ api }) => {
+  const { stack } = clientRoutes({ domain: publishing, clients: api.clients, bodyBytesMax: 1 });
   const served = stack.flatMap(({ route }) => {
     const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
     return Object.keys(methods).flatMap((method) =>
@@ -47,7 +47,7 @@ describe.each(OPERATIONS)('%s %s', (method, path) => {
 });
 
 describe('POST /clients', () => {
-  test('registers a client and shows its secret only this once', async ({ eventsOf, send, world }) => {
+  test('registers a client and shows its secret only this once', async ({ eventsOf, send, api }) => {
     const { status, headers, body } = await send('POST', '/clients', {
       body: { ...SERVICE, clientId: 'importer' },
     });
@@ -65,9 +65,9 @@ describe('POST /clients', () => {
     expect(JSON.stringify(shown.body)).not.toContain(String(body.secret));
     expect(shown.body).not.toHaveProperty('secret');
     expect(JSON.stringify(shown.body)).not.toContain('ecretHash');
-    expect(await world.clients.verifySecret('importer', String(body.secret))).toBe(true);
-    expect(await world.clients.verifySecret('importer', `${body.secret}x`)).toBe(false);
-    expect(await world.clients.verifySecret('nobody', String(body.secret))).toBe(false);
+    expect(await api.clients.verifySecret('importer', String(body.secret))).toBe(true);
+    expect(await api.clients.verifySecret('importer', `${body.secret}x`)).toBe(false);
+    expect(await api.clients.verifySecret('nobody', String(body.secret))).toBe(false);
     expect(await eventsOf('importer')).toEqual([
       {
         type: 'client.registered',
@@ -79,12 +79,12 @@ describe('POST /clients', () => {
 
   test('gives a service a user of its own with the requested role, registered by the system', async ({
     create,
-    world,
+    api,
   }) => {
     const { serviceAccount } = await create({ ...SERVICE, serviceAccountRole: 'author' });
     const events = [];
-    for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
-      events.push(...(await world.side.codec.decodeAll(page)));
+    for await (const page of api.side.eventLog.read(`user-${serviceAccount}` as StreamName))
+      events.push(...(await api.side.codec.decodeAll(page)));
     expect(events).toMatchObject([
       {
         type: 'user.registered',
@@ -127,23 +127,23 @@ describe('POST /clients', () => {
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test('does nothing if it cannot answer', async ({ send, world }) => {
+  test('does nothing if it cannot answer', async ({ send, api }) => {
     const answer = await send('POST', '/clients', {
       body: { ...WEB, clientId: 'unanswerable' },
       headers: { Accept: 'text/html' },
     });
     expect(answer.status).toBe(406);
-    expect(await world.clients.find('unanswerable')).toBeUndefined();
+    expect(await api.clients.find('unanswerable')).toBeUndefined();
   });
 });
 
 describe('while nobody can read when clients were used', () => {
-  test.beforeAll(({ world }) => world.side.pool.query('alter table auth.client_use rename to unreadable'));
-  test.afterAll(({ world }) => world.side.pool.query('alter table auth.unreadable rename to client_use'));
+  test.beforeAll(({ api }) => api.side.pool.query('alter table auth.client_use rename to unreadable'));
+  test.afterAll(({ api }) => api.side.pool.query('alter table auth.unreadable rename to client_use'));
 
-  test('a new client’s secret is shown anyway', async ({ create, world }) => {
+  test('a new client’s secret is shown anyway', async ({ create, api }) => {
     const { clientId, secret } = await create(SERVICE);
-    expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
+    expect(await api.clients.verifySecret(clientId, secret)).toBe(true);
   });
 
   test.for<[string, string, string, object?]>([
@@ -152,11 +152,11 @@ describe('while nobody can read when clients were used', () => {
     ['PATCH', '', 'none', { tokenEndpointAuthMethod: 'client_secret_basic' }],
   ])(
     '%s of “%s” leaves the client as it was',
-    async ([method, suffix, tokenEndpointAuthMethod, body], { create, send, world }) => {
+    async ([method, suffix, tokenEndpointAuthMethod, body], { create, send, api }) => {
       const { clientId } = await create({ ...WEB, tokenEndpointAuthMethod });
-      const before = await world.clients.find(clientId);
+      const before = await api.clients.find(clientId);
       expect(await send(method, `/clients/${clientId}${suffix}`, { body })).toMatchObject({ status: 500 });
-      expect(await world.clients.list('', 1_000)).toContainEqual(before);
+      expect(await api.clients.list('', 1_000)).toContainEqual(before);
     },
   );
 });

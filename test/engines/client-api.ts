@@ -20,7 +20,7 @@ import { type CommandSide, createCommandDatabase } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 
-export type ClientWorld = AsyncDisposable & {
+export type ClientApi = AsyncDisposable & {
   readonly side: CommandSide;
   readonly clients: Clients;
   readonly server: Served;
@@ -28,7 +28,7 @@ export type ClientWorld = AsyncDisposable & {
 };
 
 /** The routes of the auth role, behind the real verification of tokens, on a real command side. */
-export const createClientWorld = async (): Promise<ClientWorld> => {
+export const createClientApi = async (): Promise<ClientApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createCommandDatabase());
   const side = opening.use(await database.open());
@@ -90,13 +90,13 @@ export type Sent = {
 };
 
 const sendTo = async (
-  world: ClientWorld,
+  api: ClientApi,
   method: string,
   path: string,
   { body, headers = {}, claims = MANAGER }: Sent = {},
 ) => {
-  const authorization = claims === null ? {} : { Authorization: `Bearer ${await world.mint.token(claims)}` };
-  const response = await fetch(`${world.server.url}${path}`, {
+  const authorization = claims === null ? {} : { Authorization: `Bearer ${await api.mint.token(claims)}` };
+  const response = await fetch(`${api.server.url}${path}`, {
     method,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -112,16 +112,16 @@ const sendTo = async (
   return { status: response.status, headers: response.headers, body: answered };
 };
 
-const createAt = async (world: ClientWorld, settings: object = SERVICE) => {
-  const { status, body } = await sendTo(world, 'POST', '/clients', { body: settings });
+const createAt = async (api: ClientApi, settings: object = SERVICE) => {
+  const { status, body } = await sendTo(api, 'POST', '/clients', { body: settings });
   expect(status).toBe(201);
   return body as { clientId: string; secret: string; serviceAccount: number };
 };
 
-const clientEventsOf = async (world: ClientWorld, clientId: string) => {
+const clientEventsOf = async (api: ClientApi, clientId: string) => {
   const types: unknown[] = [];
-  for await (const page of world.side.eventLog.read(`client-${clientId}` as StreamName)) {
-    for (const event of await world.side.codec.decodeAll(page))
+  for await (const page of api.side.eventLog.read(`client-${clientId}` as StreamName)) {
+    for (const event of await api.side.codec.decodeAll(page))
       types.push({ type: event.type, data: event.data, actor: event.metadata.actor });
   }
   return types;
@@ -131,30 +131,30 @@ export type Send = (method: string, path: string, sent?: Sent) => ReturnType<typ
 
 /** A server of the client routes for each file, with functions that send requests to it. */
 export const test = base
-  .extend('openWorld', { scope: 'file' }, () => createClientWorld)
-  .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }) => {
-    const world = await openWorld();
-    onCleanup(() => world[Symbol.asyncDispose]());
-    return world;
+  .extend('openApi', { scope: 'file' }, () => createClientApi)
+  .extend('api', { scope: 'file' }, async ({ openApi }, { onCleanup }) => {
+    const api = await openApi();
+    onCleanup(() => api[Symbol.asyncDispose]());
+    return api;
   })
   .extend(
     'send',
     { scope: 'file' },
-    ({ world }): Send =>
+    ({ api }): Send =>
       (...what) =>
-        sendTo(world, ...what),
+        sendTo(api, ...what),
   )
   .extend(
     'create',
     { scope: 'file' },
-    ({ world }) =>
+    ({ api }) =>
       (settings?: object) =>
-        createAt(world, settings),
+        createAt(api, settings),
   )
   .extend(
     'eventsOf',
     { scope: 'file' },
-    ({ world }) =>
+    ({ api }) =>
       (clientId: string) =>
-        clientEventsOf(world, clientId),
+        clientEventsOf(api, clientId),
   );
