@@ -3,7 +3,7 @@ import { type Authentication, limitRate } from '#shared/http/limit-rate.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
-import { createWriteWorld } from '../../test/engines/write-world.ts';
+import { createWriteApi } from '../../test/engines/write-api.ts';
 
 /** A fixed clock, so that the remaining quota is predictable. */
 const limited = (authentication: Authentication) => {
@@ -17,13 +17,13 @@ const limited = (authentication: Authentication) => {
 };
 
 test('a caller who tries one address after the other must soon wait, and may make other changes meanwhile', async () => {
-  await using world = await createWriteWorld({ admit: limited });
-  const path = `/users/${world.reader.id}`;
-  const change = (body: object, by = world.reader) => world.send('PATCH', path, { body, by });
+  await using api = await createWriteApi({ admit: limited });
+  const path = `/users/${api.reader.id}`;
+  const change = (body: object, by = api.reader) => api.send('PATCH', path, { body, by });
   const statuses = [];
   for (const email of ['a@example.com', 'b@example.com', 'c@example.com'])
     statuses.push((await change({ email })).status);
   expect(statuses).toEqual([403, 403, 429]);
   expect(await change({ name: 'Ada' })).toMatchObject({ status: 200 });
-  expect(await change({ email: 'd@example.com' }, world.admin as never)).toMatchObject({ status: 200 });
+  expect(await change({ email: 'd@example.com' }, api.admin as never)).toMatchObject({ status: 200 });
 });

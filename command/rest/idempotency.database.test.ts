@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+import { ARTICLE, createWriteApi, make, type WriteApi } from '../../test/engines/write-api.ts';
 import { until } from '../../testing/until.ts';
 
 /** A log that delays appends to articles while the gate is held. */
@@ -16,18 +16,18 @@ const slow = (log: EventLog): EventLog => ({
   },
 });
 
-let world: WriteWorld;
+let api: WriteApi;
 beforeAll(async () => {
-  world = await createWriteWorld({ wrap: slow });
+  api = await createWriteApi({ wrap: slow });
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
 
-const send: WriteWorld['send'] = (...sent) => world.send(...sent);
+const send: WriteApi['send'] = (...sent) => api.send(...sent);
 const keyed = (key: string) => ({ 'Idempotency-Key': key });
 
-const anArticle = async () => `/articles/${await make(world, '/articles', ARTICLE)}`;
+const anArticle = async () => `/articles/${await make(api, '/articles', ARTICLE)}`;
 
 /** Of creations without a parent, `describeDomain` checks the same. */
 test.each<[string, string, object?]>([
@@ -37,16 +37,16 @@ test.each<[string, string, object?]>([
   ['PATCH', '', { title: 'Patched' }],
   ['DELETE', ''],
 ])('%s of an article%s runs once per key, and a retry gets the first response', async (method, end, body) => {
-  const path = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}${end}`;
+  const path = `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}${end}`;
   const sent = { body, headers: keyed(`once-${method}${end}`) };
   const first = await send(method, path, sent);
   expect(first.status).toBeLessThan(300);
-  const head = await world.side.eventLog.head();
+  const head = await api.side.eventLog.head();
   const again = await send(method, path, sent);
   expect(again).toMatchObject({ status: first.status, body: first.body });
   for (const header of ['etag', 'consistency-token', 'content-type'])
     expect(again.headers.get(header)).toBe(first.headers.get(header));
-  expect(await world.side.eventLog.head()).toBe(head);
+  expect(await api.side.eventLog.head()).toBe(head);
 });
 
 test('a retried creation has the same location', async () => {
@@ -61,17 +61,17 @@ test('a retried change does not overwrite a later one', async () => {
   const lost = { body: { title: 'Mine' }, headers: { ...keyed('late'), 'If-Match': '"1-"' } };
   const first = await send('PATCH', path, lost);
   await send('PATCH', path, { body: { title: 'Theirs' } });
-  const head = await world.side.eventLog.head();
+  const head = await api.side.eventLog.head();
   expect(await send('PATCH', path, lost)).toMatchObject({ status: 200, body: first.body });
   expect(await send('PATCH', path, { ...lost, body: { title: 'Other' } })).toMatchObject({
     status: 422,
     body: { code: 'idempotency_key_reused' },
   });
-  expect(await world.side.eventLog.head()).toBe(head);
+  expect(await api.side.eventLog.head()).toBe(head);
 });
 
 test('a refusal is repeated, and a malformed request leaves the key unused', async () => {
-  const id = await make(world, '/articles', ARTICLE);
+  const id = await make(api, '/articles', ARTICLE);
   const comment = { body: { text: 'x' }, headers: keyed('refused') };
   expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
     status: 409,

@@ -1,30 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  ARTICLE,
-  createWriteWorld,
-  make,
-  type WriteWorld,
-  type Written,
-} from '../../test/engines/write-world.ts';
+import { ARTICLE, createWriteApi, make, type WriteApi, type Written } from '../../test/engines/write-api.ts';
 
-let world: WriteWorld;
+let api: WriteApi;
 beforeAll(async () => {
-  world = await createWriteWorld();
+  api = await createWriteApi();
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
 
 const patch = (path: string, body: unknown, { headers, ...more }: Omit<Written, 'body'> = {}) =>
-  world.send('PATCH', path, {
+  api.send('PATCH', path, {
     body,
     headers: { 'Content-Type': 'application/json-patch+json', ...headers },
     ...more,
   });
 const test_ = (path: string, value: unknown) => ({ op: 'test', path, value });
 const article = async (more: object = {}) =>
-  `/articles/${await make(world, '/articles', { ...ARTICLE, ...more })}`;
-const events = async () => world.side.eventLog.head();
+  `/articles/${await make(api, '/articles', { ...ARTICLE, ...more })}`;
+const events = async () => api.side.eventLog.head();
 
 test('a JSON patch applies its operations after its tests', async () => {
   const path = await article();
@@ -45,7 +39,7 @@ test('a JSON patch applies its operations after its tests', async () => {
   const fixed = [
     test_('/id', Number(path.split('/')[2])),
     test_('/status', 'draft'),
-    test_('/author/id', world.author.id),
+    test_('/author/id', api.author.id),
   ];
   expect(await patch(path, fixed)).toMatchObject({ status: 200, body: { version: 2 } });
   expect(
@@ -175,7 +169,7 @@ describe('reveals nothing that the caller cannot read', () => {
 
   test.each(guesses.flat())('another’s draft: %j', async (guess) => {
     const path = await article();
-    const other = { id: world.reader.id, role: 'author' };
+    const other = { id: api.reader.id, role: 'author' };
     expect(await patch(path, [guess], { by: other })).toMatchObject({
       status: 404,
       body: { code: 'article_not_found' },
@@ -183,7 +177,7 @@ describe('reveals nothing that the caller cannot read', () => {
   });
 
   test('another’s e-mail address', async () => {
-    const path = `/users/${await make(world, '/users', { name: 'Ada', email: 'ada@example.com' }, world.admin)}`;
+    const path = `/users/${await make(api, '/users', { name: 'Ada', email: 'ada@example.com' }, api.admin)}`;
     for (const email of ['ada@example.com', 'eve@example.com'])
       expect(await patch(path, [test_('/email', email)])).toMatchObject({
         status: 403,
@@ -196,11 +190,11 @@ describe('reveals nothing that the caller cannot read', () => {
     [{ op: 'copy', from: '/email', path: '/name' }],
     [{ op: 'move', from: '/email', path: '/name' }],
   ])('their own article, to a token that may only write: %j', async (operation) => {
-    const by = { ...world.author, scope: 'write:users' };
+    const by = { ...api.author, scope: 'write:users' };
     const refused = { status: 403, body: { code: 'insufficient_scope', details: { scope: 'read:users' } } };
-    expect(await patch(`/users/${world.author.id}`, [operation], { by })).toMatchObject(refused);
+    expect(await patch(`/users/${api.author.id}`, [operation], { by })).toMatchObject(refused);
     expect(
-      await patch(`/users/${world.author.id}`, [{ op: 'replace', path: '/name', value: 'Ada' }], { by }),
+      await patch(`/users/${api.author.id}`, [{ op: 'replace', path: '/name', value: 'Ada' }], { by }),
     ).toMatchObject({
       status: 200,
     });
@@ -212,7 +206,7 @@ describe('reveals nothing that the caller cannot read', () => {
     { op: 'replace', path: '/tags/0', value: 'x' },
     { op: 'add', path: '/tags/1', value: 'x' },
   ])('the number of tags, to a token that may only write: %j', async (operation) => {
-    const by = { ...world.author, scope: 'write:articles' };
+    const by = { ...api.author, scope: 'write:articles' };
     const refused = {
       status: 403,
       body: { code: 'insufficient_scope', details: { scope: 'read:articles' } },
@@ -231,17 +225,17 @@ describe('reveals nothing that the caller cannot read', () => {
 });
 
 test('a patched address is claimed like any other', async () => {
-  await make(world, '/users', { name: 'Ada', email: 'claimed@example.com' }, world.admin);
-  const path = `/users/${world.reader.id}`;
+  await make(api, '/users', { name: 'Ada', email: 'claimed@example.com' }, api.admin);
+  const path = `/users/${api.reader.id}`;
   const claim = [{ op: 'add', path: '/email', value: 'claimed@example.com' }];
-  expect(await patch(path, claim, { by: world.admin })).toMatchObject({
+  expect(await patch(path, claim, { by: api.admin })).toMatchObject({
     status: 409,
     body: { code: 'email_taken' },
   });
 });
 
 test('a role may be changed only with the right, and sent unchanged by anyone', async () => {
-  const path = `/users/${world.author.id}`;
+  const path = `/users/${api.author.id}`;
   expect(await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }])).toMatchObject({
     status: 403,
     body: { code: 'forbidden' },
@@ -250,13 +244,13 @@ test('a role may be changed only with the right, and sent unchanged by anyone', 
     status: 200,
   });
   expect(
-    await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }], { by: world.admin }),
+    await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }], { by: api.admin }),
   ).toMatchObject({ status: 200 });
 });
 
 test('a deleted comment cannot be patched', async () => {
-  const path = `/comments/${await make(world, `${await article({ publish: true })}/comments`, { text: 'One' })}`;
-  await world.send('DELETE', path);
+  const path = `/comments/${await make(api, `${await article({ publish: true })}/comments`, { text: 'One' })}`;
+  await api.send('DELETE', path);
   expect(await patch(path, [test_('/text', 'One')])).toMatchObject({
     status: 404,
     body: { code: 'comment_deleted' },

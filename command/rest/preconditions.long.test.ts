@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
+import { ARTICLE, createWriteApi, make, type WriteApi } from '../../test/engines/write-api.ts';
 
-let world: WriteWorld;
-let strict: WriteWorld;
+let api: WriteApi;
+let strict: WriteApi;
 beforeAll(async () => {
-  world = await createWriteWorld();
-  strict = await createWriteWorld({ requireIfMatch: true });
+  api = await createWriteApi();
+  strict = await createWriteApi({ requireIfMatch: true });
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
   await strict?.[Symbol.asyncDispose]();
 });
 
@@ -29,7 +29,7 @@ const headersOf = (type = 'application/json', more: Record<string, string> = {})
 });
 
 describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, type) => {
-  const open = async (of = world) => {
+  const open = async (of = api) => {
     const path = `/articles/${await make(of, '/articles', { ...ARTICLE, publish: end === '/unpublish' })}`;
     const { headers } = await of.send('PATCH', path, {
       body: { title: 'Zero' },
@@ -37,7 +37,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     });
     return { path, etag: String(headers.get('etag')) };
   };
-  const change = (of: WriteWorld, path: string, ifMatch?: string) =>
+  const change = (of: WriteApi, path: string, ifMatch?: string) =>
     of.send(method, `${path}${end}`, {
       body,
       headers: headersOf(type, ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
@@ -52,7 +52,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['a comma too many', (etag) => `,${etag} , `],
   ])('succeeds if If-Match contains %s', async (_, ifMatch) => {
     const { path, etag } = await open();
-    expect((await change(world, path, ifMatch(etag))).status).toBe(method === 'DELETE' ? 204 : 200);
+    expect((await change(api, path, ifMatch(etag))).status).toBe(method === 'DELETE' ? 204 : 200);
   });
 
   test.each<[string, string]>([
@@ -64,19 +64,19 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['the empty tag', '""'],
   ])('is refused if it contains %s', async (_, ifMatch) => {
     const { path, etag } = await open();
-    const head = await world.side.eventLog.head();
-    expect(await change(world, path, ifMatch)).toMatchObject({
+    const head = await api.side.eventLog.head();
+    expect(await change(api, path, ifMatch)).toMatchObject({
       status: 412,
       body: { code: 'version_mismatch', details: { version: Number(/\d+/.exec(etag)?.[0]) } },
     });
-    expect(await world.side.eventLog.head()).toBe(head);
+    expect(await api.side.eventLog.head()).toBe(head);
   });
 
   test.each(['abc', '"abc', '2', '"1-a" "2-b"', '"1-a", x', ',', '"a\tb"'])(
     'is refused as malformed where it holds %s',
     async (ifMatch) => {
       const { path } = await open();
-      expect(await change(world, path, ifMatch)).toMatchObject({
+      expect(await change(api, path, ifMatch)).toMatchObject({
         status: 400,
         body: { code: 'malformed_request' },
       });
@@ -90,14 +90,14 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['another version', () => '"1-x"', true],
   ])('with If-None-Match: %s', async (_, ifNoneMatch, isDone) => {
     const { path, etag } = await open();
-    const head = await world.side.eventLog.head();
-    const answer = await world.send(method, `${path}${end}`, {
+    const head = await api.side.eventLog.head();
+    const answer = await api.send(method, `${path}${end}`, {
       body,
       headers: headersOf(type, { 'If-None-Match': ifNoneMatch(etag) }),
     });
     if (isDone) return expect(answer.status).toBeLessThan(300);
     expect(answer).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
-    expect(await world.side.eventLog.head()).toBe(head);
+    expect(await api.side.eventLog.head()).toBe(head);
   });
 
   test('requires it only if REQUIRE_IF_MATCH is on', async () => {
@@ -111,12 +111,12 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
 });
 
 test('a missing right is reported whatever the version', async () => {
-  const path = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
+  const path = `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}`;
   const headers = { 'If-Match': '"1-a"' };
-  expect(await world.send('PATCH', path, { body: { title: 'x' }, headers, by: world.reader })).toMatchObject({
+  expect(await api.send('PATCH', path, { body: { title: 'x' }, headers, by: api.reader })).toMatchObject({
     status: 403,
   });
-  expect(await world.send('PATCH', '/articles/4', { body: { title: 'x' }, headers })).toMatchObject({
+  expect(await api.send('PATCH', '/articles/4', { body: { title: 'x' }, headers })).toMatchObject({
     status: 404,
   });
 });

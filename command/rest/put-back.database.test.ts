@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { ARTICLE, make, test, type WriteWorld } from '../../test/engines/write-world.ts';
+import { ARTICLE, make, test, type WriteApi } from '../../test/engines/write-api.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 
 const READ = {
@@ -13,7 +13,7 @@ const { enabled: _, ...FORM } = WEBHOOK_FORM;
 const WEBHOOK = { ...FORM, description: 'The shop', headers: { 'X-Team': 'blue' } };
 
 /** Items as read, each with its path. */
-const ITEMS: readonly (readonly [string, (api: WriteWorld) => Promise<{ path: string; item: object }>])[] = [
+const ITEMS: readonly (readonly [string, (api: WriteApi) => Promise<{ path: string; item: object }>])[] = [
   [
     'a user',
     async (api) => {
@@ -82,7 +82,7 @@ test('a role may be sent unchanged by anyone, and changed only with the right', 
 });
 
 describe('a field whose absence would clear it must be present', () => {
-  test.for<[string, (api: WriteWorld) => Promise<string>, object, string]>([
+  test.for<[string, (api: WriteApi) => Promise<string>, object, string]>([
     ['an e-mail address', async (api) => `/users/${api.author.id}`, { name: 'Ada' }, '/email'],
     [
       'a webhook’s description',

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';
-import { ARTICLE, make, test, type WriteWorld } from '../../test/engines/write-world.ts';
+import { ARTICLE, make, test, type WriteApi } from '../../test/engines/write-api.ts';
 
 const CURSOR = /^[0-9a-f]{8}-[0-9a-z]+$/;
 
 describe('creation', () => {
-  test.for<[string, string, (api: WriteWorld) => Promise<string>, object]>([
+  test.for<[string, string, (api: WriteApi) => Promise<string>, object]>([
     ['an article', '/articles', async () => '/articles', ARTICLE],
     ['an article under /api', '/articles', async () => '/api/articles', ARTICLE],
     ['a user', '/users', async () => '/users', { name: 'Grace', email: 'grace@example.com', role: 'author' }],

@@ -7,7 +7,7 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
 import { picture } from '../../test/engines/pictures.ts';
-import { ARTICLE, createWriteWorld, make, type Written } from '../../test/engines/write-world.ts';
+import { ARTICLE, createWriteApi, make, type Written } from '../../test/engines/write-api.ts';
 import { until } from '../../testing/until.ts';
 
 /** Fails the next append. */
@@ -21,62 +21,62 @@ const faulty = (log: EventLog): EventLog => ({
   },
 });
 
-let world: CoverWorld;
+let api: CoverWorld;
 beforeAll(async () => {
   // Cuts off slow clients soon.
-  world = await createCoverWorld({
+  api = await createCoverWorld({
     wrap: faulty,
     limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 },
   });
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
-beforeEach(() => world.renew());
+beforeEach(() => api.renew());
 
 describe('a refused upload stores no byte', () => {
   test('whether the caller, the article or the version is the reason', async () => {
     const content = picture('image/png', 2_000_000);
     const other = {
-      ...world.author,
-      id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never,
+      ...api.author,
+      id: (await make(api, '/users', { name: 'Other', role: 'author' }, api.admin)) as never,
     };
     // If a file were accepted nevertheless, writing it would fail.
-    await rm(join(world.uploads, 'incoming'), { recursive: true });
+    await rm(join(api.uploads, 'incoming'), { recursive: true });
     const refused = async (more: Written) => {
-      const { status, body } = await world.put(content, 'image/png', more);
+      const { status, body } = await api.put(content, 'image/png', more);
       return [status, body.code];
     };
     expect(await refused({ by: null })).toEqual([401, 'unauthenticated']);
-    expect(await refused({ by: { ...world.author, scope: 'read:articles' } })).toEqual([
+    expect(await refused({ by: { ...api.author, scope: 'read:articles' } })).toEqual([
       403,
       'insufficient_scope',
     ]);
-    expect(await refused({ by: world.reader })).toEqual([404, 'article_not_found']);
+    expect(await refused({ by: api.reader })).toEqual([404, 'article_not_found']);
     expect(await refused({ by: other })).toEqual([404, 'article_not_found']);
     expect(await refused({ headers: { 'If-Match': '"7-x"' } })).toEqual([412, 'version_mismatch']);
     expect(await refused({ headers: { 'If-Match': 'x' } })).toEqual([400, 'malformed_request']);
-    await world.send('POST', `${world.article}/publish`);
+    await api.send('POST', `${api.article}/publish`);
     expect(await refused({ by: other })).toEqual([403, 'forbidden']);
-    await world.send('DELETE', world.article);
+    await api.send('DELETE', api.article);
     expect(await refused({})).toEqual([404, 'article_deleted']);
-    world.article = '/articles/0x1';
+    api.article = '/articles/0x1';
     expect(await refused({})).toEqual([404, 'article_not_found']);
   });
 
   test('and is removed if the article refuses it meanwhile', async () => {
-    const socket = await world.begin({
+    const socket = await api.begin({
       'Content-Length': '100000',
       'If-Match': '"1-x"',
       Connection: 'close',
     });
     const content = picture('image/png', 100_000);
     socket.write(content.subarray(0, 50_000));
-    await until(world.stored, (files) => files.length === 1);
-    await world.send('PATCH', world.article, { body: { title: 'Two' } });
+    await until(api.stored, (files) => files.length === 1);
+    await api.send('PATCH', api.article, { body: { title: 'Two' } });
     socket.write(content.subarray(50_000));
     expect(await text(socket)).toMatch(/^HTTP\/1.1 412 /);
-    await world.nothingHappened();
+    await api.nothingHappened();
   });
 });
 
@@ -85,59 +85,59 @@ describe('an aborted upload leaves nothing', () => {
     'a client that goes away in the middle (%s)',
     async (header) => {
       const isChunked = header === 'Transfer-Encoding';
-      const socket = await world.begin({ [header]: isChunked ? 'chunked' : '1000000' });
+      const socket = await api.begin({ [header]: isChunked ? 'chunked' : '1000000' });
       const part = picture('image/png', 300_000);
       socket.write(isChunked ? chunk(part) : part);
-      await until(world.stored, (files) => files.length === 1);
+      await until(api.stored, (files) => files.length === 1);
       socket.destroy();
-      await world.nothingHappened();
+      await api.nothingHappened();
     },
   );
 
   test('a client that disconnects before the header is complete', async () => {
-    const socket = await world.begin({ 'Content-Length': '1000000' });
+    const socket = await api.begin({ 'Content-Length': '1000000' });
     socket.end(picture('image/png').subarray(0, 20));
     expect(await text(socket)).toMatch(/^HTTP\/1.1 400 |^$/);
-    await world.nothingHappened();
+    await api.nothingHappened();
   });
 
   test('a client that is too slow, even if it keeps the connection open', async () => {
-    const socket = await world.begin({ 'Content-Length': '1000000' });
+    const socket = await api.begin({ 'Content-Length': '1000000' });
     socket.write(picture('image/png', 300_000));
-    await until(world.stored, (files) => files.length === 1);
+    await until(api.stored, (files) => files.length === 1);
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1.1 408 /);
-    await world.nothingHappened();
+    await api.nothingHappened();
     socket.destroy();
   });
 
   test('a disk failure, after which a retry succeeds', async () => {
-    await rm(world.uploads, { recursive: true });
-    await writeFile(world.uploads, 'no folder');
-    const { status, headers, body } = await world.put(picture('image/png', 3_000_000), 'image/png');
+    await rm(api.uploads, { recursive: true });
+    await writeFile(api.uploads, 'no folder');
+    const { status, headers, body } = await api.put(picture('image/png', 3_000_000), 'image/png');
     expect({ status, code: body.code, after: headers.get('retry-after') }).toEqual({
       status: 503,
       code: 'unavailable',
       after: '1',
     });
-    await rm(world.uploads);
-    await mkdir(join(world.uploads, 'incoming'), { recursive: true });
-    await world.nothingHappened();
-    expect(await world.put(picture('image/png'), 'image/png')).toMatchObject({ status: 200 });
+    await rm(api.uploads);
+    await mkdir(join(api.uploads, 'incoming'), { recursive: true });
+    await api.nothingHappened();
+    expect(await api.put(picture('image/png'), 'image/png')).toMatchObject({ status: 200 });
   });
 });
 
 test('a cover is kept if it is uncertain whether the article names it', async () => {
   outage = 'after the append';
-  const answer = await world.put(picture('image/png'), 'image/png').finally(() => {
+  const answer = await api.put(picture('image/png'), 'image/png').finally(() => {
     outage = undefined;
   });
   expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
-  expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
+  expect((await api.stored()).map((name) => `/uploads/${name}`)).toEqual([await api.coverOf()]);
 });
 
 test('with REQUIRE_IF_MATCH, a missing version is reported before a byte is stored', async () => {
-  await using strict = await createWriteWorld({ requireIfMatch: true });
+  await using strict = await createWriteApi({ requireIfMatch: true });
   const path = `/articles/${await make(strict, '/articles', ARTICLE)}/cover`;
   await rm(strict.uploads, { recursive: true });
   const sent = { body: picture('image/png'), headers: { 'Content-Type': 'image/png' } };

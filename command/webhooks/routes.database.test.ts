@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { make, test, type WriteWorld } from '../../test/engines/write-world.ts';
+import { make, test, type WriteApi } from '../../test/engines/write-api.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 
 const { enabled: _, ...FORM } = WEBHOOK_FORM;
 const WEBHOOK = { ...FORM, description: 'The shop', headers: { 'X-Team': 'blue' } };
-const webhook = async (api: WriteWorld) => `/webhooks/${await make(api, '/webhooks', WEBHOOK)}`;
+const webhook = async (api: WriteApi) => `/webhooks/${await make(api, '/webhooks', WEBHOOK)}`;
 const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
 
 test('the response to a registration shows the secret, also to a retry', async ({ api }) => {

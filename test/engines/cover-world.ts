@@ -7,17 +7,10 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { HttpLimits } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
 import { allEvents } from './command-side.ts';
-import {
-  ARTICLE,
-  createWriteWorld,
-  make,
-  type WriteAnswer,
-  type WriteWorld,
-  type Written,
-} from './write-world.ts';
+import { ARTICLE, createWriteApi, make, type WriteAnswer, type WriteApi, type Written } from './write-api.ts';
 
 /** An article for uploads, and the folder that stores them. */
-export type CoverWorld = WriteWorld & {
+export type CoverWorld = WriteApi & {
   /** The article's path, a new one for each test. */
   article: string;
   /** With an empty folder and a new article. */
@@ -35,18 +28,18 @@ export type CoverWorld = WriteWorld & {
 export const createCoverWorld = async (
   options: { limits?: Partial<HttpLimits>; wrap?: (log: EventLog) => EventLog } = {},
 ): Promise<CoverWorld> => {
-  const writes = await createWriteWorld(options);
+  const writes = await createWriteApi(options);
   const { uploads, side } = writes;
-  const world: CoverWorld = {
+  const api: CoverWorld = {
     ...writes,
     article: '',
     async renew() {
       await rm(uploads, { recursive: true, force: true });
       await mkdir(join(uploads, 'incoming'), { recursive: true });
-      world.article = `/articles/${await make(writes, '/articles', ARTICLE)}`;
+      api.article = `/articles/${await make(writes, '/articles', ARTICLE)}`;
     },
     put: (body, type, more = {}) =>
-      writes.send('PUT', `${world.article}/cover`, {
+      writes.send('PUT', `${api.article}/cover`, {
         ...more,
         body,
         headers: { 'Content-Type': type, ...more.headers },
@@ -66,7 +59,7 @@ export const createCoverWorld = async (
         ...headers,
       };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.write(`PUT ${world.article}/cover HTTP/1.1\r\n${lines.join('')}\r\n`);
+      socket.write(`PUT ${api.article}/cover HTTP/1.1\r\n${lines.join('')}\r\n`);
       return socket;
     },
     async stored() {
@@ -74,16 +67,16 @@ export const createCoverWorld = async (
       return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
     },
     async coverOf() {
-      const stream = world.article.replace('/articles/', 'article-');
+      const stream = api.article.replace('/articles/', 'article-');
       const events = (await allEvents(side)).filter((event) => event.stream === stream);
       return events.reduce<unknown>((cover, { data }) => ('cover' in data ? data.cover : cover), null);
     },
     async nothingHappened() {
-      expect(await until(world.stored, (files) => files.length === 0)).toEqual([]);
-      expect(await world.coverOf()).toBeNull();
+      expect(await until(api.stored, (files) => files.length === 0)).toEqual([]);
+      expect(await api.coverOf()).toBeNull();
     },
   };
-  return world;
+  return api;
 };
 
 /** One chunk of a body of unknown length (RFC 9112, section 7.1). */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { OPERATIONS, operation as operationOf } from './operations.ts';
-import { ARTICLE, test as base, make, type WriteAnswer, type WriteWorld } from './write-world.ts';
+import { ARTICLE, test as base, make, type WriteAnswer, type WriteApi } from './write-api.ts';
 
 /** A valid request, so that a test invalidates one thing of it. */
 export type GoodWrite = {
@@ -78,15 +78,15 @@ type Items = {
   readonly webhookId: number;
 };
 
-const makeItems = async (world: WriteWorld): Promise<Items> => {
-  const userId = await make(world, '/users', { name: 'Grace' }, world.admin);
-  const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
-  const commentId = await make(world, `/articles/${articleId}/comments`, { text: 'One' });
+const makeItems = async (api: WriteApi): Promise<Items> => {
+  const userId = await make(api, '/users', { name: 'Grace' }, api.admin);
+  const articleId = await make(api, '/articles', { ...ARTICLE, publish: true });
+  const commentId = await make(api, `/articles/${articleId}/comments`, { text: 'One' });
   // Changed, so that the first version is outdated.
-  await world.send('PATCH', `/users/${userId}`, { body: { name: 'Hopper' }, by: world.admin });
-  await world.send('PATCH', `/comments/${commentId}`, { body: { text: 'Two' } });
-  const webhookId = await make(world, '/webhooks', WEBHOOK);
-  await world.send('PATCH', `/webhooks/${webhookId}`, { body: { description: 'The other shop' } });
+  await api.send('PATCH', `/users/${userId}`, { body: { name: 'Hopper' }, by: api.admin });
+  await api.send('PATCH', `/comments/${commentId}`, { body: { text: 'Two' } });
+  const webhookId = await make(api, '/webhooks', WEBHOOK);
+  await api.send('PATCH', `/webhooks/${webhookId}`, { body: { description: 'The other shop' } });
   return { userId, articleId, commentId, webhookId };
 };
 

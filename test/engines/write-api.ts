@@ -33,7 +33,7 @@ export type Written = {
 };
 
 /** The command role as clients reach it, with an author, a reader and an administrator. */
-export type WriteWorld = AsyncDisposable & {
+export type WriteApi = AsyncDisposable & {
   readonly side: CommandSide;
   /** The folder of uploads. */
   readonly uploads: string;
@@ -56,13 +56,13 @@ type Options = {
   readonly admit?: (authentication: Authentication) => RequestHandler;
 };
 
-export const createWriteWorld = async ({
+export const createWriteApi = async ({
   requireIfMatch = false,
   bodyBytesMax = 1_048_576,
   limits = {},
   wrap,
   admit = ({ handler }) => handler,
-}: Options = {}): Promise<WriteWorld> => {
+}: Options = {}): Promise<WriteApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createCommandDatabase());
   const side = opening.use(await database.open(wrap));
@@ -126,19 +126,19 @@ export const createWriteWorld = async ({
 export const test = base
   .extend('writeOptions', { scope: 'file' }, {} as Options)
   .extend('api', { scope: 'file' }, async ({ writeOptions }, { onCleanup }) => {
-    const api = await createWriteWorld(writeOptions);
+    const api = await createWriteApi(writeOptions);
     onCleanup(() => api[Symbol.asyncDispose]());
     return api;
   });
 
 /** Posts and returns the id. */
 export const make = async (
-  world: WriteWorld,
+  api: WriteApi,
   path: string,
   body: unknown,
   by?: Written['by'],
 ): Promise<number> => {
-  const answer = await world.send('POST', path, { body, ...(by !== undefined && { by }) });
+  const answer = await api.send('POST', path, { body, ...(by !== undefined && { by }) });
   if (answer.status !== 201)
     throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return Number(answer.body.id);
