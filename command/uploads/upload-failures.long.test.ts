@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
+import { type CoverApi, chunk, createCoverApi } from '../../test/engines/cover-api.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { ARTICLE, createWriteApi, make, type Written } from '../../test/engines/write-api.ts';
 import { until } from '../../testing/until.ts';
@@ -21,10 +21,10 @@ const faulty = (log: EventLog): EventLog => ({
   },
 });
 
-let api: CoverWorld;
+let api: CoverApi;
 beforeAll(async () => {
   // Cuts off slow clients soon.
-  api = await createCoverWorld({
+  api = await createCoverApi({
     wrap: faulty,
     limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 },
   });

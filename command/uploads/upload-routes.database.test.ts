@@ -6,121 +6,121 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseBlobName } from '#shared/blobs/blob-name.ts';
 import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
-import { type CoverWorld, chunk, createCoverWorld } from '../../test/engines/cover-world.ts';
+import { type CoverApi, chunk, createCoverApi } from '../../test/engines/cover-api.ts';
 import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
 import { until } from '../../testing/until.ts';
 
-let world: CoverWorld;
+let api: CoverApi;
 beforeAll(async () => {
-  world = await createCoverWorld();
+  api = await createCoverApi();
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
-beforeEach(() => world.renew());
+beforeEach(() => api.renew());
 
 describe('a cover', () => {
   test.each(PICTURE_TYPES)('of %s is stored unchanged, and the article names it', async (type) => {
     const content = picture(type, 200_000);
-    const { status, headers, body } = await world.put(content, type);
+    const { status, headers, body } = await api.put(content, type);
     expect({ status, body }).toEqual({
       status: 200,
       body: {
         id: expect.any(Number),
         version: 2,
         cursor: expect.any(String),
-        _links: { self: { href: world.article } },
+        _links: { self: { href: api.article } },
       },
     });
     expect(headers.get('etag')).toMatch(/^"2-/);
     expect(headers.get('consistency-token')).toBe(body.cursor);
-    const [name = '', ...others] = await world.stored();
+    const [name = '', ...others] = await api.stored();
     expect(others).toEqual([]);
     expect(parseBlobName(name)).toBe(name);
-    expect(await world.coverOf()).toBe(`/uploads/${name}`);
-    expect((await readFile(join(world.uploads, name))).equals(content)).toBe(true);
+    expect(await api.coverOf()).toBe(`/uploads/${name}`);
+    expect((await readFile(join(api.uploads, name))).equals(content)).toBe(true);
   });
 
   test('may have the maximum size, a type with parameters in any case, a header in many pieces, and no length', async () => {
-    expect(await world.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({
+    expect(await api.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({
       status: 200,
     });
-    const socket = await world.begin({ 'Transfer-Encoding': 'chunked', Connection: 'close' });
+    const socket = await api.begin({ 'Transfer-Encoding': 'chunked', Connection: 'close' });
     for (const byte of picture('image/png', 300)) socket.write(chunk(Buffer.from([byte])));
     socket.write('0\r\n\r\n');
     expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /);
-    const kept = await until(world.stored, ({ length }) => length === 1);
-    expect(kept.map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
+    const kept = await until(api.stored, ({ length }) => length === 1);
+    expect(kept.map((name) => `/uploads/${name}`)).toEqual([await api.coverOf()]);
   });
 
   test('with a repeated key is set once and stored once', async () => {
-    const headers = { 'Idempotency-Key': `cover${world.article}` };
+    const headers = { 'Idempotency-Key': `cover${api.article}` };
     const content = picture('image/png', 2_000);
-    const first = await world.put(content, 'image/png', { headers });
-    const cover = await world.coverOf();
-    const again = await world.put(content, 'image/png', { headers });
+    const first = await api.put(content, 'image/png', { headers });
+    const cover = await api.coverOf();
+    const again = await api.put(content, 'image/png', { headers });
     expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(await world.coverOf()).toBe(cover);
-    expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([cover]);
-    const other = await world.put(picture('image/png', 3_000), 'image/png', { headers });
+    expect(await api.coverOf()).toBe(cover);
+    expect((await api.stored()).map((name) => `/uploads/${name}`)).toEqual([cover]);
+    const other = await api.put(picture('image/png', 3_000), 'image/png', { headers });
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
-    expect(await world.stored()).toHaveLength(1);
+    expect(await api.stored()).toHaveLength(1);
   });
 
   test('with a repeated key and a version is set once and reported again', async () => {
-    const headers = { 'Idempotency-Key': `version${world.article}`, 'If-Match': '"1-x"' };
+    const headers = { 'Idempotency-Key': `version${api.article}`, 'If-Match': '"1-x"' };
     const content = picture('image/png', 2_000);
-    const first = await world.put(content, 'image/png', { headers });
+    const first = await api.put(content, 'image/png', { headers });
     expect(first).toMatchObject({ status: 200, body: { version: 2 } });
-    expect(await world.put(content, 'image/png', { headers })).toMatchObject({
+    expect(await api.put(content, 'image/png', { headers })).toMatchObject({
       status: 200,
       body: first.body,
     });
-    const late = await world.put(content, 'image/png', {
-      headers: { ...headers, 'Idempotency-Key': `late${world.article}` },
+    const late = await api.put(content, 'image/png', {
+      headers: { ...headers, 'Idempotency-Key': `late${api.article}` },
     });
     expect(late).toMatchObject({ status: 412 });
-    expect(await world.stored()).toHaveLength(1);
+    expect(await api.stored()).toHaveLength(1);
   });
 
   test('is removed by DELETE, idempotently', async () => {
-    await world.put(picture('image/png'), 'image/png');
+    await api.put(picture('image/png'), 'image/png');
     for (let each = 0; each < 2; each += 1) {
-      const { status, headers, body } = await world.send('DELETE', `${world.article}/cover`);
+      const { status, headers, body } = await api.send('DELETE', `${api.article}/cover`);
       expect({ status, body }).toEqual({ status: 204, body: {} });
       expect(headers.get('consistency-token')).not.toBeNull();
-      expect(await world.coverOf()).toBeNull();
+      expect(await api.coverOf()).toBeNull();
     }
   });
 
   test('has the same path below /api', async () => {
-    world.article = `/api${world.article}`;
-    expect((await world.put(picture('image/png'), 'image/png')).body._links).toEqual({
-      self: { href: world.article.slice(4) },
+    api.article = `/api${api.article}`;
+    expect((await api.put(picture('image/png'), 'image/png')).body._links).toEqual({
+      self: { href: api.article.slice(4) },
     });
   });
 
   test('concurrent covers of one article are all accepted, and the last one is kept', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif')),
+      Array.from({ length: 10 }, () => api.put(picture('image/gif', 50_000), 'image/gif')),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(new Set(answers.map(({ body }) => body.version)).size).toBe(10);
-    const kept = await until(world.stored, ({ length }) => length === 1);
-    expect(kept.map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
+    const kept = await until(api.stored, ({ length }) => length === 1);
+    expect(kept.map((name) => `/uploads/${name}`)).toEqual([await api.coverOf()]);
   });
 
   test('of concurrent covers for one version, one is kept, and the others leave nothing', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
-        world.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } }),
+        api.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } }),
       ),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([
       200,
       ...Array.from({ length: 9 }, () => 412),
     ]);
-    expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
+    expect((await api.stored()).map((name) => `/uploads/${name}`)).toEqual([await api.coverOf()]);
   });
 });
 
@@ -180,32 +180,32 @@ describe('unsupported content is refused, and nothing of it is kept', () => {
     ['too much', picture('image/png', PICTURE_BYTES_MAX + 1), 'image/png', '413 body_too_large'],
     ['much too much', picture('image/png', 3 * PICTURE_BYTES_MAX), 'image/png', '413 body_too_large'],
   ])('%s (%#)', async (_what, content, type, refusal) => {
-    const { status, body } = await world.put(content, type);
+    const { status, body } = await api.put(content, type);
     expect(`${status} ${body.code}`).toBe(refusal);
-    await world.nothingHappened();
+    await api.nothingHappened();
   });
 
   test('a page that is a GIF as well is stored as a GIF, with that extension', async () => {
-    expect(await world.put(GIF_THAT_IS_A_PAGE, 'image/gif')).toMatchObject({ status: 200 });
-    expect(await world.stored()).toEqual([expect.stringMatching(/\.gif$/)]);
+    expect(await api.put(GIF_THAT_IS_A_PAGE, 'image/gif')).toMatchObject({ status: 200 });
+    expect(await api.stored()).toEqual([expect.stringMatching(/\.gif$/)]);
   });
 
   test('a missing type, an encoding and a range are refused, with the supported types', async () => {
     const content = picture('image/png');
-    const untyped = await world.put(content, '');
+    const untyped = await api.put(content, '');
     expect(untyped).toMatchObject({ status: 415 });
     expect(untyped.headers.get('accept')).toBe('image/png, image/jpeg, image/webp, image/gif, image/avif');
-    expect(await world.put(content, 'image/png', { headers: { 'Content-Encoding': 'gzip' } })).toMatchObject({
+    expect(await api.put(content, 'image/png', { headers: { 'Content-Encoding': 'gzip' } })).toMatchObject({
       status: 415,
     });
     expect(
-      await world.put(content, 'image/png', { headers: { 'Content-Range': 'bytes 0-9/100' } }),
+      await api.put(content, 'image/png', { headers: { 'Content-Range': 'bytes 0-9/100' } }),
     ).toMatchObject({ status: 400 });
-    await world.nothingHappened();
+    await api.nothingHappened();
   });
 
   test('a body of unknown length is refused once it is too long, and the connection remains usable', async () => {
-    const socket = await world.begin({ 'Transfer-Encoding': 'chunked' });
+    const socket = await api.begin({ 'Transfer-Encoding': 'chunked' });
     const part = randomBytes(1_048_576);
     socket.write(chunk(picture('image/png')));
     for (let sent = 0; sent <= PICTURE_BYTES_MAX; sent += part.length) socket.write(chunk(part));
@@ -214,6 +214,6 @@ describe('unsupported content is refused, and nothing of it is kept', () => {
     socket.write(chunk(part));
     socket.write('0\r\n\r\nGET /absent HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(await text(socket)).toMatch(/HTTP\/1.1 404 /);
-    await world.nothingHappened();
+    await api.nothingHappened();
   });
 });

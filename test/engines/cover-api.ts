@@ -10,7 +10,7 @@ import { allEvents } from './command-side.ts';
 import { ARTICLE, createWriteApi, make, type WriteAnswer, type WriteApi, type Written } from './write-api.ts';
 
 /** An article for uploads, and the folder that stores them. */
-export type CoverWorld = WriteApi & {
+export type CoverApi = WriteApi & {
   /** The article's path, a new one for each test. */
   article: string;
   /** With an empty folder and a new article. */
@@ -25,12 +25,12 @@ export type CoverWorld = WriteApi & {
   nothingHappened(): Promise<void>;
 };
 
-export const createCoverWorld = async (
+export const createCoverApi = async (
   options: { limits?: Partial<HttpLimits>; wrap?: (log: EventLog) => EventLog } = {},
-): Promise<CoverWorld> => {
+): Promise<CoverApi> => {
   const writes = await createWriteApi(options);
   const { uploads, side } = writes;
-  const api: CoverWorld = {
+  const api: CoverApi = {
     ...writes,
     article: '',
     async renew() {
