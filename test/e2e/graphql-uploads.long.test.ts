@@ -1,27 +1,27 @@
 // Over 200 lines, because every case uses the one installation that is set up here.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { type PictureType, picture } from '../engines/pictures.ts';
 import {
-  createUploadsWorld,
+  createGraphqlUploads,
   type Form,
   formOf,
+  type GraphqlUploads,
   PREFLIGHT,
   SET_COVER,
-  type UploadsWorld,
-} from '../engines/uploads-world.ts';
+} from '../engines/graphql-uploads.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { type PictureType, picture } from '../engines/pictures.ts';
 
 let installation: Installation;
-let world: UploadsWorld;
+let uploads: GraphqlUploads;
 let id: string;
 beforeAll(async () => {
   installation = await shareInstallation();
-  world = await createUploadsWorld(installation);
+  uploads = await createGraphqlUploads(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 beforeEach(async () => {
-  id = await world.post();
+  id = await uploads.post();
 });
 
 const file = (bytes = 1_000, type: PictureType = 'image/png') =>
@@ -34,11 +34,11 @@ describe('a file of a mutation', () => {
     'of %i bytes becomes the cover of the post, and can be read',
     async (bytes) => {
       const content = file(bytes);
-      const { data } = await world.send(cover(content));
+      const { data } = await uploads.send(cover(content));
       const set = data?.setPostCover as { cover: string; version: number };
       expect(set).toMatchObject({ id, cover: expect.stringMatching(/^\/uploads\/.+\.png$/), version: 2 });
-      expect(await world.stored()).toEqual([set.cover.replace('/uploads/', '')]);
-      const read = await world.ask('GET', set.cover, { token: world.author.token });
+      expect(await uploads.stored()).toEqual([set.cover.replace('/uploads/', '')]);
+      const read = await uploads.ask('GET', set.cover, { token: uploads.author.token });
       expect(read.headers.get('content-length')).toBe(String(bytes));
     },
   );
@@ -46,7 +46,7 @@ describe('a file of a mutation', () => {
   test.each(['', 'application/octet-stream', 'text/plain'])(
     'sent as %j has the type of its bytes',
     async (type) => {
-      const { data } = await world.send(cover(new Blob([picture('image/webp', 2_000) as never], { type })));
+      const { data } = await uploads.send(cover(new Blob([picture('image/webp', 2_000) as never], { type })));
       expect(data).toMatchObject({ setPostCover: { cover: expect.stringMatching(/\.webp$/) } });
     },
   );
@@ -67,7 +67,7 @@ describe('a file of a mutation', () => {
     const response = await installation.fetch(`${installation.url}/graphql`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${world.author.token}`,
+        authorization: `Bearer ${uploads.author.token}`,
         ...PREFLIGHT,
         'content-type': 'multipart/form-data; boundary=cut',
       },
@@ -79,20 +79,20 @@ describe('a file of a mutation', () => {
   });
 
   test('can be sent with others in one request, each for its own post, and the cover is removed again', async () => {
-    const other = await world.post();
+    const other = await uploads.post();
     const query =
       'mutation ($a: Upload!, $b: Upload!, $x: ID!, $y: ID!) { one: setPostCover(id: $x, file: $a) { cover } two: setPostCover(id: $y, file: $b) { cover } }';
     const files = {
       'variables.a': file(500_000),
       'variables.b': file(2_000, 'image/gif').slice(0, 2_000, 'image/gif'),
     };
-    const { data } = await world.send(formOf(query, { x: id, y: other, a: null, b: null }, files));
+    const { data } = await uploads.send(formOf(query, { x: id, y: other, a: null, b: null }, files));
     expect(data).toMatchObject({
       one: { cover: expect.stringMatching(/png$/) },
       two: { cover: expect.stringMatching(/gif$/) },
     });
-    const removed = await world.ask('POST', '/graphql', {
-      token: world.author.token,
+    const removed = await uploads.ask('POST', '/graphql', {
+      token: uploads.author.token,
       body: { query: 'mutation ($id: ID!) { removePostCover(id: $id) { cover } }', variables: { id } },
     });
     expect(removed.body).toMatchObject({ data: { removePostCover: { cover: null } } });
@@ -101,17 +101,17 @@ describe('a file of a mutation', () => {
   test.each(['../../x.png', '..\\x.png', '/etc/x.png', 'a\r\nX-Evil: yes.png', 'a";x="b.png', '.htaccess'])(
     'is not called what its sender calls it: %j',
     async (name) => {
-      const { data } = await world.send(
+      const { data } = await uploads.send(
         cover(new File([picture('image/png', 1_000) as never], name, { type: 'image/png' })),
       );
       const path = (data?.setPostCover as { cover: string } | undefined)?.cover ?? '';
       expect(path).toMatch(/^\/uploads\/[\w-]+\.png$/);
-      expect(await world.stored()).toEqual([path.replace('/uploads/', '')]);
+      expect(await uploads.stored()).toEqual([path.replace('/uploads/', '')]);
     },
   );
 
   test.each(['Apollo-Require-Preflight', 'X-Apollo-Operation-Name'])('may come with %s', async (header) => {
-    expect(await world.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({
+    expect(await uploads.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({
       status: 200,
       code: undefined,
     });
@@ -162,12 +162,12 @@ describe('a refusal leaves nothing behind', () => {
     ['a list of operations', () => [['operations', '[{"query":null}]'], map({ 0: ['0.query'] }), one]],
   ];
   test.each(MALFORMED)('%s', async (_name, form) => {
-    expect(await world.send(form())).toMatchObject({
+    expect(await uploads.send(form())).toMatchObject({
       status: 400,
       code: expect.stringMatching(/^malformed_(request|body)$/),
       data: null,
     });
-    await world.nothingStored();
+    await uploads.nothingStored();
     expect({}).not.toHaveProperty('polluted');
   });
 
@@ -176,22 +176,22 @@ describe('a refusal leaves nothing behind', () => {
       query: SET_COVER,
       variables: { id, file: null, more: 'x'.repeat(1_100_000) },
     });
-    expect(await world.send([['operations', large], standard, one])).toMatchObject({
+    expect(await uploads.send([['operations', large], standard, one])).toMatchObject({
       status: 413,
       code: 'body_too_large',
     });
-    expect(await world.send([operations(), map(large), one])).toMatchObject({
+    expect(await uploads.send([operations(), map(large), one])).toMatchObject({
       status: 413,
       code: 'body_too_large',
     });
   });
 
   test('a form that any page can send', async () => {
-    expect(await world.send(cover(file(300_000)), { headers: {} })).toMatchObject({
+    expect(await uploads.send(cover(file(300_000)), { headers: {} })).toMatchObject({
       status: 400,
       code: 'preflight_required',
     });
-    await world.nothingStored();
+    await uploads.nothingStored();
   });
 
   const FIELDS: readonly (readonly [string, () => Form, string])[] = [
@@ -218,15 +218,15 @@ describe('a refusal leaves nothing behind', () => {
     ],
   ];
   test.each(FIELDS)('%s', async (_name, form, code) => {
-    expect(await world.send(form())).toMatchObject({ status: 200, code, data: null });
-    await world.nothingStored();
+    expect(await uploads.send(form())).toMatchObject({ status: 200, code, data: null });
+    await uploads.nothingStored();
   });
 
   test('a file for two places, and files in another order than that of the fields', async () => {
     const query =
       'mutation ($a: Upload!, $b: Upload!, $id: ID!) { one: setPostCover(id: $id, file: $b) { id } two: setPostCover(id: $id, file: $a) { id } }';
     const files = { 'variables.a': file(2_000), 'variables.b': file(300_000) };
-    expect(await world.send(formOf(query, { id, a: null, b: null }, files))).toMatchObject({
+    expect(await uploads.send(formOf(query, { id, a: null, b: null }, files))).toMatchObject({
       code: 'malformed_request',
       data: null,
     });
@@ -235,42 +235,42 @@ describe('a refusal leaves nothing behind', () => {
       map({ 0: ['variables.a', 'variables.b'] }),
       ['0', file()],
     ];
-    expect(await world.send(twice)).toMatchObject({ code: 'malformed_request' });
+    expect(await uploads.send(twice)).toMatchObject({ code: 'malformed_request' });
   });
 
   test('callers without the right, before any of the file is read', async () => {
     const content = file(5_000_000);
-    expect(await world.send(cover(content), { token: null })).toMatchObject({
+    expect(await uploads.send(cover(content), { token: null })).toMatchObject({
       code: 'unauthenticated',
       status: 401,
     });
-    expect(await world.send(cover(content), { token: world.reader.token })).toMatchObject({
+    expect(await uploads.send(cover(content), { token: uploads.reader.token })).toMatchObject({
       code: 'article_not_found',
     });
-    await world.nothingStored();
+    await uploads.nothingStored();
   });
 
   test('files that no field asks for', async () => {
     const query =
       'mutation ($id: ID!, $file: Upload!) { publishPost(id: $id) { id } setPostCover(id: $id, file: $file) @skip(if: true) { id } }';
     expect(
-      await world.send(formOf(query, { id, file: null }, { 'variables.file': file(5_000_000) })),
+      await uploads.send(formOf(query, { id, file: null }, { 'variables.file': file(5_000_000) })),
     ).toMatchObject({
       status: 200,
       code: undefined,
     });
-    await world.nothingStored();
+    await uploads.nothingStored();
     const read = 'query ($file: Upload) { __typename me @skip(if: true) { id } }';
     expect(
-      await world.send(formOf(read, { file: null }, { 'variables.file': file(5_000_000) })),
+      await uploads.send(formOf(read, { file: null }, { 'variables.file': file(5_000_000) })),
     ).toMatchObject({
       code: 'invalid_document',
     });
   });
 
   test('an invalid upload', async () => {
-    const { body } = await world.ask('POST', '/graphql', {
-      token: world.author.token,
+    const { body } = await uploads.ask('POST', '/graphql', {
+      token: uploads.author.token,
       headers: PREFLIGHT,
       body: { query: SET_COVER, variables: { id, file: { name: 'x' } } },
     });
@@ -284,16 +284,16 @@ describe('a refusal leaves nothing behind', () => {
         Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
         Buffer.from(content as string),
       ]);
-    const socket = await world.begin(boundary);
+    const socket = await uploads.begin(boundary);
     socket.write(part('name="operations"', `${operations()[1]}\r\n`));
     socket.write(part('name="map"', `${standard[1]}\r\n`));
     socket.write(
       part('name="0"; filename="a.png"\r\nContent-Type: image/png', picture('image/png', 300_000)),
     );
-    await until(world.stored, (files) => files.length === 1);
+    await until(uploads.stored, (files) => files.length === 1);
     socket.destroy();
-    await world.nothingStored();
-    const { body } = await world.ask('GET', `/articles/${id}`, { token: world.author.token });
+    await uploads.nothingStored();
+    const { body } = await uploads.ask('GET', `/articles/${id}`, { token: uploads.author.token });
     expect(body).toMatchObject({ cover: null });
   });
 });

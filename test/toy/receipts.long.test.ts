@@ -7,9 +7,9 @@ import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts
 import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
+import { PREFLIGHT } from '../engines/graphql-uploads.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { picture } from '../engines/pictures.ts';
-import { PREFLIGHT } from '../engines/uploads-world.ts';
 import { receipts } from './receipts.ts';
 
 /**

@@ -15,7 +15,7 @@ type Answer = {
 };
 
 /** An installation, a user with posts, and the folder of uploads. */
-export type UploadsWorld = {
+export type GraphqlUploads = {
   readonly author: TokenHolder;
   readonly reader: TokenHolder;
   readonly ask: RestClient;
@@ -36,7 +36,7 @@ export const PREFLIGHT = { 'GraphQL-Require-Preflight': '1' };
 export const SET_COVER =
   'mutation ($id: ID!, $file: Upload!, $v: Int) { setPostCover(id: $id, file: $file, ifVersion: $v) { id cover version } }';
 
-export const createUploadsWorld = async (installation: Installation): Promise<UploadsWorld> => {
+export const createGraphqlUploads = async (installation: Installation): Promise<GraphqlUploads> => {
   const ask = restClientOf(installation);
   const people = await openPeople(installation);
   const service = async (role: 'author' | 'reader') => people.tokenOf(await people.registerService(role));
