@@ -5,7 +5,7 @@ import { afterEach, expect } from 'vitest';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { by, registerUser, system } from '../../test/engines/command-side.ts';
-import { test } from '../../test/engines/directory-world.ts';
+import { test } from '../../test/engines/directory-fixture.ts';
 import { until } from '../../testing/until.ts';
 
 const revoked: UserId[] = [];

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { mortal, registerUser } from '../../test/engines/command-side.ts';
-import { test } from '../../test/engines/directory-world.ts';
+import { test } from '../../test/engines/directory-fixture.ts';
 import { until } from '../../testing/until.ts';
 import { type Applicant, signUp } from './sign-up.ts';
 

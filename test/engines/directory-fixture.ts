@@ -18,7 +18,7 @@ import { NO_ERASURES } from './no-erasures.ts';
 type RevokeUser = Parameters<typeof openDirectory>[0]['revokeUser'];
 
 /** A command side, and what a directory of persons needs to open. */
-const openDirectoryWorld = async () => {
+const openDirectoryFixture = async () => {
   await using opening = new AsyncDisposableStack();
   const { url } = opening.use(await createDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
@@ -44,15 +44,15 @@ const openDirectoryWorld = async () => {
 
 /** One for each file. `open` opens a directory of persons, as another process would. */
 export const test = base
-  .extend('openWorld', { scope: 'file' }, () => openDirectoryWorld)
-  .extend('world', { scope: 'file' }, async ({ openWorld }, { onCleanup }) => {
-    const world = await openWorld();
-    onCleanup(() => world[Symbol.asyncDispose]());
-    return world;
+  .extend('openFixture', { scope: 'file' }, () => openDirectoryFixture)
+  .extend('fixture', { scope: 'file' }, async ({ openFixture }, { onCleanup }) => {
+    const fixture = await openFixture();
+    onCleanup(() => fixture[Symbol.asyncDispose]());
+    return fixture;
   })
-  .extend('pool', { scope: 'file' }, ({ world }) => world.pool)
-  .extend('eventLog', { scope: 'file' }, ({ world }) => world.eventLog)
-  .extend('side', { scope: 'file' }, ({ world }) => world.side)
-  .extend('credentials', { scope: 'file' }, ({ world }) => world.credentials)
-  .extend('openCommands', { scope: 'file' }, ({ world }) => world.openCommands)
-  .extend('open', { scope: 'file' }, ({ world }) => world.open);
+  .extend('pool', { scope: 'file' }, ({ fixture }) => fixture.pool)
+  .extend('eventLog', { scope: 'file' }, ({ fixture }) => fixture.eventLog)
+  .extend('side', { scope: 'file' }, ({ fixture }) => fixture.side)
+  .extend('credentials', { scope: 'file' }, ({ fixture }) => fixture.credentials)
+  .extend('openCommands', { scope: 'file' }, ({ fixture }) => fixture.openCommands)
+  .extend('open', { scope: 'file' }, ({ fixture }) => fixture.open);
