@@ -1,44 +1,45 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
-import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
 import type { Received } from '../testing/http/webhook-sink.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 
 /** A running dispatcher, with a receiver that behaves as its path says. */
 const resources = new AsyncDisposableStack();
-let world: DispatchWorld;
+let webhooks: WebhookFixture;
 /** The number of refusals before a path accepts. */
 const refusals = new Map<string, number>();
 beforeAll(async () => {
-  world = resources.use(await createDispatchWorld());
-  world.sink.behave(({ path }, response) => {
+  webhooks = resources.use(await createWebhookFixture());
+  webhooks.sink.behave(({ path }, response) => {
     if (path.startsWith('/hang')) return;
     if (path.startsWith('/gone')) return void response.writeHead(410).end();
     const left = refusals.get(path) ?? 0;
     refusals.set(path, left - 1);
     response.writeHead(left > 0 ? 500 : 204).end(left > 0 ? 'not\0now' : undefined);
   });
-  resources.use(await world.start({ WEBHOOK_DISABLE_AFTER_HOURS: '0' }));
+  resources.use(await webhooks.start({ WEBHOOK_DISABLE_AFTER_HOURS: '0' }));
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
-const at = (path: string) => `${world.sink.url}${path}`;
+const at = (path: string) => `${webhooks.sink.url}${path}`;
 const receivedAt = (path: string): readonly Received[] =>
-  world.sink.received.filter((each) => each.path === path);
+  webhooks.sink.received.filter((each) => each.path === path);
 
 type Row = { event_id: EventId; state: string; attempts: number; last_status: number | null; type: string };
 const deliveriesOf = (webhookId: WebhookId) =>
-  world.rows<Row>(
+  webhooks.rows<Row>(
     'select event_id, state, attempts, last_status, type from webhook_ledger.delivery where webhook_id = $1 order by position',
     [webhookId],
   );
 const statusOf = async (webhookId: WebhookId) =>
   (
-    await world.rows<{ status: string }>('select status from webhook_ledger.endpoint where webhook_id = $1', [
-      webhookId,
-    ])
+    await webhooks.rows<{ status: string }>(
+      'select status from webhook_ledger.endpoint where webhook_id = $1',
+      [webhookId],
+    )
   )[0]?.status;
 const untilStatus = (webhookId: WebhookId, status: string) =>
   until(
@@ -47,9 +48,9 @@ const untilStatus = (webhookId: WebhookId, status: string) =>
   );
 
 test('a change arrives once, under one id, and the ledger records it', async () => {
-  const webhookId = await world.register({ url: at('/once') });
-  await world.publish(5);
-  await world.untilDeliveries(webhookId, 'delivered', 5);
+  const webhookId = await webhooks.register({ url: at('/once') });
+  await webhooks.publish(5);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 5);
   const received = receivedAt('/once');
   const deliveries = await deliveriesOf(webhookId);
   expect(received.map(({ id }) => id).toSorted()).toEqual(
@@ -63,12 +64,12 @@ test('a change arrives once, under one id, and the ledger records it', async () 
 
 test('a refused delivery is retried with the same id and body, and each attempt is recorded', async () => {
   refusals.set('/later', 2);
-  const webhookId = await world.register({ url: at('/later') });
-  await world.publish(1);
-  await world.untilDeliveries(webhookId, 'delivered', 1);
+  const webhookId = await webhooks.register({ url: at('/later') });
+  await webhooks.publish(1);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
   const received = receivedAt('/later');
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
-  const attempts = await world.rows<{ number: number; status: number; body: string }>(
+  const attempts = await webhooks.rows<{ number: number; status: number; body: string }>(
     `select number, status, encode(response_body, 'escape') as body from webhook_ledger.attempt where webhook_id = $1 order by number`,
     [webhookId],
   );
@@ -82,58 +83,58 @@ test('a refused delivery is retried with the same id and body, and each attempt 
 
 test('an ordered webhook receives nothing before its predecessors', async () => {
   refusals.set('/ordered', 3);
-  const webhookId = await world.register({ url: at('/ordered'), ordered: true });
-  await world.publish(4);
-  await world.untilDeliveries(webhookId, 'delivered', 4);
+  const webhookId = await webhooks.register({ url: at('/ordered'), ordered: true });
+  await webhooks.publish(4);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 4);
   const inOrder = (await deliveriesOf(webhookId)).map(({ event_id }) => event_id);
   const first = inOrder[0] as EventId;
   expect(receivedAt('/ordered').map(({ id }) => id)).toEqual([first, first, first, ...inOrder]);
 });
 
 test('a receiver that hangs delays no other', async () => {
-  const hanging = await world.register({ url: at('/hang') });
-  const other = await world.register({ url: at('/beside') });
-  await world.publish(3);
-  await world.untilDeliveries(other, 'delivered', 3);
+  const hanging = await webhooks.register({ url: at('/hang') });
+  const other = await webhooks.register({ url: at('/beside') });
+  await webhooks.publish(3);
+  await webhooks.untilDeliveries(other, 'delivered', 3);
   expect((await deliveriesOf(hanging)).filter(({ state }) => state !== 'due')).toEqual([]);
-  await world.send({ type: 'DeleteWebhook', webhookId: hanging });
-  await world.untilDeliveries(hanging, 'dropped', 3);
+  await webhooks.send({ type: 'DeleteWebhook', webhookId: hanging });
+  await webhooks.untilDeliveries(hanging, 'dropped', 3);
 });
 
 test('a webhook receives only what it asked for and its owner may read', async () => {
-  const other = await registerUser(world.side);
-  const byType = await world.register({
+  const other = await registerUser(webhooks.side);
+  const byType = await webhooks.register({
     url: at('/types'),
     eventTypes: ['webhook.disabled', 'webhook.enabled'],
   });
-  const byAuthor = await world.register({ url: at('/author'), filter: { authorId: other } });
-  const all = await world.register({ url: at('/all'), eventTypes: ['*'] });
-  await world.side.send(
+  const byAuthor = await webhooks.register({ url: at('/author'), filter: { authorId: other } });
+  const all = await webhooks.register({ url: at('/all'), eventTypes: ['*'] });
+  await webhooks.side.send(
     { type: 'DraftArticle', title: 'Secret', body: '', tags: [], cover: null, publish: false },
     circumstances(as(other)),
   );
-  await world.publish(1);
-  await world.send({ type: 'DisableWebhook', webhookId: byAuthor, reason: 'owner' });
-  await world.untilDeliveries(byType, 'delivered', 1);
-  await world.untilDeliveries(all, 'delivered', 2);
+  await webhooks.publish(1);
+  await webhooks.send({ type: 'DisableWebhook', webhookId: byAuthor, reason: 'owner' });
+  await webhooks.untilDeliveries(byType, 'delivered', 1);
+  await webhooks.untilDeliveries(all, 'delivered', 2);
   expect((await deliveriesOf(all)).map(({ type }) => type)).toEqual(['article.drafted', 'webhook.disabled']);
   expect(await deliveriesOf(byAuthor)).toEqual([]);
 });
 
 test('a webhook receives nothing beyond the scopes that last decided its destination', async () => {
-  const webhookId = await world.register({ url: at('/scopes'), eventTypes: ['article.*'] });
-  const narrow = circumstances(as(world.author, 'author', ['manage:webhooks', 'read:comments']));
-  await world.side.send(
+  const webhookId = await webhooks.register({ url: at('/scopes'), eventTypes: ['article.*'] });
+  const narrow = circumstances(as(webhooks.author, 'author', ['manage:webhooks', 'read:comments']));
+  await webhooks.side.send(
     { type: 'EditWebhook', webhookId, eventTypes: ['article.*', 'webhook.deleted'] },
     narrow,
   );
-  const other = await world.register({ url: at('/scopes/other'), eventTypes: ['comment.*'] });
-  await world.publish(1);
-  await world.send({ type: 'DeleteWebhook', webhookId: other });
-  await world.untilDeliveries(webhookId, 'delivered', 1);
-  await world.send({ type: 'EditWebhook', webhookId, eventTypes: ['article.*'] });
-  await world.publish(1);
-  await world.untilDeliveries(webhookId, 'delivered', 2);
+  const other = await webhooks.register({ url: at('/scopes/other'), eventTypes: ['comment.*'] });
+  await webhooks.publish(1);
+  await webhooks.send({ type: 'DeleteWebhook', webhookId: other });
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
+  await webhooks.send({ type: 'EditWebhook', webhookId, eventTypes: ['article.*'] });
+  await webhooks.publish(1);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 2);
   expect((await deliveriesOf(webhookId)).map(({ type }) => type)).toEqual([
     'webhook.deleted',
     'article.drafted',
@@ -142,29 +143,29 @@ test('a webhook receives nothing beyond the scopes that last decided its destina
 
 test('nothing is planned for a disabled webhook, and due deliveries continue afterwards', async () => {
   refusals.set('/paused', Number.POSITIVE_INFINITY);
-  const webhookId = await world.register({ url: at('/paused') });
-  await world.publish(1);
+  const webhookId = await webhooks.register({ url: at('/paused') });
+  await webhooks.publish(1);
   await until(
     () => receivedAt('/paused').length,
     (attempts) => attempts > 0,
   );
-  await world.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
+  await webhooks.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
   await untilStatus(webhookId, 'disabled');
-  await world.publish(1);
+  await webhooks.publish(1);
   refusals.set('/paused', 0);
-  await world.send({ type: 'EnableWebhook', webhookId });
-  await world.publish(1);
-  await world.untilDeliveries(webhookId, 'delivered', 2);
+  await webhooks.send({ type: 'EnableWebhook', webhookId });
+  await webhooks.publish(1);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 2);
   expect(await deliveriesOf(webhookId)).toHaveLength(2);
 });
 
 test('a test delivery goes to one webhook only, and a single delivery can be repeated', async () => {
-  const webhookId = await world.register({ url: at('/tested'), eventTypes: ['comment.added'] });
-  await world.send({ type: 'TestWebhook', webhookId });
-  await world.untilDeliveries(webhookId, 'delivered', 1);
+  const webhookId = await webhooks.register({ url: at('/tested'), eventTypes: ['comment.added'] });
+  await webhooks.send({ type: 'TestWebhook', webhookId });
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
   const [delivery] = await deliveriesOf(webhookId);
   expect(delivery?.type).toBe('webhook.test_requested');
-  await world.send({ type: 'RedeliverDelivery', webhookId, deliveryId: delivery?.event_id ?? '' });
+  await webhooks.send({ type: 'RedeliverDelivery', webhookId, deliveryId: delivery?.event_id ?? '' });
   await until(
     () => receivedAt('/tested').length,
     (attempts) => attempts === 2,
@@ -174,14 +175,14 @@ test('a test delivery goes to one webhook only, and a single delivery can be rep
 });
 
 test('a webhook is disabled if its receiver is gone or fails for too long', async () => {
-  const gone = await world.register({ url: at('/gone') });
-  const failing = await world.register({ url: at('/failing') });
+  const gone = await webhooks.register({ url: at('/gone') });
+  const failing = await webhooks.register({ url: at('/failing') });
   refusals.set('/failing', Number.POSITIVE_INFINITY);
-  await world.publish(1);
+  await webhooks.publish(1);
   await Promise.all([gone, failing].map((webhookId) => untilStatus(webhookId, 'disabled')));
   expect(receivedAt('/gone')).toHaveLength(1);
   expect(receivedAt('/failing').length).toBeGreaterThanOrEqual(5);
-  const reasons = await world.rows<{ id: number; disabled_reason: string }>(
+  const reasons = await webhooks.rows<{ id: number; disabled_reason: string }>(
     'select id, disabled_reason from read_model.webhooks where id = any($1) order by id',
     [[gone, failing]],
   );

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
 import { untilProjected } from '../test/engines/projection.ts';
+import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { migrateLedger } from './ledger/migrate.ts';
@@ -11,11 +11,11 @@ import type { PlannedRuns } from './planned-runs.ts';
 import type { DispatcherDependencies } from './service.ts';
 
 const resources = new AsyncDisposableStack();
-let world: DispatchWorld;
+let webhooks: WebhookFixture;
 let given: DispatcherDependencies;
 beforeAll(async () => {
-  world = resources.use(await createDispatchWorld());
-  given = resources.use(await world.dependencies());
+  webhooks = resources.use(await createWebhookFixture());
+  given = resources.use(await webhooks.dependencies());
   await migrateLedger(given.pool);
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
@@ -29,7 +29,7 @@ const untilPlanned = async () => {
   await until(
     async () =>
       (
-        await world.rows<{ position: number }>(
+        await webhooks.rows<{ position: number }>(
           'select position from public.follower_checkpoint where follower = $1',
           [PLANNER],
         )
@@ -38,7 +38,7 @@ const untilPlanned = async () => {
   );
 };
 const plannedTo = async (webhookId: WebhookId): Promise<readonly (readonly [string, string])[]> => {
-  const rows = await world.rows<{ type: string; state: string }>(
+  const rows = await webhooks.rows<{ type: string; state: string }>(
     'select type, state from webhook_ledger.delivery where webhook_id = $1 order by position',
     [webhookId],
   );
@@ -47,34 +47,34 @@ const plannedTo = async (webhookId: WebhookId): Promise<readonly (readonly [stri
 const due = ['article.drafted', 'due'] as const;
 
 test('a webhook gets exactly the changes of the time when it was enabled, however late they are planned', async () => {
-  await world.publish(1);
-  const webhookId = await world.register();
-  await world.publish(2);
-  await world.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
-  await world.publish(1);
-  await world.send({ type: 'EnableWebhook', webhookId });
-  await world.publish(1);
-  await world.send({ type: 'EditWebhook', webhookId, eventTypes: ['comment.*'] });
-  await world.publish(1);
+  await webhooks.publish(1);
+  const webhookId = await webhooks.register();
+  await webhooks.publish(2);
+  await webhooks.send({ type: 'DisableWebhook', webhookId, reason: 'owner' });
+  await webhooks.publish(1);
+  await webhooks.send({ type: 'EnableWebhook', webhookId });
+  await webhooks.publish(1);
+  await webhooks.send({ type: 'EditWebhook', webhookId, eventTypes: ['comment.*'] });
+  await webhooks.publish(1);
   await using _planner = await start();
   await untilPlanned();
   expect(await plannedTo(webhookId)).toEqual([due, due, due]);
 });
 
 test('plans for a webhook that is deleted afterwards are dropped', async () => {
-  const webhookId = await world.register();
-  await world.publish(2);
-  await world.send({ type: 'DeleteWebhook', webhookId });
-  await world.publish(1);
+  const webhookId = await webhooks.register();
+  await webhooks.publish(2);
+  await webhooks.send({ type: 'DeleteWebhook', webhookId });
+  await webhooks.publish(1);
   await using _planner = await start();
   await untilPlanned();
   expect(await plannedTo(webhookId)).toEqual(Array(2).fill(['article.drafted', 'dropped']));
 });
 
 test('planning resumes where it was interrupted, with the webhooks of that position', async () => {
-  const webhookId = await world.register();
+  const webhookId = await webhooks.register();
   for (let times = 0; times < 3; times += 1) {
-    await world.publish(3);
+    await webhooks.publish(3);
     let pages = 0;
     const ending: Pick<ChangeStream, 'follow'> = {
       async *follow(after, signal) {
@@ -96,15 +96,15 @@ test('planning resumes where it was interrupted, with the webhooks of that posit
   }
   const hinted = new Set<WebhookId>();
   await using _planner = await start(given.changes, (runs) => runs.forEach((_, id) => void hinted.add(id)));
-  await world.publish(1);
+  await webhooks.publish(1);
   await untilPlanned();
   expect(await plannedTo(webhookId)).toEqual(Array(10).fill(due));
   expect(hinted).toContain(webhookId);
 });
 
 test('a webhook is reported when something is planned for it, and not again when the checkpoint moves', async () => {
-  const webhookId = await world.register();
-  await world.publish(4);
+  const webhookId = await webhooks.register();
+  await webhooks.publish(4);
   const named: WebhookId[] = [];
   let namedByThen: readonly WebhookId[] | undefined;
   const oneArticle: Pick<ChangeStream, 'follow'> = {
@@ -123,21 +123,24 @@ test('a webhook is reported when something is planned for it, and not again when
 });
 
 test('the ledger contains no personal data', async () => {
-  const webhookId = await world.register({
-    url: `${world.sink.url}/shibboleth`,
+  const webhookId = await webhooks.register({
+    url: `${webhooks.sink.url}/shibboleth`,
     description: 'Shibboleth',
     eventTypes: ['*'],
     headers: { 'X-Key': 'shibboleth' },
   });
-  const other = await world.register({ url: `${world.sink.url}/shibboleth`, description: 'Shibboleth' });
-  await world.send({ type: 'EditWebhook', webhookId: other, description: 'Shibboleth again' });
+  const other = await webhooks.register({
+    url: `${webhooks.sink.url}/shibboleth`,
+    description: 'Shibboleth',
+  });
+  await webhooks.send({ type: 'EditWebhook', webhookId: other, description: 'Shibboleth again' });
   await using _planner = await start();
   await untilPlanned();
   expect((await plannedTo(webhookId)).map(([type]) => type)).toEqual([
     'webhook.registered',
     'webhook.changed',
   ]);
-  const rows = await world.rows<{ all: string }>(
+  const rows = await webhooks.rows<{ all: string }>(
     `select lower(string_agg(whole, ' ')) as all from (
        select row(e)::text as whole from webhook_ledger.endpoint e union all select row(m)::text from webhook_ledger.message m
        union all select row(d)::text from webhook_ledger.delivery d) everything`,
@@ -147,8 +150,8 @@ test('the ledger contains no personal data', async () => {
 });
 
 test('a page that is large for so many webhooks is planned completely', async () => {
-  const webhookId = await world.register();
-  await world.publish(50);
+  const webhookId = await webhooks.register();
+  await webhooks.publish(50);
   const inOnePage: Pick<ChangeStream, 'follow'> = {
     async *follow(after, signal) {
       const head = await given.eventLog.head();
@@ -167,12 +170,12 @@ test('a page that is large for so many webhooks is planned completely', async ()
 });
 
 test('planning never deadlocks with a transaction that locks several webhooks in any order', async () => {
-  const [first, second] = [await world.register(), await world.register()];
+  const [first, second] = [await webhooks.register(), await webhooks.register()];
   await using planner = await start();
   await untilPlanned();
   await planner[Symbol.asyncDispose]();
   // Planned together, the later one first.
-  for (const webhookId of [second, first]) await world.send({ type: 'TestWebhook', webhookId });
+  for (const webhookId of [second, first]) await webhooks.send({ type: 'TestWebhook', webhookId });
   const taker = await given.pool.connect();
   const take = (webhookId: WebhookId) =>
     taker.query('select from webhook_ledger.endpoint where webhook_id = $1 for update', [webhookId]);
@@ -182,7 +185,7 @@ test('planning never deadlocks with a transaction that locks several webhooks in
     await using _planner = await start();
     await until(
       () =>
-        world.rows(
+        webhooks.rows(
           `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%webhook_ledger.endpoint%'`,
         ),
       (waiting) => waiting.length > 0,
@@ -197,15 +200,15 @@ test('planning never deadlocks with a transaction that locks several webhooks in
 });
 
 test('nothing is lost for an owner who is temporarily unreadable', async () => {
-  const webhookId = await world.register();
-  await untilProjected(world.side);
-  await world.rows('delete from read_model.users where id = $1', [world.author]);
-  await world.rows(
-    `insert into read_model.parked (stream, version, position, type, reason) values ('user-${world.author}', 1, 1, 'test', 'test')`,
+  const webhookId = await webhooks.register();
+  await untilProjected(webhooks.side);
+  await webhooks.rows('delete from read_model.users where id = $1', [webhooks.author]);
+  await webhooks.rows(
+    `insert into read_model.parked (stream, version, position, type, reason) values ('user-${webhooks.author}', 1, 1, 'test', 'test')`,
   );
   await using _planner = await start();
-  await world.publish(2);
+  await webhooks.publish(2);
   await untilPlanned();
   expect(await plannedTo(webhookId)).toEqual([due, due]);
-  await world.rows('delete from read_model.parked');
+  await webhooks.rows('delete from read_model.parked');
 });

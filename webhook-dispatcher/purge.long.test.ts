@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
-import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
@@ -10,17 +10,17 @@ import type { DispatcherDependencies } from './service.ts';
 
 const KEEP_DAYS = 30;
 const resources = new AsyncDisposableStack();
-let world: DispatchWorld;
+let webhooks: WebhookFixture;
 let given: DispatcherDependencies;
 beforeAll(async () => {
-  world = resources.use(await createDispatchWorld());
-  given = resources.use(await world.dependencies());
-  resources.use(await world.start());
+  webhooks = resources.use(await createWebhookFixture());
+  given = resources.use(await webhooks.dependencies());
+  resources.use(await webhooks.start());
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 const count = async (table: string) =>
-  (await world.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
+  (await webhooks.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
 const purge = async () => {
   await purgeSome(given.pool, KEEP_DAYS);
   await purgeMessages(given.pool, KEEP_DAYS);
@@ -32,45 +32,50 @@ const counts = async () => ({
 });
 
 test('deletes deliveries that were settled long ago with all their data, and none that are due', async () => {
-  const delivered = await world.register();
-  await world.publish(3);
-  await world.untilDeliveries(delivered, 'delivered', 3);
-  await world.send({ type: 'DisableWebhook', webhookId: delivered, reason: 'owner' });
-  world.sink.behave((_received, response) => void response.writeHead(500).end());
-  const refusing = await world.register();
-  await world.publish(2);
-  await world.untilDeliveries(refusing, 'due', 2);
+  const delivered = await webhooks.register();
+  await webhooks.publish(3);
+  await webhooks.untilDeliveries(delivered, 'delivered', 3);
+  await webhooks.send({ type: 'DisableWebhook', webhookId: delivered, reason: 'owner' });
+  webhooks.sink.behave((_received, response) => void response.writeHead(500).end());
+  const refusing = await webhooks.register();
+  await webhooks.publish(2);
+  await webhooks.untilDeliveries(refusing, 'due', 2);
 
   await purge();
   expect(await counts()).toMatchObject({ deliveries: 5, messages: 5 });
 
-  await world.rows(
+  await webhooks.rows(
     `update webhook_ledger.delivery set settled_at = settled_at - interval '31 days', created_at = created_at - interval '31 days'`,
   );
-  await world.rows(`update webhook_ledger.message set recorded_at = recorded_at - interval '31 days'`);
+  await webhooks.rows(`update webhook_ledger.message set recorded_at = recorded_at - interval '31 days'`);
   await purge();
   expect(await counts()).toMatchObject({ deliveries: 2, messages: 2 });
-  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [delivered])).toEqual(
-    [],
-  );
+  expect(
+    await webhooks.rows('select from webhook_ledger.attempt where webhook_id = $1', [delivered]),
+  ).toEqual([]);
 });
 
 test('deletes attempts at deliveries to webhooks that were deleted, alone or with their owner, at once', async () => {
   const attemptsOf = (webhookIds: readonly WebhookId[]) =>
-    world.rows('select from webhook_ledger.attempt where webhook_id = any($1)', [webhookIds]);
-  world.sink.behave((_received, response) => void response.writeHead(204).end());
-  const leaving = await registerUser(world.side);
-  const { id } = await world.side.send(
-    { type: 'RegisterWebhook', ...WEBHOOK_FORM, url: `${world.sink.url}/leaving`, eventTypes: ['article.*'] },
+    webhooks.rows('select from webhook_ledger.attempt where webhook_id = any($1)', [webhookIds]);
+  webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
+  const leaving = await registerUser(webhooks.side);
+  const { id } = await webhooks.side.send(
+    {
+      type: 'RegisterWebhook',
+      ...WEBHOOK_FORM,
+      url: `${webhooks.sink.url}/leaving`,
+      eventTypes: ['article.*'],
+    },
     by(as(leaving, 'author')),
   );
-  const [deleted, kept, ofLeaving] = [await world.register(), await world.register(), id as WebhookId];
-  await draftArticle(world.side, leaving, true);
-  await world.publish(2);
-  for (const webhookId of [deleted, kept]) await world.untilDeliveries(webhookId, 'delivered', 3);
-  await world.untilDeliveries(ofLeaving, 'delivered', 2);
-  await world.send({ type: 'DeleteWebhook', webhookId: deleted });
-  await world.side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving, 'author')));
+  const [deleted, kept, ofLeaving] = [await webhooks.register(), await webhooks.register(), id as WebhookId];
+  await draftArticle(webhooks.side, leaving, true);
+  await webhooks.publish(2);
+  for (const webhookId of [deleted, kept]) await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+  await webhooks.untilDeliveries(ofLeaving, 'delivered', 2);
+  await webhooks.send({ type: 'DeleteWebhook', webhookId: deleted });
+  await webhooks.side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving, 'author')));
   await until(
     () => attemptsOf([deleted, ofLeaving]),
     (attempts) => attempts.length === 0,
@@ -78,18 +83,18 @@ test('deletes attempts at deliveries to webhooks that were deleted, alone or wit
   );
   expect((await attemptsOf([kept])).length).toBe(3);
   await until(
-    () => world.rows('select from webhook_ledger.endpoint where is_forgotten'),
+    () => webhooks.rows('select from webhook_ledger.endpoint where is_forgotten'),
     (forgotten) => forgotten.length === 2,
     30_000,
   );
 });
 
 test('deletes responses to deliveries about an erased person at once, and keeps the fact of delivery', async () => {
-  const { side, author, sink } = world;
+  const { side, author, sink } = webhooks;
   sink.behave(
     ({ body }, response) => void response.writeHead(200, { 'x-echo': encodeURIComponent(body) }).end(body),
   );
-  const webhookId = await world.register({ eventTypes: ['comment.added'], payload: 'full' });
+  const webhookId = await webhooks.register({ eventTypes: ['comment.added'], payload: 'full' });
   const [leaving, staying] = [
     await registerUser(side, { name: 'Leaving' }),
     await registerUser(side, { name: 'Staying' }),
@@ -97,9 +102,9 @@ test('deletes responses to deliveries about an erased person at once, and keeps 
   const articleId = await draftArticle(side, author);
   for (const [commenter, text] of [[leaving, 'Farewell.'] as const, [staying, 'Hello.'] as const])
     await side.send({ type: 'AddComment', articleId, text }, by(as(commenter, 'reader')));
-  await world.untilDeliveries(webhookId, 'delivered', 2);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 2);
   const answers = async () => {
-    const rows = await world.rows<{ response_body: Buffer | null; response_headers: object }>(
+    const rows = await webhooks.rows<{ response_body: Buffer | null; response_headers: object }>(
       'select response_body, response_headers from webhook_ledger.attempt where webhook_id = $1',
       [webhookId],
     );
@@ -118,7 +123,7 @@ test('deletes responses to deliveries about an erased person at once, and keeps 
 });
 
 test('reports if there is more than one call deletes', async () => {
-  await world.rows(
+  await webhooks.rows(
     `insert into webhook_ledger.message (event_id, position, change, recorded_at)
      select gen_random_uuid(), 1, '{}', now() - interval '31 days' from generate_series(1, 1001)`,
   );

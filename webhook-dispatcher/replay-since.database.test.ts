@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { createDispatchWorld } from '../test/engines/dispatch-world.ts';
+import { createWebhookFixture } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import { startDispatcher } from './service.ts';
 
 test('a replay since a time starts there, and not with the first event', async () => {
-  await using world = await createDispatchWorld();
-  await using dependencies = await world.dependencies();
+  await using webhooks = await createWebhookFixture();
+  await using dependencies = await webhooks.dependencies();
   const begun: Position[] = [];
   const changes: ChangeStream = {
     head: () => dependencies.changes.head(),
@@ -18,21 +18,22 @@ test('a replay since a time starts there, and not with the first event', async (
     [Symbol.asyncDispose]: async () => {},
   };
   await using _dispatcher = await startDispatcher({ ...dependencies, changes });
-  const webhookId = await world.register();
-  await world.publish(3);
-  await world.untilDeliveries(webhookId, 'delivered', 3);
-  const before = await world.side.eventLog.head();
+  const webhookId = await webhooks.register();
+  await webhooks.publish(3);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+  const before = await webhooks.side.eventLog.head();
   const from = new Date(Date.now() + 2);
   await until(
     () => Date.now(),
     (now) => now > from.getTime(),
   );
-  await world.publish(2);
-  await world.untilDeliveries(webhookId, 'delivered', 5);
+  await webhooks.publish(2);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 5);
   begun.length = 0;
-  await world.send({ type: 'ReplayWebhook', webhookId, from: from.toISOString() });
+  await webhooks.send({ type: 'ReplayWebhook', webhookId, from: from.toISOString() });
   const [replay] = await until(
-    () => world.rows<{ state: string; planned: number }>('select state, planned from webhook_ledger.replay'),
+    () =>
+      webhooks.rows<{ state: string; planned: number }>('select state, planned from webhook_ledger.replay'),
     (rows) => rows[0]?.state === 'finished',
     30_000,
   );

@@ -3,23 +3,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { storeMetadata } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
 import { appendRaw } from '../test/engines/projection.ts';
+import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
-let world: DispatchWorld;
+let webhooks: WebhookFixture;
 beforeAll(async () => {
-  world = resources.use(await createDispatchWorld());
-  resources.use(await world.start());
-  await world.publish(10);
+  webhooks = resources.use(await createWebhookFixture());
+  resources.use(await webhooks.start());
+  await webhooks.publish(10);
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
 type Replay = { state: string; planned: number; at_position: number; to_position: number };
 const replayOf = async (webhookId: WebhookId) => {
-  const rows = await world.rows<Replay>(
+  const rows = await webhooks.rows<Replay>(
     'select state, planned, at_position, to_position from webhook_ledger.replay where webhook_id = $1',
     [webhookId],
   );
@@ -31,36 +31,36 @@ const untilFinished = (webhookId: WebhookId) =>
     (replay) => replay?.state === 'finished',
     30_000,
   );
-const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
+const receivedAt = (path: string) => webhooks.sink.received.filter((each) => each.path === path);
 
 test('a replay delivers changes from before the registration, and delivered ones again', async () => {
-  const webhookId = await world.register({ url: `${world.sink.url}/again` });
-  await world.publish(2);
-  await world.untilDeliveries(webhookId, 'delivered', 2);
-  await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+  const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/again` });
+  await webhooks.publish(2);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 2);
+  await webhooks.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
   const replay = await untilFinished(webhookId);
   expect(replay).toMatchObject({ planned: 12, at_position: replay?.to_position });
-  await world.untilDeliveries(webhookId, 'delivered', 12);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 12);
   const received = receivedAt('/again');
   expect(received).toHaveLength(14);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(12);
 });
 
 test('a replay in a log of which this one is a copy covers everything up to the request', async () => {
-  const webhookId = await world.register({ url: `${world.sink.url}/copied` });
+  const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/copied` });
   const former = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc96400', position });
   const asked = {
     webhookId,
-    ownerId: world.author,
+    ownerId: webhooks.author,
     replayId: randomUUID(),
     from: former(2),
     to: former(3),
     time: null,
     missed: null,
   };
-  const { position } = await appendRaw(world.side, `webhook-${webhookId}`, replayRequested(asked), 1);
+  const { position } = await appendRaw(webhooks.side, `webhook-${webhookId}`, replayRequested(asked), 1);
   await untilFinished(webhookId);
-  const [replay] = await world.rows(
+  const [replay] = await webhooks.rows(
     'select from_position, to_position, planned from webhook_ledger.replay where webhook_id = $1',
     [webhookId],
   );
@@ -78,15 +78,18 @@ const replayRequested = (data: JsonObject) => ({
 });
 
 test('a replay since a time sends only changes at that time or later', async () => {
-  const webhookId = await world.register({ url: `${world.sink.url}/since`, eventTypes: ['article.drafted'] });
+  const webhookId = await webhooks.register({
+    url: `${webhooks.sink.url}/since`,
+    eventTypes: ['article.drafted'],
+  });
   const time = new Date();
   await until(
     () => Date.now(),
     (now) => now > time.getTime() + 5,
   );
-  await world.publish(3);
-  await world.untilDeliveries(webhookId, 'delivered', 3);
-  await world.send({ type: 'ReplayWebhook', webhookId, from: time.toISOString() });
+  await webhooks.publish(3);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+  await webhooks.send({ type: 'ReplayWebhook', webhookId, from: time.toISOString() });
   expect(await untilFinished(webhookId)).toMatchObject({ planned: 3 });
   await until(
     () => receivedAt('/since').length,
@@ -96,57 +99,60 @@ test('a replay since a time sends only changes at that time or later', async () 
 
 test('dead letters are sent again on request', async () => {
   const refused = { isRefusing: true };
-  world.sink.behave((_received, response) => void response.writeHead(refused.isRefusing ? 400 : 204).end());
-  const webhookId = await world.register({ url: `${world.sink.url}/dead` });
-  await world.publish(3);
-  await world.untilDeliveries(webhookId, 'due', 3);
+  webhooks.sink.behave(
+    (_received, response) => void response.writeHead(refused.isRefusing ? 400 : 204).end(),
+  );
+  const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/dead` });
+  await webhooks.publish(3);
+  await webhooks.untilDeliveries(webhookId, 'due', 3);
   // Exhausts the schedule.
   await until(
     async () => {
-      await world.rows(
+      await webhooks.rows(
         `update webhook_ledger.delivery set tries = 100 where webhook_id = $1 and state = 'due'`,
         [webhookId],
       );
-      return world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [
+      return webhooks.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [
         webhookId,
       ]);
     },
     (dead) => dead.length === 3,
   );
   refused.isRefusing = false;
-  await world.send({ type: 'RedriveWebhook', webhookId });
-  await world.untilDeliveries(webhookId, 'delivered', 3);
+  await webhooks.send({ type: 'RedriveWebhook', webhookId });
+  await webhooks.untilDeliveries(webhookId, 'delivered', 3);
 });
 
 test('receivers that accept nothing delay no replays of others', async () => {
   const stuck = await Promise.all(
     Array.from({ length: 9 }, (_, index) =>
-      world.register({ url: `${world.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] }),
+      webhooks.register({ url: `${webhooks.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] }),
     ),
   );
-  const free = await world.register({ url: `${world.sink.url}/free` });
-  await world.publish(1);
-  await world.untilDeliveries(free, 'delivered', 1);
+  const free = await webhooks.register({ url: `${webhooks.sink.url}/free` });
+  await webhooks.publish(1);
+  await webhooks.untilDeliveries(free, 'delivered', 1);
   // Simulates a long failure with many waiting deliveries.
-  await world.rows(
+  await webhooks.rows(
     `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, next_at)
      select webhook_id, gen_random_uuid(), 1, 'user.deleted', 'user-1', now() + interval '1 day' from unnest($1::bigint[]) webhook_id, generate_series(1, 1000)`,
     [stuck],
   );
   for (const webhookId of stuck)
-    await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+    await webhooks.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
   await until(
     () =>
-      world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [
+      webhooks.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [
         stuck,
       ]),
     (running) => running.length === stuck.length,
   );
-  await world.send({ type: 'ReplayWebhook', webhookId: free, from: '1970-01-01T00:00:00Z' });
+  await webhooks.send({ type: 'ReplayWebhook', webhookId: free, from: '1970-01-01T00:00:00Z' });
   await untilFinished(free);
   expect(
-    await world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [
-      stuck,
-    ]),
+    await webhooks.rows(
+      `select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`,
+      [stuck],
+    ),
   ).toHaveLength(9);
 });

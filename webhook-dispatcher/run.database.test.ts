@@ -5,8 +5,8 @@ import { countWebhooks } from '#shared/webhooks/counts.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { Died } from '../test/engines/command-side.ts';
-import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
 import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
+import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import type { Sender } from './deliver/delivery.ts';
@@ -18,23 +18,23 @@ import type { DispatcherDependencies } from './service.ts';
 
 /** Starts runs by hand, like workers of several processes, on what one planner has planned. */
 const resources = new AsyncDisposableStack();
-let world: DispatchWorld;
+let webhooks: WebhookFixture;
 let given: DispatcherDependencies;
 beforeAll(async () => {
-  world = resources.use(await createDispatchWorld());
-  given = resources.use(await world.dependencies());
+  webhooks = resources.use(await createWebhookFixture());
+  given = resources.use(await webhooks.dependencies());
   await migrateLedger(given.pool);
   resources.use(await startPlanner({ ...given, planned: (runs) => runs.forEach(note) }));
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
-afterEach(() => world.sink.behave((_received, response) => void response.writeHead(204).end()));
+afterEach(() => webhooks.sink.behave((_received, response) => void response.writeHead(204).end()));
 
 /** The planner’s last report for each webhook. */
 const told = new Map<WebhookId, PlannedRun>();
 const note = (run: PlannedRun, webhookId: WebhookId): void => void told.set(webhookId, run);
 /** Publishes a change, and returns its planned delivery. */
 const toldOf = async (webhookId: WebhookId): Promise<PlannedRuns> => {
-  await world.publish(1);
+  await webhooks.publish(1);
   const run = await until(
     () => told.get(webhookId),
     (known) => known !== undefined && known.deliveries.length > 0,
@@ -49,20 +49,22 @@ const openProcess = (
 ): RunProcess =>
   openRunProcess(given, { ...(wrap && { ledger: wrap }), ...(wrapSender && { sender: wrapSender }) });
 
-const at = (path: string) => `${world.sink.url}${path}`;
-const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
+const at = (path: string) => `${webhooks.sink.url}${path}`;
+const receivedAt = (path: string) => webhooks.sink.received.filter((each) => each.path === path);
 /** Registers a webhook with that many planned deliveries. */
 const planned = async (path: string, count: number): Promise<WebhookId> => {
-  const webhookId = await world.register({ url: at(path) });
-  await world.publish(count);
-  await world.untilDeliveries(webhookId, 'due', count);
+  const webhookId = await webhooks.register({ url: at(path) });
+  await webhooks.publish(count);
+  await webhooks.untilDeliveries(webhookId, 'due', count);
   return webhookId;
 };
 /** Simulates that the lease of a run has expired. */
 const forgetRun = (webhookId: WebhookId) =>
-  world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]);
+  webhooks.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [
+    webhookId,
+  ]);
 const letPauseEnd = (webhookId: WebhookId) =>
-  world.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [
+  webhooks.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [
     webhookId,
   ]);
 
@@ -81,7 +83,7 @@ test('a process that dies between sending and recording, five times in a row, st
   }
   await using survivor = openProcess();
   await survivor.run(webhookId);
-  await world.untilDeliveries(webhookId, 'delivered', 1);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
   const received = receivedAt('/dying');
   expect(received).toHaveLength(6);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
@@ -91,7 +93,7 @@ test('two processes never send to one webhook concurrently', async () => {
   const webhookId = await planned('/shared', 30);
   let underWay = 0;
   let most = 0;
-  world.sink.behave(async (_received, response) => {
+  webhooks.sink.behave(async (_received, response) => {
     underWay += 1;
     most = Math.max(most, underWay);
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -109,7 +111,7 @@ test('two processes never send to one webhook concurrently', async () => {
   );
   expect(most).toBeLessThanOrEqual(10);
   expect(new Set(receivedAt('/shared').map(({ id }) => id)).size).toBe(30);
-  await world.untilDeliveries(webhookId, 'delivered', 30);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 30);
 });
 
 test('a process that was paused during a takeover records nothing, and starts nothing more', async () => {
@@ -129,17 +131,17 @@ test('a process that was paused during a takeover records nothing, and starts no
   await forgetRun(webhookId);
   await using successor = openProcess();
   await successor.run(webhookId);
-  await world.untilDeliveries(webhookId, 'delivered', 20);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 20);
   goOn();
   await running;
   expect(
-    await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [
+    await webhooks.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [
       webhookId,
     ]),
   ).toEqual([]);
   // The ten deliveries in progress came twice, because their results were unknown.
   expect(receivedAt('/paused')).toHaveLength(30);
-  const attempts = await world.rows<{ event_id: EventId }>(
+  const attempts = await webhooks.rows<{ event_id: EventId }>(
     'select event_id from webhook_ledger.attempt where webhook_id = $1',
     [webhookId],
   );
@@ -147,12 +149,12 @@ test('a process that was paused during a takeover records nothing, and starts no
 });
 
 test('the rate is obeyed', async () => {
-  const webhookId = await world.register({
+  const webhookId = await webhooks.register({
     url: at('/rate'),
     limits: { ratePerSecond: 20, concurrency: 10 },
   });
-  await world.publish(12);
-  await world.untilDeliveries(webhookId, 'due', 12);
+  await webhooks.publish(12);
+  await webhooks.untilDeliveries(webhookId, 'due', 12);
   await using process = openProcess();
   // On a busy machine the first may arrive late, so the start of the run counts.
   const startedMs = Date.now();
@@ -165,7 +167,7 @@ test('the rate is obeyed', async () => {
 
 test('a receiver that only fails gets nothing for a while, and then one attempt', async () => {
   const webhookId = await planned('/broken', 40);
-  world.sink.behave((_received, response) => void response.writeHead(500).end());
+  webhooks.sink.behave((_received, response) => void response.writeHead(500).end());
   await using process = openProcess();
   await process.run(webhookId);
   const sent = receivedAt('/broken').length;
@@ -177,14 +179,14 @@ test('a receiver that only fails gets nothing for a while, and then one attempt'
   await using other = openProcess();
   await other.run(webhookId);
   expect(receivedAt('/broken')).toHaveLength(sent + 1);
-  world.sink.behave((_received, response) => void response.writeHead(204).end());
+  webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
   await until(
     async () => {
       await letPauseEnd(webhookId);
       await using again = openProcess();
       await again.run(webhookId);
       return (
-        await world.rows(
+        await webhooks.rows(
           `select from webhook_ledger.delivery where webhook_id = $1 and state = 'delivered'`,
           [webhookId],
         )
@@ -196,7 +198,7 @@ test('a receiver that only fails gets nothing for a while, and then one attempt'
 
 test('our own failure with a delivery delays no other', async () => {
   const webhookId = await planned('/ownFailure', 15);
-  const [first] = await world.rows<{ id: EventId }>(
+  const [first] = await webhooks.rows<{ id: EventId }>(
     'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1',
     [webhookId],
   );
@@ -208,8 +210,8 @@ test('our own failure with a delivery delays no other', async () => {
   });
   await using process = openProcess(undefined, refuse);
   await process.run(webhookId);
-  await world.untilDeliveries(webhookId, 'delivered', 14);
-  const left = await world.rows(
+  await webhooks.untilDeliveries(webhookId, 'delivered', 14);
+  const left = await webhooks.rows(
     `select attempts from webhook_ledger.delivery where webhook_id = $1 and state = 'due' and next_at > now()`,
     [webhookId],
   );
@@ -218,7 +220,7 @@ test('our own failure with a delivery delays no other', async () => {
 
 test('the health of a webhook shows a failing receiver, and when due deliveries are retried', async () => {
   const webhookId = await planned('/down', 12);
-  world.sink.behave((_received, response) => void response.writeHead(503).end());
+  webhooks.sink.behave((_received, response) => void response.writeHead(503).end());
   await using failing = openProcess();
   const health = async () => (await readHealthOfMany(given.pool, [webhookId])).get(webhookId);
   const paused = await until(
@@ -250,7 +252,7 @@ test('the health of a webhook shows a failing receiver, and when due deliveries 
     { after: undefined, before: undefined, isBackward: false, rowsMax: 20 },
   );
   expect(shown.filter(({ next_at }) => next_at.toISOString() < (paused?.pausedUntil ?? ''))).toEqual([]);
-  world.sink.behave((_received, response) => void response.writeHead(204).end());
+  webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
   await letPauseEnd(webhookId);
   // Each process remembers on its own how long it pauses a receiver.
   await using recovering = openProcess();
@@ -275,7 +277,7 @@ test('the health of a webhook shows a failing receiver, and when due deliveries 
 });
 
 test('planned deliveries are sent without a look-up, and the run continues with the next ones', async () => {
-  const webhookId = await world.register({ url: at('/told') });
+  const webhookId = await webhooks.register({ url: at('/told') });
   let looks = 0;
   let looksBefore: number | undefined;
   const looking = (ledger: RunLedger): RunLedger => ({
@@ -293,22 +295,22 @@ test('planned deliveries are sent without a look-up, and the run continues with 
   });
   await using process = openProcess(looking, sending);
   process.handOver(await toldOf(webhookId));
-  await world.untilDeliveries(webhookId, 'delivered', 1);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
   expect(looksBefore).toBe(0);
   for (const planned of [2, 3]) {
     process.handOver(await toldOf(webhookId));
-    await world.untilDeliveries(webhookId, 'delivered', planned);
+    await webhooks.untilDeliveries(webhookId, 'delivered', planned);
   }
   expect(new Set(receivedAt('/told').map(({ id }) => id)).size).toBe(3);
   expect(receivedAt('/told')).toHaveLength(3);
 });
 
 test('deliveries for a changed webhook follow the change', async () => {
-  const webhookId = await world.register({ url: at('/old') });
+  const webhookId = await webhooks.register({ url: at('/old') });
   await using process = openProcess();
   process.handOver(await toldOf(webhookId));
-  await world.untilDeliveries(webhookId, 'delivered', 1);
-  await world.send({ type: 'EditWebhook', webhookId, url: at('/new') });
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
+  await webhooks.send({ type: 'EditWebhook', webhookId, url: at('/new') });
   await until(
     () => told.get(webhookId)?.version,
     (version) => version === 2,
@@ -325,14 +327,14 @@ test('deliveries for a changed webhook follow the change', async () => {
 });
 
 test('in an ordered webhook, planned deliveries wait for earlier ones', async () => {
-  const webhookId = await world.register({ url: at('/told-in-order'), ordered: true });
-  await world.publish(3);
-  await world.untilDeliveries(webhookId, 'due', 3);
+  const webhookId = await webhooks.register({ url: at('/told-in-order'), ordered: true });
+  await webhooks.publish(3);
+  await webhooks.untilDeliveries(webhookId, 'due', 3);
   await using process = openProcess();
   told.delete(webhookId);
   process.handOver(await toldOf(webhookId));
-  await world.untilDeliveries(webhookId, 'delivered', 4);
-  const inOrder = await world.rows<{ id: EventId }>(
+  await webhooks.untilDeliveries(webhookId, 'delivered', 4);
+  const inOrder = await webhooks.rows<{ id: EventId }>(
     'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position',
     [webhookId],
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
-import { createDispatchWorld, type DispatchWorld } from '../test/engines/dispatch-world.ts';
+import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { migrateLedger } from './ledger/migrate.ts';
@@ -9,11 +9,11 @@ import { openDeliveryQueue } from './queue/open.ts';
 import type { DispatcherDependencies } from './service.ts';
 
 const resources = new AsyncDisposableStack();
-let world: DispatchWorld;
+let webhooks: WebhookFixture;
 let given: DispatcherDependencies;
 beforeAll(async () => {
-  world = resources.use(await createDispatchWorld());
-  given = resources.use(await world.dependencies());
+  webhooks = resources.use(await createWebhookFixture());
+  given = resources.use(await webhooks.dependencies());
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
@@ -27,7 +27,7 @@ test('deliveries of a silent worker are sent by others', async () => {
     await ended;
   };
   await using _hanging = await queue.work(hang, { concurrency: 1 });
-  const webhookId = await world.register();
+  const webhookId = await webhooks.register();
   await queue.enqueue([webhookId]);
   await until(
     () => taken.length,
@@ -37,8 +37,8 @@ test('deliveries of a silent worker are sent by others', async () => {
   // over.
   for (const published of [1, 2]) {
     await planOne(webhookId);
-    await using _dispatcher = await world.start();
-    await world.untilDeliveries(webhookId, 'delivered', published);
+    await using _dispatcher = await webhooks.start();
+    await webhooks.untilDeliveries(webhookId, 'delivered', published);
   }
   expect(taken).toEqual([webhookId]);
   end();
@@ -48,49 +48,49 @@ test('deliveries of a silent worker are sent by others', async () => {
 const planOne = async (webhookId: WebhookId): Promise<void> => {
   await migrateLedger(given.pool);
   await using _planner = await startPlanner({ ...given, planned() {} });
-  await world.publish(1);
-  await world.untilDeliveries(webhookId, 'due', 1);
+  await webhooks.publish(1);
+  await webhooks.untilDeliveries(webhookId, 'due', 1);
 };
 
 /** Changes the ledger as if the clock of the database had been set back by an hour. */
 const setClockBack = async (): Promise<void> => {
-  await world.rows(`update webhook_ledger.clock set seen_at = seen_at + interval '1 hour'`);
-  await world.rows(
+  await webhooks.rows(`update webhook_ledger.clock set seen_at = seen_at + interval '1 hour'`);
+  await webhooks.rows(
     `update webhook_ledger.delivery set next_at = next_at + interval '1 hour' where state = 'due'`,
   );
 };
 
 test('a run whose process died before the clock was set back delays its webhook no longer than any other', async () => {
-  const webhookId = await world.register({ url: `${world.sink.url}/claimed` });
-  await using _dispatcher = await world.start();
+  const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/claimed` });
+  await using _dispatcher = await webhooks.start();
   await until(
-    () => world.rows('select from webhook_ledger.endpoint where webhook_id = $1', [webhookId]),
+    () => webhooks.rows('select from webhook_ledger.endpoint where webhook_id = $1', [webhookId]),
     ({ length }) => length === 1,
   );
-  await world.rows(
+  await webhooks.rows(
     `update webhook_ledger.endpoint set run_until = clock_timestamp() + interval '1 hour' where webhook_id = $1`,
     [webhookId],
   );
-  await world.publish(1);
-  await world.untilDeliveries(webhookId, 'delivered', 1);
+  await webhooks.publish(1);
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
 });
 
 test('retries and pauses last as long as without a change of the clock', async () => {
-  const webhookId = await world.register({ url: `${world.sink.url}/waits` });
+  const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/waits` });
   {
-    await using _planning = await world.start();
-    await world.publish(1);
-    await world.untilDeliveries(webhookId, 'delivered', 1);
+    await using _planning = await webhooks.start();
+    await webhooks.publish(1);
+    await webhooks.untilDeliveries(webhookId, 'delivered', 1);
   }
-  await world.rows(
+  await webhooks.rows(
     `update webhook_ledger.delivery set state = 'due', next_at = clock_timestamp() where webhook_id = $1`,
     [webhookId],
   );
-  await world.rows(
+  await webhooks.rows(
     `update webhook_ledger.endpoint set not_before = clock_timestamp() + interval '1 hour' where webhook_id = $1`,
     [webhookId],
   );
   await setClockBack();
-  await using _dispatcher = await world.start();
-  await world.untilDeliveries(webhookId, 'delivered', 1);
+  await using _dispatcher = await webhooks.start();
+  await webhooks.untilDeliveries(webhookId, 'delivered', 1);
 });

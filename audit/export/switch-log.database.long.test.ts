@@ -14,8 +14,8 @@ import {
   createCommandDatabase,
   draftArticle,
 } from '../../test/engines/command-side.ts';
-import { createDispatchWorld, type DispatchWorld } from '../../test/engines/dispatch-world.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
+import { createWebhookFixture, type WebhookFixture } from '../../test/engines/webhook-fixture.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { startAudit } from '../service.ts';
@@ -38,46 +38,46 @@ beforeAll(async () => {
   pool = resources.use(
     openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }),
   );
-  await whileRunning(async (world) => {
-    ({ author } = world);
-    webhookId = await world.register();
-    await world.publish(3);
-    await world.untilDeliveries(webhookId, 'delivered', 3);
-    await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+  await whileRunning(async (webhooks) => {
+    ({ author } = webhooks);
+    webhookId = await webhooks.register();
+    await webhooks.publish(3);
+    await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+    await webhooks.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
     await until(
-      () => world.rows(`select from webhook_ledger.replay where state = 'finished'`),
+      () => webhooks.rows(`select from webhook_ledger.replay where state = 'finished'`),
       ({ length }) => length === 1,
     );
-    await world.untilDeliveries(webhookId, 'delivered', 3);
+    await webhooks.untilDeliveries(webhookId, 'delivered', 3);
   });
 }, scaled(60_000));
 afterAll(() => resources.disposeAsync());
 
 /** Runs commands, projection, webhooks and the audit, until the chain has reached the end of the log. */
-const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Promise<void> => {
-  await using world = await createDispatchWorld(system);
-  await using _dispatcher = await world.start();
+const whileRunning = async (work: (webhooks: WebhookFixture) => Promise<void>): Promise<void> => {
+  await using webhooks = await createWebhookFixture(system);
+  await using _dispatcher = await webhooks.start();
   const settings = { dir: join(system.settings.DATA_DIR ?? '', 'audit'), headEveryMs: 200 } as Parameters<
     typeof startAudit
   >[0]['settings'];
   const masterKey = parseMasterKey(system.settings.MASTER_KEY ?? '');
   await using _audit = await startAudit({
-    ...world.side,
+    ...webhooks.side,
     masterKey,
     settings,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
   });
-  await work(world);
-  const head = await world.side.eventLog.head();
+  await work(webhooks);
+  const head = await webhooks.side.eventLog.head();
   await until(
-    () => world.rows<{ position: number }>('select position from public.follower_checkpoint'),
+    () => webhooks.rows<{ position: number }>('select position from public.follower_checkpoint'),
     (rows) => rows.every(({ position }) => position >= head),
     30_000,
   );
   await until(
     () =>
-      world.rows(
+      webhooks.rows(
         'select from audit.publication where problem is null and count = (select max(count) from audit.block)',
       ),
     ({ length }) => length === 1,
@@ -158,12 +158,12 @@ test('the database belongs to the copy, and everything continues from there, and
   for (const url of [copyUrl, database]) {
     await switchTo(url);
     await demandAllMoved();
-    await whileRunning(async (world) => {
-      await draftArticle(world.side, author);
+    await whileRunning(async (webhooks) => {
+      await draftArticle(webhooks.side, author);
       planned += 2;
       // The receiver no longer runs.
       await until(
-        () => world.rows('select from webhook_ledger.delivery where webhook_id = $1', [webhookId]),
+        () => webhooks.rows('select from webhook_ledger.delivery where webhook_id = $1', [webhookId]),
         ({ length }) => length === planned,
       );
     });

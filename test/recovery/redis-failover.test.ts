@@ -3,8 +3,8 @@ import { openRateLimits } from '#shared/rate-limit/open.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
-import { createDispatchWorld, type DispatchWorld } from '../engines/dispatch-world.ts';
 import { redisMissing, startRedis, type TestRedis } from '../engines/redis.ts';
+import { createWebhookFixture, type WebhookFixture } from '../engines/webhook-fixture.ts';
 import { captureLog } from '../serve.ts';
 import { runBlock } from './page.ts';
 
@@ -17,7 +17,7 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
   let primary: TestRedis;
   let replica: TestRedis;
   let name: Cuttable;
-  let world: DispatchWorld;
+  let webhooks: WebhookFixture;
   let url: string;
 
   beforeAll(async () => {
@@ -26,8 +26,8 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
     await replica.replicate(primary);
     name = resources.use(await openCuttable(() => primary.url));
     url = `redis://127.0.0.1:${name.port}`;
-    world = resources.use(await createDispatchWorld());
-    for (let count = 0; count < 2; count += 1) resources.use(await world.start({ JOB_QUEUE_URL: url }));
+    webhooks = resources.use(await createWebhookFixture());
+    for (let count = 0; count < 2; count += 1) resources.use(await webhooks.start({ JOB_QUEUE_URL: url }));
   });
   afterAll(() => resources.disposeAsync());
 
@@ -38,16 +38,16 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
 
   /** Publishes before, during and after the failover, and waits for every delivery. */
   const expectAllDelivered = async (path: string, failOver: () => Promise<void>): Promise<void> => {
-    const webhookId = await world.register({ url: `${world.sink.url}${path}` });
-    await world.publish(10);
-    const during = world.publish(10);
+    const webhookId = await webhooks.register({ url: `${webhooks.sink.url}${path}` });
+    await webhooks.publish(10);
+    const during = webhooks.publish(10);
     await failOver();
     await during;
-    await world.publish(10);
-    await world.untilDeliveries(webhookId, 'delivered', 30);
-    expect(new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id)).size).toBe(
-      30,
-    );
+    await webhooks.publish(10);
+    await webhooks.untilDeliveries(webhookId, 'delivered', 30);
+    expect(
+      new Set(webhooks.sink.received.filter((each) => each.path === path).map(({ id }) => id)).size,
+    ).toBe(30);
   };
 
   test(

@@ -26,7 +26,7 @@ type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;
 
 /** Commands, their projection, a receiver, and any number of dispatchers. */
-export type DispatchWorld = AsyncDisposable & {
+export type WebhookFixture = AsyncDisposable & {
   readonly side: CommandSide;
   readonly sink: WebhookSink;
   readonly author: UserId;
@@ -67,7 +67,7 @@ const DELIVERIES =
   'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
 
 /** `on` outlives it. */
-export const createDispatchWorld = async (on?: Pick<CommandDatabase, 'open'>): Promise<DispatchWorld> => {
+export const createWebhookFixture = async (on?: Pick<CommandDatabase, 'open'>): Promise<WebhookFixture> => {
   await using opening = new AsyncDisposableStack();
   const database = on ?? opening.use(await createCommandDatabase());
   const side = opening.use(await database.open(undefined, loadConfig(QUICK).webhooks));
@@ -77,7 +77,7 @@ export const createDispatchWorld = async (on?: Pick<CommandDatabase, 'open'>): P
   opening.use(await startProjector({ ...side, notifier, log, metrics: createMetrics() }));
   const author = await registerUser(side);
   const pool = opening.use(openPool({ url: side.databaseUrl, applicationName: 'test', connectionsMax: 2 }));
-  const rows: DispatchWorld['rows'] = async <Row extends object>(
+  const rows: WebhookFixture['rows'] = async <Row extends object>(
     text: string,
     values: readonly unknown[] = [],
   ) => (await pool.query<Row>(text, [...values])).rows;
