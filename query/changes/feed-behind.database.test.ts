@@ -2,27 +2,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   cohort,
   createReader,
-  type FeedWorld,
-  openFeedWorld,
+  type FeedFixture,
+  openFeedFixture,
   wordOf,
-} from '../../test/engines/feed-world.ts';
+} from '../../test/engines/feed-fixture.ts';
 import { scaled } from '../../testing/load.ts';
 
-let world: FeedWorld;
+let feeds: FeedFixture;
 beforeAll(async () => {
-  world = await openFeedWorld();
+  feeds = await openFeedFixture();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => feeds?.[Symbol.asyncDispose]());
 
 test('a cohort that renders slowly, or not at all, delays no other', async () => {
-  await using feed = await world.open();
+  await using feed = await feeds.open();
   const never = createReader(feed, { after: 'now', of: cohort('never', () => new Promise(() => {})) });
   const failing = createReader(feed, {
     after: 'now',
     of: cohort('failing', () => Promise.reject(new Error('no way'))),
   });
   const fine = createReader(feed, { after: 'now' });
-  const ids = [await world.write(2), await world.write(2), await world.write(2)];
+  const ids = [await feeds.write(2), await feeds.write(2), await feeds.write(2)];
   await fine.untilReceived(3);
   expect(fine.received).toEqual(ids.map(String));
   expect(never.received).toEqual([]);
@@ -31,10 +31,10 @@ test('a cohort that renders slowly, or not at all, delays no other', async () =>
 });
 
 test('a change that arrives while the last page of the past is rendered is not lost', async () => {
-  await using feed = await world.open();
+  await using feed = await feeds.open();
   const start = feed.upTo;
-  const ids = [await world.write(2)];
-  await world.untilRead(feed);
+  const ids = [await feeds.write(2)];
+  await feeds.untilRead(feed);
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const of = cohort('gated', async (change) => {
     begun.resolve();
@@ -43,8 +43,8 @@ test('a change that arrives while the last page of the past is rendered is not l
   });
   const reader = createReader(feed, { after: start, of });
   await begun.promise;
-  ids.push(await world.write(2));
-  await world.untilRead(feed);
+  ids.push(await feeds.write(2));
+  await feeds.untilRead(feed);
   gate.resolve();
   await reader.untilReceived(2);
   expect(reader.received).toEqual(ids.map(String));
@@ -54,7 +54,7 @@ test(
   'a cohort with more changes waiting than its queue holds catches up by itself and loses nothing',
   async () => {
     const gate = Promise.withResolvers<void>();
-    await using feed = await world.open({ ringLimits: { changesMax: 50, bytesMax: 1_000_000 } });
+    await using feed = await feeds.open({ ringLimits: { changesMax: 50, bytesMax: 1_000_000 } });
     const of = cohort('stalled', async (change) => {
       await gate.promise;
       return Buffer.from(`${wordOf(change)}`);
@@ -63,8 +63,8 @@ test(
     const start = feed.upTo;
     const ids: number[] = [];
     for (let batch = 0; batch < 21; batch += 1)
-      ids.push(...(await Promise.all(Array.from({ length: 100 }, () => world.write(9)))));
-    await world.untilRead(feed);
+      ids.push(...(await Promise.all(Array.from({ length: 100 }, () => feeds.write(9)))));
+    await feeds.untilRead(feed);
     gate.resolve();
     for (const reader of readers) {
       await reader.untilReceived(ids.length);

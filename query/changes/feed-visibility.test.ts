@@ -4,7 +4,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { cohort, createReader } from '../../test/engines/feed-world.ts';
+import { cohort, createReader } from '../../test/engines/feed-fixture.ts';
 import { openFeed } from './feed.ts';
 
 const at = (position: number) => position as Position;

@@ -6,21 +6,21 @@ import { START } from '#shared/event-log/event-log.ts';
 import {
   cohort,
   createReader,
-  type FeedWorld,
-  openFeedWorld,
+  type FeedFixture,
+  openFeedFixture,
   type ReaderOptions,
   type TestReader,
   user,
-} from '../../test/engines/feed-world.ts';
+} from '../../test/engines/feed-fixture.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import type { Feed } from './feed.ts';
 
-let world: FeedWorld;
+let feeds: FeedFixture;
 beforeAll(async () => {
-  world = await openFeedWorld();
+  feeds = await openFeedFixture();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => feeds?.[Symbol.asyncDispose]());
 
 /** The steps of readers while changes arrive. */
 const step = fc.oneof(
@@ -77,7 +77,7 @@ type Written = { readonly position: Position; readonly id: number; readonly auth
 type Walked = { readonly followers: readonly Follower[]; readonly written: readonly Written[] };
 
 const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
-  const start = await world.head();
+  const start = await feeds.head();
   const followers: Follower[] = [];
   const written: Written[] = [];
   let writing = Promise.resolve();
@@ -87,7 +87,7 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
     pauseMs,
   }: Extract<Step, { write: number }>): Promise<void> => {
     for (let count = 0; count < times; count += 1) {
-      const draft = await world.writeAt(authorId);
+      const draft = await feeds.writeAt(authorId);
       written.push({ ...draft, authorId });
       // So that changes arrive one by one, some of them while a reader catches up.
       await delay(pauseMs);
@@ -140,12 +140,12 @@ test(
         fc.constantFrom(2, 5, 10_000),
         async (steps, changesMax) => {
           // With a small ring, most resumed changes come from the log.
-          await using feed = await world.open({
+          await using feed = await feeds.open({
             moveOnMs: 3,
             ringLimits: { changesMax, bytesMax: 1_000_000 },
           });
           const { followers, written } = await walk(feed, steps);
-          const head = await world.head();
+          const head = await feeds.head();
           for (const { current } of followers)
             await until(
               () => current?.place() ?? START,

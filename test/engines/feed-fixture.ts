@@ -19,7 +19,7 @@ import { POLICY, SCOPES } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
 
 /** A log with a projection, and feeds of its changes. */
-export type FeedWorld = AsyncDisposable & {
+export type FeedFixture = AsyncDisposable & {
   open(options?: Partial<Parameters<typeof openFeed>[0]>): Promise<Feed>;
   /** A draft of a user; the id says which one. */
   write(authorId: number): Promise<number>;
@@ -32,7 +32,7 @@ export type FeedWorld = AsyncDisposable & {
   untilRead(feed: Feed): Promise<void>;
 };
 
-export const openFeedWorld = async (): Promise<FeedWorld> => {
+export const openFeedFixture = async (): Promise<FeedFixture> => {
   await using opening = new AsyncDisposableStack();
   const side = opening.use(await opening.use(await createCommandDatabase()).open());
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
@@ -42,7 +42,7 @@ export const openFeedWorld = async (): Promise<FeedWorld> => {
   const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
   let lastId = 8_000;
   const head = () => side.eventLog.head();
-  const writeAt: FeedWorld['writeAt'] = async (authorId) => {
+  const writeAt: FeedFixture['writeAt'] = async (authorId) => {
     lastId += 1;
     const articleId = lastId;
     const data = { articleId, authorId, title: 'T', body: '', tags: [], cover: null };
