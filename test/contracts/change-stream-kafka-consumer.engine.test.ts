@@ -8,7 +8,7 @@ import { type Example, startExample } from '../engines/example.ts';
 import { commandOf } from '../engines/following.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { createKafkaWorld, type KafkaWorld, untilPublished } from '../engines/kafka-world.ts';
+import { createPublishedTopic, type PublishedTopic, untilPublished } from '../engines/published-topic.ts';
 
 const DEADLINE_MS = 110_000;
 const TOPIC = 'followed';
@@ -19,7 +19,7 @@ const start = (kafka: TestKafka, file: string): Example => {
   return startExample(`${command} ${file}`, { KAFKA_BROKERS: kafka.broker, KAFKA_TOPIC: TOPIC });
 };
 
-const cursorsIn = async ({ side, changes }: KafkaWorld): Promise<readonly string[]> =>
+const cursorsIn = async ({ side, changes }: PublishedTopic): Promise<readonly string[]> =>
   (await changes()).map(({ position }) => formatCursor(side.eventLog.identity, position));
 
 const untilPrinted = async (example: Example, last: string | undefined): Promise<void> => {
@@ -40,25 +40,25 @@ describe.skipIf(kafkaMissing !== undefined)('the consumer of docs/examples', () 
   test('prints every change once and in order, even if the broker and the consumer are killed', {
     timeout: scaled(300_000),
   }, async () => {
-    await using world = await createKafkaWorld(kafka.url(TOPIC));
-    await using _publisher = await world.startPublisher();
+    await using topic = await createPublishedTopic(kafka.url(TOPIC));
+    await using _publisher = await topic.startPublisher();
     await using folder = await temporaryDataDir();
     const file = join(folder.path, 'position');
-    await world.write(3);
-    await untilPublished(world);
+    await topic.write(3);
+    await untilPublished(topic);
     await using first = start(kafka, file);
-    await untilPrinted(first, (await cursorsIn(world)).at(-1));
-    await world.write(3);
+    await untilPrinted(first, (await cursorsIn(topic)).at(-1));
+    await topic.write(3);
     await kafka.kill();
-    await world.write(3);
+    await topic.write(3);
     await kafka.start();
-    await untilPublished(world);
-    await untilPrinted(first, (await cursorsIn(world)).at(-1));
+    await untilPublished(topic);
+    await untilPrinted(first, (await cursorsIn(topic)).at(-1));
     await first.kill();
-    await world.write(3);
-    await untilPublished(world);
+    await topic.write(3);
+    await untilPublished(topic);
     await using second = start(kafka, file);
-    await untilPrinted(second, (await cursorsIn(world)).at(-1));
-    expect([...first.cursors(), ...second.cursors()]).toEqual(await cursorsIn(world));
+    await untilPrinted(second, (await cursorsIn(topic)).at(-1));
+    expect([...first.cursors(), ...second.cursors()]).toEqual(await cursorsIn(topic));
   });
 });

@@ -6,117 +6,117 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { until } from '../../testing/until.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
+import { untilProjected } from '../engines/projection.ts';
 import {
   closeLogInStep,
-  createKafkaWorld,
+  createPublishedTopic,
   demandReceived,
-  type KafkaWorld,
+  type PublishedTopic,
   subscribe,
   untilPublished,
   untilReceived,
-} from '../engines/kafka-world.ts';
-import { untilProjected } from '../engines/projection.ts';
+} from '../engines/published-topic.ts';
 import { startRole } from '../engines/role-process.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () => {
   let kafka: TestKafka;
-  let world: KafkaWorld;
+  let topic: PublishedTopic;
   beforeAll(async () => {
     kafka = await startKafka();
-    world = await createKafkaWorld(kafka.url('changes'));
+    topic = await createPublishedTopic(kafka.url('changes'));
   });
   afterAll(async () => {
-    await world?.[Symbol.asyncDispose]();
+    await topic?.[Symbol.asyncDispose]();
     await kafka?.[Symbol.asyncDispose]();
   });
 
   test('a broker killed during a run loses and repeats nothing after its return', async () => {
-    await using _publisher = await world.startPublisher();
-    await using stream = await world.openStream();
+    await using _publisher = await topic.startPublisher();
+    await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
-    await closeLogInStep(world, stream, subscriber);
-    const writing = world.write(20);
+    await closeLogInStep(topic, stream, subscriber);
+    const writing = topic.write(20);
     await kafka.kill();
     stream.openLog();
     await writing;
-    await world.write(5);
-    const during = await world.changes();
+    await topic.write(5);
+    const during = await topic.changes();
     // Subscribers continue while Kafka is unavailable.
     await demandReceived(subscriber, during);
     await kafka.start();
-    await world.write(5);
-    await untilPublished(world);
-    await closeLogInStep(world, stream, subscriber);
-    await world.write(5);
-    await demandReceived(subscriber, await world.changes());
+    await topic.write(5);
+    await untilPublished(topic);
+    await closeLogInStep(topic, stream, subscriber);
+    await topic.write(5);
+    await demandReceived(subscriber, await topic.changes());
   });
 
   test('a silent broker delays nobody, and is used again later', async () => {
-    await using _publisher = await world.startPublisher();
-    await using stream = await world.openStream();
-    const start = (await world.changes()).at(-1)?.position;
+    await using _publisher = await topic.startPublisher();
+    await using stream = await topic.openStream();
+    const start = (await topic.changes()).at(-1)?.position;
     await using subscriber = subscribe(stream, start);
-    await closeLogInStep(world, stream, subscriber);
+    await closeLogInStep(topic, stream, subscriber);
     kafka.pause();
     stream.openLog();
-    await world.write(5);
-    await untilReceived(subscriber, await world.changes(start));
+    await topic.write(5);
+    await untilReceived(subscriber, await topic.changes(start));
     kafka.resume();
-    await untilPublished(world);
-    await closeLogInStep(world, stream, subscriber);
-    await world.write(5);
-    await demandReceived(subscriber, await world.changes(start));
+    await untilPublished(topic);
+    await closeLogInStep(topic, stream, subscriber);
+    await topic.write(5);
+    await demandReceived(subscriber, await topic.changes(start));
   });
 
   test('the read model does not wait for Kafka; the publisher starts without it, reports its lag, and catches up', async () => {
     await kafka.kill();
     const metrics = createMetrics();
-    await using _publisher = await world.startPublisher(metrics);
-    await world.write(300);
-    await untilProjected(world.side);
+    await using _publisher = await topic.startPublisher(metrics);
+    await topic.write(300);
+    await untilProjected(topic.side);
     const behind = async () =>
       Number(/annals_follower_behind\{follower="publisher"\} (\d+)/.exec(await metrics.metrics())?.[1]);
     expect(await behind()).toBeGreaterThanOrEqual(600);
     await kafka.start();
     await until(behind, (positions) => positions === 0, 60_000);
-    await using stream = await world.openStream();
-    await using subscriber = subscribe(stream, (await world.changes()).at(-1)?.position);
-    await closeLogInStep(world, stream, subscriber);
+    await using stream = await topic.openStream();
+    await using subscriber = subscribe(stream, (await topic.changes()).at(-1)?.position);
+    await closeLogInStep(topic, stream, subscriber);
   });
 
   test('a stalled publisher delays nobody while Kafka works', async () => {
-    const publisher = await world.startPublisher();
+    const publisher = await topic.startPublisher();
     await using stream = await openChangeStream({
-      ...world.side,
-      url: world.url,
+      ...topic.side,
+      url: topic.url,
       notifier: new Notifier(),
       log: captureLog().log,
     });
-    const start = (await world.changes()).at(-1)?.position;
+    const start = (await topic.changes()).at(-1)?.position;
     await using subscriber = subscribe(stream, start);
     for (let round = 0; round < 3; round += 1) {
-      await world.write(2);
-      await untilReceived(subscriber, await world.changes(start));
+      await topic.write(2);
+      await untilReceived(subscriber, await topic.changes(start));
     }
     await publisher[Symbol.asyncDispose]();
-    await world.write(3);
-    await demandReceived(subscriber, await world.changes(start));
+    await topic.write(3);
+    await demandReceived(subscriber, await topic.changes(start));
   });
 
   test('another publisher takes over from a killed one, without gaps', async () => {
-    await using owner = startRole('projector/main.ts', world.settings);
+    await using owner = startRole('projector/main.ts', topic.settings);
     await owner.logged('Annals is ready.');
-    await using standby = startRole('projector/main.ts', world.settings);
+    await using standby = startRole('projector/main.ts', topic.settings);
     await standby.logged('Annals is ready.');
-    await using stream = await world.openStream();
-    const start = (await world.changes()).at(-1)?.position;
+    await using stream = await topic.openStream();
+    const start = (await topic.changes()).at(-1)?.position;
     await using subscriber = subscribe(stream, start);
-    await closeLogInStep(world, stream, subscriber);
-    const writing = world.write(30);
+    await closeLogInStep(topic, stream, subscriber);
+    const writing = topic.write(30);
     await owner.kill('SIGKILL');
     await writing;
-    await demandReceived(subscriber, await world.changes(start));
+    await demandReceived(subscriber, await topic.changes(start));
     expect(standby.printed()).not.toContain('TimeoutNegativeWarning');
   });
 });

@@ -11,7 +11,12 @@ import { AUTHORITY } from '../engines/certificates.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { closeLogInStep, createKafkaWorld, subscribe, untilPublished } from '../engines/kafka-world.ts';
+import {
+  closeLogInStep,
+  createPublishedTopic,
+  subscribe,
+  untilPublished,
+} from '../engines/published-topic.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   let kafka: TestKafka;
@@ -47,17 +52,17 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   };
 
   test('third parties read changes from it by key, value and headers, and from the copy by aggregate', async () => {
-    await using world = await createKafkaWorld(
+    await using published = await createPublishedTopic(
       kafka.url('open', { retention: '12h', copy: 'open.by-item:4' }),
     );
-    await using _publisher = await world.startPublisher();
-    await world.write(20);
-    await untilPublished(world);
-    const changes = await world.changes();
+    await using _publisher = await published.startPublisher();
+    await published.write(20);
+    await untilPublished(published);
+    const changes = await published.changes();
     const messages = await messagesIn('open', changes.length);
     expect(messages.map(({ value }) => JSON.parse(String(value)))).toEqual(changes);
     expect(messages.map(({ key }) => String(key))).toEqual(changes.map(({ stream }) => stream));
-    const { identity } = world.side.eventLog;
+    const { identity } = published.side.eventLog;
     const [first, second] = messages;
     expect(headersOf(first)).toMatchObject({
       cursor: formatCursor(identity, changes[0]?.position ?? START),
@@ -93,10 +98,10 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   });
 
   test('it contains no personal data', async () => {
-    await using world = await createKafkaWorld(kafka.url('private'));
-    await using _publisher = await world.startPublisher();
-    await world.write(1);
-    await untilPublished(world);
+    await using published = await createPublishedTopic(kafka.url('private'));
+    await using _publisher = await published.startPublisher();
+    await published.write(1);
+    await untilPublished(published);
     const text = (await messagesIn('private', 3)).map(({ value }) => String(value)).join();
     expect(text).toContain('comment.added');
     expect(text).not.toMatch(/Ada|Well said/);
@@ -106,8 +111,8 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     await kafka.admin((admin) =>
       admin.createTopics({ topics: [{ topic: 'wide', numPartitions: 3 }], waitForLeaders: true }),
     );
-    await using world = await createKafkaWorld(kafka.url('wide'));
-    await expect(world.startPublisher()).rejects.toThrow(
+    await using published = await createPublishedTopic(kafka.url('wide'));
+    await expect(published.startPublisher()).rejects.toThrow(
       new StartRefused(
         'The topic wide of CHANGE_STREAM_URL has 3 partitions and must have one: name another, or remove it.',
       ),
@@ -118,16 +123,16 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     await using folder = await temporaryDataDir();
     const ca = join(folder.path, 'ca.pem');
     await writeFile(ca, AUTHORITY);
-    await using world = await createKafkaWorld(kafka.secureUrl('secure', { ca }));
-    await using _publisher = await world.startPublisher();
-    await using stream = await world.openStream();
+    await using published = await createPublishedTopic(kafka.secureUrl('secure', { ca }));
+    await using _publisher = await published.startPublisher();
+    await using stream = await published.openStream();
     await using subscriber = subscribe(stream);
-    await closeLogInStep(world, stream, subscriber);
-    await using wrong = await createKafkaWorld(kafka.secureUrl('secure', { ca, password: 'wrong' }));
+    await closeLogInStep(published, stream, subscriber);
+    await using wrong = await createPublishedTopic(kafka.secureUrl('secure', { ca, password: 'wrong' }));
     await expect(wrong.startPublisher()).rejects.toThrow(
       /^Kafka turns away the user of CHANGE_STREAM_URL: [^:]*\.$/,
     );
-    await using strange = await createKafkaWorld(kafka.secureUrl('secure', {}));
+    await using strange = await createPublishedTopic(kafka.secureUrl('secure', {}));
     await expect(strange.startPublisher()).rejects.toThrow(
       /^The certificate of Kafka is not trusted \(.*\): name its authority by ca= in CHANGE_STREAM_URL\.$/,
     );

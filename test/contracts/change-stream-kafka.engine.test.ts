@@ -11,13 +11,13 @@ import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
   closeLogInStep,
-  createKafkaWorld,
+  createPublishedTopic,
   demandReceived,
-  type KafkaWorld,
+  type PublishedTopic,
   subscribe,
   untilPublished,
   untilReceived,
-} from '../engines/kafka-world.ts';
+} from '../engines/published-topic.ts';
 import { captureLog } from '../serve.ts';
 import { describeChangeStream } from './change-stream.ts';
 import { type ChangeEngine, startChangeEngine } from './change-stream-engine.ts';
@@ -51,48 +51,48 @@ describe.skipIf(kafkaMissing !== undefined)('through Kafka', () => {
 
 describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
   let kafka: TestKafka;
-  let world: KafkaWorld;
+  let topic: PublishedTopic;
   let publisher: AsyncDisposable;
   beforeAll(async () => {
     kafka = await startKafka();
-    world = await createKafkaWorld(kafka.url('changes'));
-    publisher = await world.startPublisher();
+    topic = await createPublishedTopic(kafka.url('changes'));
+    publisher = await topic.startPublisher();
   });
   afterAll(async () => {
     await publisher?.[Symbol.asyncDispose]();
-    await world?.[Symbol.asyncDispose]();
+    await topic?.[Symbol.asyncDispose]();
     await kafka?.[Symbol.asyncDispose]();
   });
 
   test('Kafka delivers the content of the log, in its order, without reads from the log', async () => {
-    await using stream = await world.openStream();
+    await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
-    await closeLogInStep(world, stream, subscriber);
-    await world.write(10);
-    await demandReceived(subscriber, await world.changes());
+    await closeLogInStep(topic, stream, subscriber);
+    await topic.write(10);
+    await demandReceived(subscriber, await topic.changes());
   });
 
   test('a returning subscriber is served from Kafka if that still has the missed changes', async () => {
-    await untilPublished(world);
-    await using stream = await world.openStream();
+    await untilPublished(topic);
+    await using stream = await topic.openStream();
     const first = subscribe(stream);
-    await closeLogInStep(world, stream, first);
+    await closeLogInStep(topic, stream, first);
     await first[Symbol.asyncDispose]();
-    await world.write(3);
+    await topic.write(3);
     await using second = subscribe(stream, first.last());
-    const changes = await world.changes();
+    const changes = await topic.changes();
     await untilReceived(second, changes);
     expect([...first.received, ...second.received]).toEqual(changes);
   });
 
   test('a restarted consumer continues from its checkpoint', async () => {
     const received: Change[] = [];
-    let last = (await world.changes()).at(-1)?.position;
+    let last = (await topic.changes()).at(-1)?.position;
     const from = last;
     for (let start = 1; start <= 3; start += 1) {
-      await using stream = await world.openStream();
+      await using stream = await topic.openStream();
       await using subscriber = subscribe(stream, last);
-      await world.write(3);
+      await topic.write(3);
       await until(
         () => subscriber.received.length,
         (length) => length > start,
@@ -101,19 +101,19 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
       received.push(...subscriber.received);
       last = subscriber.last();
     }
-    const changes = await world.changes(from);
+    const changes = await topic.changes(from);
     expect(received).toEqual(changes.slice(0, received.length));
   });
 
   test('repeated and late messages of a publisher without its lease are dropped', async () => {
-    await using stream = await world.openStream();
+    await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
-    await closeLogInStep(world, stream, subscriber);
-    const known = await world.changes();
+    await closeLogInStep(topic, stream, subscriber);
+    const known = await topic.changes();
     const { log } = captureLog();
     await using overtaken = await openPublication({
-      url: world.url,
-      identity: world.side.eventLog.identity,
+      url: topic.url,
+      identity: topic.side.eventLog.identity,
       log,
     });
     const late = known.slice(-6).map((change, index) => ({
@@ -123,33 +123,33 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     }));
     await overtaken?.publish(late, AbortSignal.timeout(scaled(30_000)));
     await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
-    await world.write(3);
-    await demandReceived(subscriber, await world.changes());
+    await topic.write(3);
+    await demandReceived(subscriber, await topic.changes());
   });
 
   test('a gap made by retention is filled from the log', async () => {
-    await world.write(5);
-    await untilPublished(world);
+    await topic.write(5);
+    await untilPublished(topic);
     await kafka.admin(async (admin) => {
       const [partition] = await admin.fetchTopicOffsets('changes');
       const offset = String(BigInt(partition?.high ?? 0) - 3n);
       await admin.deleteTopicRecords({ topic: 'changes', partitions: [{ partition: 0, offset }] });
     });
-    await using stream = await world.openStream();
+    await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
-    await closeLogInStep(world, stream, subscriber);
-    await world.write(2);
-    await demandReceived(subscriber, await world.changes());
+    await closeLogInStep(topic, stream, subscriber);
+    await topic.write(2);
+    await demandReceived(subscriber, await topic.changes());
   });
 
   test('messages of another log are skipped', async () => {
-    await using other = await createKafkaWorld(world.url);
+    await using other = await createPublishedTopic(topic.url);
     await using _publisher = await other.startPublisher();
     await other.write(2);
-    await using stream = await world.openStream();
+    await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
-    await closeLogInStep(world, stream, subscriber);
-    await Promise.all([other.write(3), world.write(3)]);
-    await demandReceived(subscriber, await world.changes());
+    await closeLogInStep(topic, stream, subscriber);
+    await Promise.all([other.write(3), topic.write(3)]);
+    await demandReceived(subscriber, await topic.changes());
   });
 });

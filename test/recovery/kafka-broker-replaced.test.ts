@@ -4,12 +4,12 @@ import { type KafkaCluster, startKafkaCluster } from '../engines/kafka-cluster.t
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
   closeLogInStep,
-  createKafkaWorld,
+  createPublishedTopic,
   demandReceived,
-  type KafkaWorld,
+  type PublishedTopic,
   subscribe,
   untilPublished,
-} from '../engines/kafka-world.ts';
+} from '../engines/published-topic.ts';
 
 if (kafkaMissing !== undefined)
   process.stderr.write(`The replacement of a Kafka broker is not tested: ${kafkaMissing}.\n`);
@@ -23,35 +23,35 @@ const REPLACED = [
 
 describe.skipIf(kafkaMissing !== undefined)('a Kafka cluster of three', () => {
   let kafka: KafkaCluster;
-  let world: KafkaWorld;
+  let topic: PublishedTopic;
   beforeAll(async () => {
     kafka = await startKafkaCluster(3);
-    world = await createKafkaWorld(kafka.url('changes'));
+    topic = await createPublishedTopic(kafka.url('changes'));
   }, scaled(300_000));
   afterAll(async () => {
-    await world?.[Symbol.asyncDispose]();
+    await topic?.[Symbol.asyncDispose]();
     await kafka?.[Symbol.asyncDispose]();
   });
 
   test(
     'loses and repeats nothing while each broker is replaced by one with an empty disk',
     async () => {
-      await using _publisher = await world.startPublisher();
-      await using stream = await world.openStream();
+      await using _publisher = await topic.startPublisher();
+      await using stream = await topic.openStream();
       await using subscriber = subscribe(stream);
       for (const [node, address] of REPLACED) {
-        await closeLogInStep(world, stream, subscriber);
-        const writing = world.write(10);
+        await closeLogInStep(topic, stream, subscriber);
+        const writing = topic.write(10);
         await kafka.kill(node);
         stream.openLog();
         await writing;
         await kafka.replace(node, address);
-        await world.write(5);
-        await untilPublished(world);
+        await topic.write(5);
+        await untilPublished(topic);
       }
-      await closeLogInStep(world, stream, subscriber);
-      await world.write(5);
-      await demandReceived(subscriber, await world.changes());
+      await closeLogInStep(topic, stream, subscriber);
+      await topic.write(5);
+      await demandReceived(subscriber, await topic.changes());
     },
     scaled(300_000),
   );

@@ -6,30 +6,30 @@ import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
   closeLogInStep,
-  createKafkaWorld,
+  createPublishedTopic,
   demandReceived,
-  type KafkaWorld,
+  type PublishedTopic,
   subscribe,
   untilPublished,
   untilReceived,
-} from '../engines/kafka-world.ts';
+} from '../engines/published-topic.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
   let kafka: TestKafka;
-  let world: KafkaWorld;
+  let topic: PublishedTopic;
   beforeAll(async () => {
     kafka = await startKafka();
-    world = await createKafkaWorld(kafka.url('changes'));
+    topic = await createPublishedTopic(kafka.url('changes'));
   }, scaled(180_000));
   afterAll(async () => {
-    await world?.[Symbol.asyncDispose]();
+    await topic?.[Symbol.asyncDispose]();
     await kafka?.[Symbol.asyncDispose]();
   });
 
   const deleteTopic = async (): Promise<void> => {
-    const place = parseKafkaUrl(world.url);
-    if (!place) throw new Error(`${world.url} is no Kafka`);
+    const place = parseKafkaUrl(topic.url);
+    if (!place) throw new Error(`${topic.url} is no Kafka`);
     const admin = (await createKafka(place, captureLog().log)).admin();
     await admin.connect();
     await admin.deleteTopics({ topics: [place.topic] });
@@ -39,18 +39,18 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
   test(
     'loses and repeats nothing for its users, and is used again once it is recreated',
     async () => {
-      await using _publisher = await world.startPublisher();
-      await using stream = await world.openStream();
+      await using _publisher = await topic.startPublisher();
+      await using stream = await topic.openStream();
       await using subscriber = subscribe(stream);
-      await closeLogInStep(world, stream, subscriber);
+      await closeLogInStep(topic, stream, subscriber);
       stream.openLog();
       await deleteTopic();
-      await world.write(5);
-      await untilReceived(subscriber, await world.changes());
-      await untilPublished(world);
-      await closeLogInStep(world, stream, subscriber);
-      await world.write(5);
-      await demandReceived(subscriber, await world.changes());
+      await topic.write(5);
+      await untilReceived(subscriber, await topic.changes());
+      await untilPublished(topic);
+      await closeLogInStep(topic, stream, subscriber);
+      await topic.write(5);
+      await demandReceived(subscriber, await topic.changes());
     },
     scaled(240_000),
   );
@@ -58,14 +58,14 @@ describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {
   test(
     'and is then followed from an old cursor gives everything from there, once',
     async () => {
-      await using _publisher = await world.startPublisher();
-      const all = await world.changes();
+      await using _publisher = await topic.startPublisher();
+      const all = await topic.changes();
       const [tenth] = all.slice(9);
       await deleteTopic();
-      await using stream = await world.openStream();
+      await using stream = await topic.openStream();
       await using subscriber = subscribe(stream, tenth?.position);
-      await world.write(3);
-      const changes = await world.changes(tenth?.position);
+      await topic.write(3);
+      const changes = await topic.changes(tenth?.position);
       await demandReceived(subscriber, changes);
     },
     scaled(240_000),

@@ -25,7 +25,7 @@ import {
 import { startProjecting, untilProjected } from './projection.ts';
 
 /** A command side and a projector, whose changes are published to a topic and read from there. */
-export type KafkaWorld = AsyncDisposable & {
+export type PublishedTopic = AsyncDisposable & {
   readonly side: CommandSide;
   readonly settings: Readonly<Record<string, string>>;
   readonly url: string;
@@ -45,7 +45,7 @@ export type ObservedStream = ChangeStream & {
   followers(): number;
 };
 
-export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
+export const createPublishedTopic = async (url: string): Promise<PublishedTopic> => {
   await using opening = new AsyncDisposableStack();
   const database: CommandDatabase = opening.use(await createCommandDatabase());
   const side = opening.use(await database.open());
@@ -175,14 +175,14 @@ export const demandReceived = async (subscriber: Subscriber, changes: readonly C
 
 /** Writes until a subscriber, the only one, receives from Kafka; from then on the stream cannot use the log. */
 export const closeLogInStep = async (
-  world: KafkaWorld,
+  topic: PublishedTopic,
   stream: ObservedStream,
   subscriber: Subscriber,
 ): Promise<void> => {
   await until(
     async () => {
-      await world.write(1);
-      await untilReceived(subscriber, await world.changes(subscriber.last()));
+      await topic.write(1);
+      await untilReceived(subscriber, await topic.changes(subscriber.last()));
       return stream.followers();
     },
     (followers) => followers === 0,
@@ -191,12 +191,12 @@ export const closeLogInStep = async (
   stream.closeLog();
   // Earlier changes from the log may not have come through Kafka yet; this one can only come through Kafka,
   // and after them.
-  await world.write(1);
-  await untilReceived(subscriber, await world.changes(subscriber.last()));
+  await topic.write(1);
+  await untilReceived(subscriber, await topic.changes(subscriber.last()));
 };
 
 /** Waits until everything is in the topic, according to the publisher's checkpoint. */
-export const untilPublished = async ({ side: { eventLog, pool } }: KafkaWorld): Promise<void> => {
+export const untilPublished = async ({ side: { eventLog, pool } }: PublishedTopic): Promise<void> => {
   const head = await eventLog.head();
   const published = async () =>
     (
