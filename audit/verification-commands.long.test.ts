@@ -11,44 +11,44 @@ import {
   requestOperatorCommand,
 } from '#shared/operations/operator-commands.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
+import { createFilledReadModel, type FilledReadModel } from '../test/engines/filled-read-model.ts';
 import { inTheDatabase } from '../test/engines/log-engines.ts';
 import { untilProjected } from '../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../test/engines/rebuild-world.ts';
 import { until } from '../testing/until.ts';
 import { startVerificationCommands } from './service.ts';
 
-let world: RebuildWorld;
+let readModel: FilledReadModel;
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 beforeAll(async () => {
-  world = await createRebuildWorld(inTheDatabase);
+  readModel = await createFilledReadModel(inTheDatabase);
   folder = await temporaryDataDir();
-  await world.writeSome(world.authors[0] as UserId);
-  await untilProjected(world.side);
-  await migrateAudit(world.side.pool);
-  await migrateOperations(world.side.pool);
+  await readModel.writeSome(readModel.authors[0] as UserId);
+  await untilProjected(readModel.side);
+  await migrateAudit(readModel.side.pool);
+  await migrateOperations(readModel.side.pool);
 });
 afterAll(async () => {
   await folder?.[Symbol.asyncDispose]();
-  await world?.[Symbol.asyncDispose]();
+  await readModel?.[Symbol.asyncDispose]();
 });
 
 const start = () =>
   startVerificationCommands({
-    ...world.side,
+    ...readModel.side,
     settings: { dir: folder.path },
     log: pino({ level: 'silent' }),
   });
 
 const ask = () =>
   requestOperatorCommand(
-    world.side.pool,
+    readModel.side.pool,
     { kind: 'verify' },
     { by: 'user:1', client: null, request: randomUUID(), key: undefined },
     async () => {},
   );
 
 const isIn = (id: string, isIt: (command: OperatorCommand | undefined) => boolean) =>
-  until(() => findOperatorCommand(world.side.pool, id), isIt);
+  until(() => findOperatorCommand(readModel.side.pool, id), isIt);
 const reportOf = (command: { readonly report: string | null } | undefined) =>
   reportSchema.parse(JSON.parse(command?.report ?? 'null'));
 
@@ -69,7 +69,7 @@ test('a verification whose process stopped starts again in the next', async () =
 });
 
 test('the report contains differences, and nothing personal', async () => {
-  await world.side.pool.query(`update read_model.users set name = 'Mallory', role = 'admin'`);
+  await readModel.side.pool.query(`update read_model.users set name = 'Mallory', role = 'admin'`);
   const id = await ask();
   await using _orders = await start();
   const command = await isIn(id, (seen) => seen?.finishedAt != null);

@@ -4,27 +4,27 @@ import type { Position, UserId } from '#shared/brands.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { listScratch } from '#shared/read-model/scratch-schemas.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { until } from '../../testing/until.ts';
 import { replay } from './replay.ts';
 
 describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
-  let world: RebuildWorld;
+  let readModel: FilledReadModel;
   let then: { readonly position: Position; readonly digest: Record<string, string> };
   beforeAll(async () => {
-    world = await createRebuildWorld(startLog);
-    const { side, authors } = world;
+    readModel = await createFilledReadModel(startLog);
+    const { side, authors } = readModel;
     then = { position: await side.eventLog.head(), digest: await digestOf(side.pool, 'read_model') };
-    await world.writeSome(authors[0] as UserId);
+    await readModel.writeSome(authors[0] as UserId);
     await untilProjected(side);
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  afterAll(() => readModel?.[Symbol.asyncDispose]());
 
   test('has the rows of a position', async () => {
-    const { pool } = world.side;
-    const replayed = await replay(world.work(), { schema: 'replay_then', upTo: then.position });
+    const { pool } = readModel.side;
+    const replayed = await replay(readModel.work(), { schema: 'replay_then', upTo: then.position });
     expect(replayed).toMatchObject({
       schema: 'replay_then',
       position: then.position,
@@ -38,12 +38,12 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
   });
 
   test('has no rows at the beginning', async () => {
-    const replayed = await replay(world.work(), { schema: 'replay_nothing', upTo: 0 as Position });
+    const replayed = await replay(readModel.work(), { schema: 'replay_nothing', upTo: 0 as Position });
     expect(replayed).toMatchObject({ events: 0, rows: { users: 0, articles: 0 } });
   });
 
   test('changes nothing live, and notifies nobody', async () => {
-    const { pool, databaseUrl, eventLog } = world.side;
+    const { pool, databaseUrl, eventLog } = readModel.side;
     const live = async () => ({
       head: await eventLog.head(),
       digest: await digestOf(pool, 'read_model'),
@@ -66,7 +66,7 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     );
     const before = await live();
     await listener.query('listen annals_read_model; listen annals_event_log');
-    await replay(world.work(), { schema: 'replay_quietly', upTo: before.head });
+    await replay(readModel.work(), { schema: 'replay_quietly', upTo: before.head });
     expect(await live()).toEqual(before);
     // The response comes after all earlier notifications.
     await listener.query('select');
@@ -76,13 +76,13 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
   });
 
   test('contains no personal data of a user who is erased meanwhile', async () => {
-    const { side, authors } = world;
+    const { side, authors } = readModel;
     const leaving = authors[3] as UserId;
     let destroyed: Promise<void> | undefined;
     const onProgress = ({ step }: Progress) => {
       if (step === 'events') destroyed ??= side.keys.destroy(leaving);
     };
-    await replay(world.work({ onProgress }), { schema: 'replay_leaving', upTo: then.position });
+    await replay(readModel.work({ onProgress }), { schema: 'replay_leaving', upTo: then.position });
     await destroyed;
     const { rows } = await side.pool.query<{ name: string | null }>(
       'select name from replay_leaving.users where id = $1',
@@ -96,11 +96,13 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     const onProgress = (progress: Progress) => {
       if (progress.step === step) stopping.abort();
     };
-    const stopped = replay(world.work({ signal: stopping.signal, onProgress }), {
+    const stopped = replay(readModel.work({ signal: stopping.signal, onProgress }), {
       schema: 'replay_stopped',
       upTo: then.position,
     });
     await expect(stopped).rejects.toThrow();
-    expect((await listScratch(world.side.pool)).map(({ schema }) => schema)).not.toContain('replay_stopped');
+    expect((await listScratch(readModel.side.pool)).map(({ schema }) => schema)).not.toContain(
+      'replay_stopped',
+    );
   });
 });

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 import { checkRow } from './check-rows.ts';
 
-let world: RebuildWorld;
+let readModel: FilledReadModel;
 let articleId: ArticleId;
 beforeAll(async () => {
-  world = await createRebuildWorld(LOG_ENGINES[0]?.[1] as never);
-  articleId = await world.writeSome(world.authors[0] as UserId);
-  await untilProjected(world.side);
+  readModel = await createFilledReadModel(LOG_ENGINES[0]?.[1] as never);
+  articleId = await readModel.writeSome(readModel.authors[0] as UserId);
+  await untilProjected(readModel.side);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => readModel?.[Symbol.asyncDispose]());
 
 test('a row is compared with its stream with at most one page in memory', async () => {
-  const { side } = world;
+  const { side } = readModel;
   const stream = `article-${articleId}` as StreamName;
   const dependencies = {
     ...side,
@@ -33,8 +33,8 @@ test('a row is compared with its stream with at most one page in memory', async 
 });
 
 test('a time of publication is compared with its event', async () => {
-  const { side } = world;
-  const stream = `article-${await draftArticle(side, world.authors[0] as UserId)}` as StreamName;
+  const { side } = readModel;
+  const stream = `article-${await draftArticle(side, readModel.authors[0] as UserId)}` as StreamName;
   await untilProjected(side);
   const dependencies = { ...side, signal: new AbortController().signal };
   expect(await checkRow(dependencies, stream)).toEqual([]);

@@ -6,25 +6,25 @@ import { readWatched } from '#shared/audit/watch.ts';
 import type { UserId } from '#shared/brands.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
 import { step } from './step.ts';
 
 /** Tests that operations in progress are not reported as differences. */
-let world: RebuildWorld;
+let readModel: FilledReadModel;
 beforeEach(async () => {
-  world = await createRebuildWorld(inTheDatabase);
-  await migrateAudit(world.side.pool);
+  readModel = await createFilledReadModel(inTheDatabase);
+  await migrateAudit(readModel.side.pool);
 });
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(() => readModel?.[Symbol.asyncDispose]());
 
-const next = () => step({ ...world.side, signal: new AbortController().signal });
+const next = () => step({ ...readModel.side, signal: new AbortController().signal });
 
 const chainUp = async () => {
-  const { side } = world;
+  const { side } = readModel;
   await using _chain = await startChain({
     ...side,
     log: pino({ level: 'silent' }),
@@ -42,15 +42,15 @@ const untilEnd = async () => {
   const differences = [];
   for (;;) {
     differences.push(...(await next()).differences);
-    if ((await readWatched(world.side.pool))?.count === (await readChainEnd(world.side.pool)).count)
+    if ((await readWatched(readModel.side.pool))?.count === (await readChainEnd(readModel.side.pool)).count)
       return differences;
   }
 };
 
 test('a swap during the computation of a digest makes no difference', async () => {
-  const { side, authors } = world;
-  await rebuild(world.work());
-  await world.writeSome(authors[0] as UserId);
+  const { side, authors } = readModel;
+  await rebuild(readModel.work());
+  await readModel.writeSome(authors[0] as UserId);
   await untilProjected(side);
   await chainUp();
   expect(await untilEnd()).toEqual([]);
@@ -77,8 +77,8 @@ test('a swap during the computation of a digest makes no difference', async () =
 });
 
 test('tables of another release are not compared with this one’s projection', async () => {
-  const { pool } = world.side;
-  await untilProjected(world.side);
+  const { pool } = readModel.side;
+  await untilProjected(readModel.side);
   await chainUp();
   await pool.query(
     `comment on schema read_model is 'another'; update read_model.articles set title = 'As the other has it'`,
@@ -87,7 +87,7 @@ test('tables of another release are not compared with this one’s projection', 
 });
 
 test('a destroyed key before the projector has reached the deletion is no difference, and any other destroyed key is', async () => {
-  const { side, authors } = world;
+  const { side, authors } = readModel;
   const [leaving, other] = authors as [UserId, UserId];
   await untilProjected(side);
   await chainUp();

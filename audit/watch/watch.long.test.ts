@@ -6,9 +6,9 @@ import { listDifferences, readWatched } from '#shared/audit/watch.ts';
 import type { UserId } from '#shared/brands.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { as, by, registerUser } from '../../test/engines/command-side.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
@@ -16,10 +16,10 @@ import { startWatch } from './service.ts';
 import { step } from './step.ts';
 
 const silent = pino({ level: 'silent' });
-let world: RebuildWorld;
+let readModel: FilledReadModel;
 
 const chainUp = async () => {
-  const { side } = world;
+  const { side } = readModel;
   await untilProjected(side);
   await using _chain = await startChain({ ...side, log: silent, metrics: createMetrics() });
   const head = await side.eventLog.head();
@@ -34,29 +34,29 @@ const round = async () => {
   const signal = new AbortController().signal;
   const differences = [];
   for (;;) {
-    const taken = await step({ ...world.side, signal });
+    const taken = await step({ ...readModel.side, signal });
     differences.push(...taken.differences);
     if (taken.isEnd) return differences;
   }
 };
 
 const open = async (startLog: (typeof LOG_ENGINES)[number][1]) => {
-  world = await createRebuildWorld(startLog);
-  await migrateAudit(world.side.pool);
+  readModel = await createFilledReadModel(startLog);
+  await migrateAudit(readModel.side.pool);
 };
 
 const webhook = { type: 'RegisterWebhook', ...WEBHOOK_FORM, headers: { 'X-Team': 'one' } } as const;
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   beforeEach(() => open(startLog));
-  afterEach(() => world?.[Symbol.asyncDispose]());
+  afterEach(() => readModel?.[Symbol.asyncDispose]());
 
   test('an intact log has no findings, with erased users and parked items too', async () => {
-    const { side } = world;
+    const { side } = readModel;
     const userId = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
-    const articleId = await world.writeSome(userId);
+    const articleId = await readModel.writeSome(userId);
     await side.send(webhook, by(as(userId)));
-    const owner = world.authors[0] as UserId;
+    const owner = readModel.authors[0] as UserId;
     await side.send(webhook, by(as(owner)));
     await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
     const { length } = (await Array.fromAsync(side.eventLog.read(`article-${articleId}` as never))).flat();
@@ -68,7 +68,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await chainUp();
     expect(await round()).toEqual([]);
     expect(await readWatched(side.pool)).toMatchObject({ round: 1, differences: 0, finishedDifferences: 0 });
-    await world.writeSome(owner);
+    await readModel.writeSome(owner);
     await chainUp();
     expect(await round()).toEqual([]);
     expect(await readWatched(side.pool)).toMatchObject({ round: 2 });
@@ -77,7 +77,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
 
 describe('on PostgreSQL', () => {
   beforeEach(() => open(LOG_ENGINES[0]?.[1] as never));
-  afterEach(() => world?.[Symbol.asyncDispose]());
+  afterEach(() => readModel?.[Symbol.asyncDispose]());
 
   test.each([
     [`update read_model.users set name = 'Eve' where id = $1`, 'users', ['name']],
@@ -90,7 +90,7 @@ describe('on PostgreSQL', () => {
     ['update read_model.comments set author_id = 1 where author_id = $1', 'comments', ['author_id']],
   ])('%s is found, by its row and by its field', async (statement, table, fields) => {
     await chainUp();
-    await world.side.pool.query(statement, [world.authors[0]]);
+    await readModel.side.pool.query(statement, [readModel.authors[0]]);
     const found = await round();
     const rows = found.filter(({ kind }) => kind === 'row_different');
     expect(rows).toEqual([
@@ -99,13 +99,13 @@ describe('on PostgreSQL', () => {
     // Digests exclude personal fields: only the comparison of rows finds them.
     if (table !== 'users')
       expect(found).toContainEqual(expect.objectContaining({ kind: 'digest_different', fields: [table] }));
-    expect(await listDifferences(world.side.pool)).toHaveLength(found.length);
-    expect(await readWatched(world.side.pool)).toMatchObject({ finishedDifferences: found.length });
+    expect(await listDifferences(readModel.side.pool)).toHaveLength(found.length);
+    expect(await readWatched(readModel.side.pool)).toMatchObject({ finishedDifferences: found.length });
   });
 
   test('a changed event is found, with the row that no longer follows from it', async () => {
     await chainUp();
-    const { pool } = world.side;
+    const { pool } = readModel.side;
     await pool.query('alter table event_log.event disable trigger append_only');
     await pool.query(
       `update event_log.event set data = jsonb_set(data::jsonb, '{title}', '"Other"')::json where type = 'article.edited' and stream =
@@ -121,9 +121,9 @@ describe('on PostgreSQL', () => {
 
   test('it resumes where it was, and starts again after the end, at its rate', async () => {
     await chainUp();
-    const { pool } = world.side;
+    const { pool } = readModel.side;
     const options = {
-      ...world.side,
+      ...readModel.side,
       log: silent,
       metrics: createMetrics(),
       eventsPerSecond: 1_000_000,
@@ -139,7 +139,7 @@ describe('on PostgreSQL', () => {
     const { count } = await readChainEnd(pool);
     expect(await readWatched(pool)).toMatchObject({ finishedCount: count, finishedDifferences: 0 });
     await pool.query('update audit.watch set round = 100, count = 0, position = 0, began_at = now()');
-    await step({ ...world.side, signal: new AbortController().signal });
+    await step({ ...readModel.side, signal: new AbortController().signal });
     const before = await readWatched(pool);
     expect(before).toMatchObject({ round: 100, count: expect.any(Number) });
     await using _watch = await startWatch({ ...options, metrics: createMetrics() });

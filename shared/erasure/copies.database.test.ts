@@ -9,9 +9,9 @@ import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
 import { createFoldTables } from '../../audit/verify/fold-tables.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { replayed } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { searchDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
@@ -19,26 +19,26 @@ import { applyErasures } from './apply.ts';
 import { countInReadModels, eraseInReadModels, findTables, readModels, withTable } from './copies.ts';
 import { countLeft } from './report.ts';
 
-let world: RebuildWorld;
+let readModel: FilledReadModel;
 let one: UserId;
 let other: UserId;
 beforeAll(async () => {
-  world = await createRebuildWorld(inTheDatabase);
-  [one, other] = world.authors as [UserId, UserId];
-  await rebuild(world.work());
+  readModel = await createFilledReadModel(inTheDatabase);
+  [one, other] = readModel.authors as [UserId, UserId];
+  await rebuild(readModel.work());
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => readModel?.[Symbol.asyncDispose]());
 
 const leftIn = async (schema: string, userId: UserId) =>
-  (await countInReadModels(world.side, userId)).get(schema);
+  (await countInReadModels(readModel.side, userId)).get(schema);
 
 test('every version of the read model is a copy, whatever its name', async () => {
-  await world.side.pool.query('create schema "not one"; create table "not one".users (name text)');
-  expect(await readModels(world.side)).toEqual(['read_model', 'read_model_previous']);
+  await readModel.side.pool.query('create schema "not one"; create table "not one".users (name text)');
+  expect(await readModels(readModel.side)).toEqual(['read_model', 'read_model_previous']);
 });
 
 test('rows that are being written are left to their writer, and not waited for', async () => {
-  const { pool } = world.side;
+  const { pool } = readModel.side;
   const writer = await pool.connect();
   try {
     await writer.query(`begin; update read_model_previous.users set role = role where id = ${one}`);
@@ -53,18 +53,18 @@ test('rows that are being written are left to their writer, and not waited for',
 });
 
 test('the remaining data equals a replay without the erased keys, and others keep theirs', async () => {
-  const { pool, keys } = world.side;
+  const { pool, keys } = readModel.side;
   await keys.destroy(one);
   await eraseInReadModels({ pool, tables }, [one]);
   for (const schema of await readModels({ pool, tables })) {
     expect(await leftIn(schema, one)).toBe(0);
     expect(await leftIn(schema, other)).toBeGreaterThan(1);
-    expect(await digestOf(pool, schema)).toEqual(await replayed(world.side));
+    expect(await digestOf(pool, schema)).toEqual(await replayed(readModel.side));
   }
 });
 
 test('PostgreSQL keeps no samples of it for its planner', async () => {
-  const { pool, databaseUrl } = world.side;
+  const { pool, databaseUrl } = readModel.side;
   const name = 'Ada of Samples';
   await pool.query('update read_model.users set name = $1', [name]);
   await pool.query('update read_model.comments set text = $1', [name]);
@@ -76,7 +76,7 @@ test('PostgreSQL keeps no samples of it for its planner', async () => {
 });
 
 test('leftovers of a killed verification are removed at the next erasure and the next start, and counted until then', async () => {
-  const { pool, eventLog } = world.side;
+  const { pool, eventLog } = readModel.side;
   const leave = async () => {
     const mark: Mark = {
       use: 'verify',
@@ -121,12 +121,12 @@ test('leftovers of a killed verification are removed at the next erasure and the
     left: 0,
   });
   await leave();
-  await applyErasures({ ...world.side, log: pino({ level: 'silent' }) });
+  await applyErasures({ ...readModel.side, log: pino({ level: 'silent' }) });
   expect(await isThere()).toBe(false);
 });
 
 test('a read model of another release is erased table by table, under any name, and foreign schemas are left alone', async () => {
-  const { pool } = world.side;
+  const { pool } = readModel.side;
   // One had fewer tables and columns, one is an operator’s private copy, and one belongs to another
   // application.
   await pool.query(`
@@ -149,7 +149,7 @@ test('a read model of another release is erased table by table, under any name, 
 });
 
 test('a schema that is renamed in the meantime is erased under its new name', async () => {
-  const { pool } = world.side;
+  const { pool } = readModel.side;
   await pool.query(`update "Kept by hand".users set name = 'Ada' where id = $1`, [other]);
   const [table] = (await findTables(pool, ['users'])).filter(({ schema }) => schema === '"Kept by hand"');
   if (!table) throw new Error('it is there');
@@ -167,7 +167,7 @@ test('a schema that is renamed in the meantime is erased under its new name', as
 });
 
 test('a copy that cannot be erased is named, stays in the report, and delays no other', async () => {
-  const { pool } = world.side;
+  const { pool } = readModel.side;
   await pool.query(`
     create schema a_refusing; create table a_refusing.users as select * from read_model_previous.users;
     update a_refusing.users set name = 'Ada' where id = ${other}; update renamed.users set name = 'Ada' where id = ${other};
@@ -185,7 +185,7 @@ test('a copy that cannot be erased is named, stays in the report, and delays no 
 });
 
 test('unknown parts of a former read model are erased too: renamed fields, and those no longer declared', async () => {
-  const { pool, databaseUrl } = world.side;
+  const { pool, databaseUrl } = readModel.side;
   await pool.query(`
     alter table read_model_previous.comments rename column text to remark;
     update read_model_previous.comments set remark = 'Once a remark' where id = (select min(id) from read_model_previous.comments);
@@ -207,7 +207,7 @@ test('unknown parts of a former read model are erased too: renamed fields, and t
 });
 
 test('a column of the live read model is not personal only because an operator excludes it from the statistics', async () => {
-  const { pool } = world.side;
+  const { pool } = readModel.side;
   await pool.query(`alter table read_model.users alter column role set statistics 0`);
   await eraseInReadModels({ pool, tables }, [other]);
   expect((await pool.query('select role from read_model.users where id = $1', [other])).rows).toEqual([

@@ -10,9 +10,9 @@ import { START } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { as, by, registerUser, system } from '../../test/engines/command-side.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { until } from '../../testing/until.ts';
 import { computeDigest, type Digests, readKeptDigest } from './kept-digest.ts';
@@ -22,25 +22,25 @@ import { retry } from './retry.ts';
 import { rollback } from './rollback.ts';
 import { createReadModel, useReadModel } from './schema.ts';
 
-let world: RebuildWorld;
+let readModel: FilledReadModel;
 beforeAll(async () => {
-  world = await createRebuildWorld(inTheDatabase);
+  readModel = await createFilledReadModel(inTheDatabase);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => readModel?.[Symbol.asyncDispose]());
 
-const kept = async () => (await readKeptDigest(world.side.pool))?.digests;
+const kept = async () => (await readKeptDigest(readModel.side.pool))?.digests;
 const expectKept = async () => {
-  await untilProjected(world.side);
+  await untilProjected(readModel.side);
   // Reactions to deletions may still arrive between the two reads.
   const look = async () =>
-    [await kept(), await computeDigest(world.side.pool, tables, 'read_model')] as const;
+    [await kept(), await computeDigest(readModel.side.pool, tables, 'read_model')] as const;
   const [one, other] = await until(look, ([first, second]) => isDeepStrictEqual(first, second));
   expect(one).toEqual(other);
 };
 
 /** The digest of the log up to a position, computed from a fresh read model. */
 const replayedUpTo = async (position: number): Promise<Digests> => {
-  const { pool, eventLog, keys } = world.side;
+  const { pool, eventLog, keys } = readModel.side;
   const schema = `replay_${position}_${Date.now()}`;
   await createReadModel(pool, tables, schema);
   for await (const page of eventLog.follow(START, new AbortController().signal)) {
@@ -59,34 +59,34 @@ const replayedUpTo = async (position: number): Promise<Digests> => {
 
 test('it equals the digest of the tables after any write', async () => {
   await expectKept();
-  const userId = await registerUser(world.side, { name: 'Gone', email: 'gone@example.com' });
-  const articleId = await world.writeSome(userId);
-  await world.side.send({ type: 'DeleteArticle', articleId }, by(as(userId)));
-  await world.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  const userId = await registerUser(readModel.side, { name: 'Gone', email: 'gone@example.com' });
+  const articleId = await readModel.writeSome(userId);
+  await readModel.side.send({ type: 'DeleteArticle', articleId }, by(as(userId)));
+  await readModel.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await expectKept();
   expect((await kept())?.users).toMatch(/^5 rows, -?\d+ -?\d+$/);
 });
 
 test('it is kept over parking, retrying, rebuilding and rolling back', async () => {
-  const articleId = await world.writeSome(world.authors[0] as UserId);
+  const articleId = await readModel.writeSome(readModel.authors[0] as UserId);
   const stream = `article-${articleId}`;
-  await appendRaw(world.side, stream, { type: 'article.eaten', data: {} }, 3);
+  await appendRaw(readModel.side, stream, { type: 'article.eaten', data: {} }, 3);
   await until(
-    async () => (await world.side.pool.query('select from read_model.parked')).rowCount,
+    async () => (await readModel.side.pool.query('select from read_model.parked')).rowCount,
     (count) => count === 1,
   );
   await expectKept();
-  await world.side.pool.query(
+  await readModel.side.pool.query(
     `insert into public.projection_skip (stream, version, position, reason) values ($1, 4, 0, 'test')`,
     [stream],
   );
-  await retry(world.work(), stream as never);
+  await retry(readModel.work(), stream as never);
   await expectKept();
-  await rebuild(world.work());
-  await world.writeSome(world.authors[1] as UserId);
+  await rebuild(readModel.work());
+  await readModel.writeSome(readModel.authors[1] as UserId);
   await expectKept();
-  await rollback(world.work());
-  await world.writeSome(world.authors[2] as UserId);
+  await rollback(readModel.work());
+  await readModel.writeSome(readModel.authors[2] as UserId);
   await expectKept();
 });
 
@@ -97,21 +97,21 @@ test.each([
 ])('%s shows, because it is by hand', async (statement) => {
   await expectKept();
   const before = await kept();
-  await world.side.pool.query(statement);
+  await readModel.side.pool.query(statement);
   expect(await kept()).toEqual(before);
-  expect(await computeDigest(world.side.pool, tables, 'read_model')).not.toEqual(before);
-  await rebuild(world.work());
+  expect(await computeDigest(readModel.side.pool, tables, 'read_model')).not.toEqual(before);
+  await rebuild(readModel.work());
 });
 
 test('the former digest results again after an erasure', async () => {
-  const userId = await registerUser(world.side, { name: 'Ephemera', email: 'ephemera@example.com' });
-  await world.writeSome(userId);
+  const userId = await registerUser(readModel.side, { name: 'Ephemera', email: 'ephemera@example.com' });
+  await readModel.writeSome(userId);
   await expectKept();
-  const then = await readKeptDigest(world.side.pool);
-  await world.side.send({ type: 'UpdateUser', userId, email: 'other@example.com' }, by(system));
-  await world.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
+  const then = await readKeptDigest(readModel.side.pool);
+  await readModel.side.send({ type: 'UpdateUser', userId, email: 'other@example.com' }, by(system));
+  await readModel.side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await until(
-    async () => (await world.side.keys.find([userId])).get(userId),
+    async () => (await readModel.side.keys.find([userId])).get(userId),
     (key) => key === 'destroyed',
   );
   expect(await replayedUpTo(then?.position ?? 0)).toEqual(then?.digests);
@@ -136,7 +136,7 @@ test('tables have digests and indexes of their own, however long their names are
       rights: { read: { anyone: true } },
     } as never),
   );
-  const { pool } = world.side;
+  const { pool } = readModel.side;
   await createReadModel(pool, tablesOf(assemble(base, kinds as never)), 'long_names');
   const { rows } = await pool.query<{ functions: number; indexes: number }>(
     `select (select count(*) from pg_proc where pronamespace = 'long_names'::regnamespace and proname like 'keep\\_digest%') as functions,

@@ -3,53 +3,53 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { addComment, as, by, type CommandSide, draftArticle } from '../../test/engines/command-side.ts';
+import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
-import { createRebuildWorld, type RebuildWorld } from '../../test/engines/rebuild-world.ts';
 import { until } from '../../testing/until.ts';
 import { rebuild } from './rebuild.ts';
 import { rollback } from './rollback.ts';
 
 describe.each(LOG_ENGINES)('a rebuild during normal operation, on %s', (_name, startLog) => {
-  let world: RebuildWorld;
+  let readModel: FilledReadModel;
   beforeAll(async () => {
-    world = await createRebuildWorld(startLog);
+    readModel = await createFilledReadModel(startLog);
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  afterAll(() => readModel?.[Symbol.asyncDispose]());
 
   test('under continuous writes no read fails, and no reader sees the read model go back', async () => {
-    await using writing = startWriting(world, 200);
-    await using reading = startReading(world.side);
+    await using writing = startWriting(readModel, 200);
+    await using reading = startReading(readModel.side);
     await reading.until((reads) => reads > 50);
-    for (let n = 0; n < 3; n += 1) await rebuild(world.work());
+    for (let n = 0; n < 3; n += 1) await rebuild(readModel.work());
     const reads = reading.reads();
-    await rollback(world.work());
+    await rollback(readModel.work());
     await reading.until((now) => now > reads + 50);
     await until(writing.written, (written) => written > 100);
     await writing[Symbol.asyncDispose]();
-    await untilProjected(world.side);
+    await untilProjected(readModel.side);
     await reading[Symbol.asyncDispose]();
     expect(reading.seen()).toEqual({ failures: [], backwards: 0 });
-    await world.expectReplayed();
+    await readModel.expectReplayed();
   });
 
   test('continues when another process takes over the projection in the middle', async () => {
-    const author = world.authors[2] as UserId;
-    await world.writeSome(author);
+    const author = readModel.authors[2] as UserId;
+    await readModel.writeSome(author);
     let takenOver: Promise<unknown> | undefined;
     const takeOver = async () => {
-      await world.takeOver();
-      await world.writeSome(author);
+      await readModel.takeOver();
+      await readModel.writeSome(author);
     };
     await rebuild(
-      world.work({
+      readModel.work({
         onProgress() {
           takenOver ??= takeOver();
         },
       }),
     );
     await takenOver;
-    await world.expectReplayed();
+    await readModel.expectReplayed();
   });
 });
 
@@ -100,7 +100,7 @@ const startReading = ({ databaseUrl }: CommandSide) => {
 };
 
 /** Writes through the command side, with a maximum rate per second. */
-const startWriting = ({ side, authors }: RebuildWorld, perSecond: number) => {
+const startWriting = ({ side, authors }: FilledReadModel, perSecond: number) => {
   let written = 0;
   let isOver = false;
   const write = async () => {

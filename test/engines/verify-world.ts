@@ -12,12 +12,12 @@ import type { ArticleId } from '../publishing-ids.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
 import { temporaryDataDir } from './data-dir.ts';
+import { createFilledReadModel, type FilledReadModel } from './filled-read-model.ts';
 import type { StartLog } from './log-engines.ts';
 import { untilProjected } from './projection.ts';
-import { createRebuildWorld, type RebuildWorld } from './rebuild-world.ts';
 
 /** A read model with something of everything, and its verification. */
-export type VerifyWorld = RebuildWorld & {
+export type VerifyWorld = FilledReadModel & {
   readonly article: ArticleId;
   readonly webhook: WebhookId;
   verify(more?: Partial<Verification>): Promise<Report>;
@@ -31,9 +31,9 @@ const never = new AbortController().signal;
 
 export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld> => {
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await createRebuildWorld(startLog));
+  const readModel = opening.use(await createFilledReadModel(startLog));
   const folder = opening.use(await temporaryDataDir());
-  const { side, authors } = world;
+  const { side, authors } = readModel;
   const author = authors[0] as UserId;
   const article = await draftArticle(side, author);
   const webhook = await writeWebhooks(side, author);
@@ -53,7 +53,7 @@ export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld
   const settings = { dir: folder.path, headEveryMs: 20, watchEventsPerSecond: 0 };
   const resources = opening.move();
   return {
-    ...world,
+    ...readModel,
     article,
     webhook,
     verify: run,

@@ -18,7 +18,7 @@ import type { StartLog } from './log-engines.ts';
 import { replayed, startProjecting, untilProjected } from './projection.ts';
 
 /** A command side with a read model that is up to date and not empty. */
-export type RebuildWorld = AsyncDisposable & {
+export type FilledReadModel = AsyncDisposable & {
   readonly side: CommandSide;
   readonly authors: readonly UserId[];
   /** The input of a rebuild. */
@@ -32,7 +32,7 @@ export type RebuildWorld = AsyncDisposable & {
 
 const never = new AbortController().signal;
 
-export const createRebuildWorld = async (startLog: StartLog): Promise<RebuildWorld> => {
+export const createFilledReadModel = async (startLog: StartLog): Promise<FilledReadModel> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createCommandDatabase(startLog));
   const side = opening.use(await database.open());
