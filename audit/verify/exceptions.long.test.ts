@@ -7,19 +7,19 @@ import { skipParked } from '#shared/projection/skip-parked.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { createVerifiedReadModel, type VerifiedReadModel } from '../../test/engines/verified-read-model.ts';
 import { until } from '../../testing/until.ts';
 import { summaryOf } from './summary.ts';
 
 /** Valid and invalid excuses for a difference. */
-let world: VerifyWorld;
+let readModel: VerifiedReadModel;
 beforeAll(async () => {
-  world = await createVerifyWorld(inTheDatabase);
+  readModel = await createVerifiedReadModel(inTheDatabase);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => readModel?.[Symbol.asyncDispose]());
 
 test('a skipped event that could be applied is found, although all rows agree', async () => {
-  const { side, authors } = world;
+  const { side, authors } = readModel;
   const author = authors[0] as UserId;
   const articleId = await draftArticle(side, author);
   await side.send({ type: 'EditArticle', articleId, title: 'Meant to vanish' }, by(as(author)));
@@ -28,8 +28,8 @@ test('a skipped event that could be applied is found, although all rows agree', 
   const skip = `insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 999999, 'It could not be read')`;
   await side.pool.query(skip, [stream]);
   // Anybody with database access can adapt rows and digests.
-  await rebuild(world.work());
-  const report = reportSchema.parse(await world.verify());
+  await rebuild(readModel.work());
+  const report = reportSchema.parse(await readModel.verify());
   expect(report.findings).toMatchObject({
     byKind: { left_out_though_sound: 1 },
     listed: [
@@ -45,12 +45,12 @@ test('a skipped event that could be applied is found, although all rows agree', 
   });
   expect(summaryOf(report).join('\n')).toContain('delete its row from public.projection_skip');
   await side.pool.query('delete from public.projection_skip');
-  await rebuild(world.work());
-  expect((await world.verify()).outcome).toBe('proven');
+  await rebuild(readModel.work());
+  expect((await readModel.verify()).outcome).toBe('proven');
 });
 
 test('an event that the database refuses is skipped with reason, and so is an unreadable one', async () => {
-  const { side, authors } = world;
+  const { side, authors } = readModel;
   const author = authors[0] as UserId;
   const metadata = {
     ...{ version: 1, at: '0000-01-01T00:00:00.000Z', actor: 'system:test', client: null, request: 'r' },
@@ -68,7 +68,7 @@ test('an event that the database refuses is skipped with reason, and so is an un
   await untilProjected(side);
   await skipParked(side, { stream, version: 3 as Version });
   await skipParked(side, { stream, version: 4 as Version });
-  expect(await world.verify()).toMatchObject({
+  expect(await readModel.verify()).toMatchObject({
     outcome: 'proven',
     parked: { total: 0 },
     leftOut: { total: 2 },
@@ -76,7 +76,7 @@ test('an event that the database refuses is skipped with reason, and so is an un
 });
 
 test('a key destroyed by a deletion after the verified range is no difference, with or without the erasure list', async () => {
-  const { side, authors } = world;
+  const { side, authors } = readModel;
   const [, , leaving] = authors as [UserId, UserId, UserId];
   const at = await side.eventLog.head();
   await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
@@ -85,19 +85,19 @@ test('a key destroyed by a deletion after the verified range is no difference, w
     async () => (await side.keys.find([leaving])).get(leaving),
     (key) => key === 'destroyed',
   );
-  expect((await world.verify({ at })).findings.listed).toEqual([]);
-  expect((await world.verify({ at, auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
+  expect((await readModel.verify({ at })).findings.listed).toEqual([]);
+  expect((await readModel.verify({ at, auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
 });
 
 test('a destroyed key without a deletion is found, and so are changes that it would hide', async () => {
-  const { side, authors } = world;
+  const { side, authors } = readModel;
   const forged = authors[3] as UserId;
   await side.pool.query(
     'update public.person_key set destroyed_at = now(), wrapped = null where subject = $1',
     [forged],
   );
   await side.pool.query(`update read_model.users set name = 'Forged' where id = $1`, [forged]);
-  const { findings } = reportSchema.parse(await world.verify());
+  const { findings } = reportSchema.parse(await readModel.verify());
   expect(findings.listed).toContainEqual({
     kind: 'key_destroyed_without_deletion',
     userId: forged,

@@ -3,20 +3,20 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { tables } from '../../test/engines/tables.ts';
-import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { createVerifiedReadModel, type VerifiedReadModel } from '../../test/engines/verified-read-model.ts';
 import { createFold } from './fold.ts';
 import { createFoldTables } from './fold-tables.ts';
 import { readLog } from './read-log.ts';
 
-let world: VerifyWorld;
+let readModel: VerifiedReadModel;
 beforeAll(async () => {
-  world = await createVerifyWorld(inTheDatabase);
+  readModel = await createVerifiedReadModel(inTheDatabase);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => readModel?.[Symbol.asyncDispose]());
 
 /** All states after the whole log, with a maximum weight in memory. */
 const foldWith = async (schema: string, weightMax: number) => {
-  const { pool, eventLog, codec } = world.side;
+  const { pool, eventLog, codec } = readModel.side;
   await pool.query(`create schema ${schema}`);
   await inTransaction(pool, (connection) => createFoldTables(connection, tables, schema));
   const fold = createFold({ pool, tables, schema, isSkipped: () => false, weightMax });
@@ -41,7 +41,9 @@ test('the deciders’ states are the same, however few are kept in memory', asyn
 });
 
 test('no secret and no hidden value of a webhook is stored', async () => {
-  const { rows } = await world.side.pool.query<{ state: string }>('select state from all_held.fold_webhooks');
+  const { rows } = await readModel.side.pool.query<{ state: string }>(
+    'select state from all_held.fold_webhooks',
+  );
   expect(rows.map(({ state }) => state).join()).not.toMatch(/whsec_|of\.tokens/);
   expect(rows.some(({ state }) => state.includes('X-Team'))).toBe(true);
 });

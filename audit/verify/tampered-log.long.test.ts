@@ -3,32 +3,32 @@ import type { UserId } from '#shared/brands.ts';
 import { as, by } from '../../test/engines/command-side.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-world.ts';
+import { createVerifiedReadModel, type VerifiedReadModel } from '../../test/engines/verified-read-model.ts';
 
-let world: VerifyWorld;
+let model: VerifiedReadModel;
 let author: UserId;
 beforeAll(async () => {
-  world = await createVerifyWorld(inTheDatabase);
-  author = world.authors[0] as UserId;
+  model = await createVerifiedReadModel(inTheDatabase);
+  author = model.authors[0] as UserId;
   for (const title of ['One', 'Two', 'Three']) {
-    await world.side.send({ type: 'EditArticle', articleId: world.article, title }, by(as(author)));
+    await model.side.send({ type: 'EditArticle', articleId: model.article, title }, by(as(author)));
   }
-  await untilProjected(world.side);
-  await world.sign();
+  await untilProjected(model.side);
+  await model.sign();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => model?.[Symbol.asyncDispose]());
 
 const OPEN = 'alter table event_log.event disable trigger append_only;';
 const CLOSE = 'alter table event_log.event enable trigger append_only;';
 
 /** Simulates an attacker with full access to the database of the log. */
 const verifyTampered = (statement: string, undo: string) =>
-  world.verifyTampered(`${OPEN} ${statement}; ${CLOSE}`, `${OPEN} ${undo}; ${CLOSE}`);
+  model.verifyTampered(`${OPEN} ${statement}; ${CLOSE}`, `${OPEN} ${undo}; ${CLOSE}`);
 
 const kindsOf = (report: Awaited<ReturnType<typeof verifyTampered>>) => Object.keys(report.findings.byKind);
 
 test('an untouched signed log is proven completely', async () => {
-  const report = await world.verify();
+  const report = await model.verify();
   expect(report.findings.listed).toEqual([]);
   expect(report).toMatchObject({
     outcome: 'proven',
@@ -37,34 +37,34 @@ test('an untouched signed log is proven completely', async () => {
 });
 
 test('events after the newest signed head are reported as unproven', async () => {
-  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
-  await untilProjected(world.side);
-  const { log, chain, outcome } = await world.verify();
+  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Four' }, by(as(author)));
+  await untilProjected(model.side);
+  const { log, chain, outcome } = await model.verify();
   expect({ outcome, unproven: chain.unproven.events, since: chain.unproven.since }).toEqual({
     outcome: 'proven',
     unproven: log.events - chain.signed,
     since: expect.any(String),
   });
   expect(chain.unproven.events).toBeGreaterThan(0);
-  await world.sign();
+  await model.sign();
 });
 
 test('a changed event is found by the chain, and by the rows that depend on it', async () => {
   const title = (from: string, to: string) =>
-    `update event_log.event set data = replace(data::text, '"${from}"', '"${to}"')::json where stream = 'article-${world.article}'`;
+    `update event_log.event set data = replace(data::text, '"${from}"', '"${to}"')::json where stream = 'article-${model.article}'`;
   const report = await verifyTampered(title('Four', 'Forged'), title('Forged', 'Four'));
   expect(kindsOf(report)).toEqual(expect.arrayContaining(['row_different', 'event_changed']));
   expect(report.findings.listed).toContainEqual(
     expect.objectContaining({
       kind: 'row_different',
-      key: String(world.article),
+      key: String(model.article),
       columns: [{ name: 'title', recorded: 'Forged', found: 'Four' }],
     }),
   );
 });
 
 test('an event with another version leaves a gap, and a removed one a hole', async () => {
-  const last = `stream = 'article-${world.article}' and version`;
+  const last = `stream = 'article-${model.article}' and version`;
   const moved = await verifyTampered(
     `update event_log.event set version = 9 where ${last} = 4`,
     `update event_log.event set version = 4 where ${last} = 9`,
@@ -72,7 +72,7 @@ test('an event with another version leaves a gap, and a removed one a hole', asy
   expect(moved.findings.listed).toContainEqual(
     expect.objectContaining({
       kind: 'version_gap',
-      stream: `article-${world.article}`,
+      stream: `article-${model.article}`,
       before: 3,
       version: 9,
     }),
@@ -85,7 +85,7 @@ test('an event with another version leaves a gap, and a removed one a hole', asy
 });
 
 test('an emptied event is found', async () => {
-  const { pool } = world.side;
+  const { pool } = model.side;
   await pool.query(`create table public.emptied as select * from event_log.event where position in (2, 3)`);
   const report = await verifyTampered(
     `update event_log.event set data = 'null' where position = 2; update event_log.event set metadata = 'null' where position = 3`,
@@ -95,25 +95,25 @@ test('an emptied event is found', async () => {
 });
 
 test('damage to a past event is found, even if no live row depends on it', async () => {
-  const at = await world.side.eventLog.head();
-  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Later' }, by(as(author)));
-  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
-  await untilProjected(world.side);
+  const at = await model.side.eventLog.head();
+  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Later' }, by(as(author)));
+  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Four' }, by(as(author)));
+  await untilProjected(model.side);
   const set = (value: string) =>
     `update event_log.event set data = replace(data::text, '"tags":', '${value}":')::json where version = 1`;
-  await world.side.pool.query(`${OPEN} ${set('"wags')} and stream = 'article-${world.article}'; ${CLOSE}`);
-  const { findings } = await world.verify({ at });
+  await model.side.pool.query(`${OPEN} ${set('"wags')} and stream = 'article-${model.article}'; ${CLOSE}`);
+  const { findings } = await model.verify({ at });
   const undo = set('"tags').replace(`'"tags":'`, `'"wags":'`);
-  await world.side.pool.query(`${OPEN} ${undo} and stream = 'article-${world.article}'; ${CLOSE}`);
+  await model.side.pool.query(`${OPEN} ${undo} and stream = 'article-${model.article}'; ${CLOSE}`);
   expect(findings.listed).toContainEqual(
-    expect.objectContaining({ kind: 'event_damaged', stream: `article-${world.article}`, version: 1 }),
+    expect.objectContaining({ kind: 'event_damaged', stream: `article-${model.article}`, version: 1 }),
   );
-  expect((await world.verify({ at })).outcome).toBe('proven');
+  expect((await model.verify({ at })).outcome).toBe('proven');
 });
 
 test('a duplicate id is found', async () => {
   const id = `(select id from event_log.event where position = 1)`;
-  const { rows } = await world.side.pool.query<{ id: string }>(
+  const { rows } = await model.side.pool.query<{ id: string }>(
     'select id from event_log.event where position = 2',
   );
   const { findings } = await verifyTampered(
@@ -126,8 +126,8 @@ test('a duplicate id is found', async () => {
 });
 
 test('a truncated log is found, whatever was truncated with it', async () => {
-  await world.sign();
-  const { rows } = await world.side.pool.query<{ position: number }>(
+  await model.sign();
+  const { rows } = await model.side.pool.query<{ position: number }>(
     'select max(position) as position from event_log.event',
   );
   const head = rows[0]?.position ?? 0;
@@ -144,16 +144,16 @@ test('a truncated log is found, whatever was truncated with it', async () => {
 });
 
 test('a past read model is proven by its signed digest', async () => {
-  const { pool, eventLog } = world.side;
+  const { pool, eventLog } = model.side;
   const { rows } = await pool.query<{ position: number }>(
     `select max((statement::json->'readModel'->>'position')::bigint) as position from audit.head`,
   );
   const signedAt = rows[0]?.position;
-  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Five' }, by(as(author)));
+  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Five' }, by(as(author)));
   const at = await eventLog.head();
-  await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
-  await untilProjected(world.side);
-  expect(await world.verify({ at })).toMatchObject({
+  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Four' }, by(as(author)));
+  await untilProjected(model.side);
+  expect(await model.verify({ at })).toMatchObject({
     outcome: 'proven',
     readModel: { position: at, signedDigest: { position: signedAt } },
   });
@@ -161,7 +161,7 @@ test('a past read model is proven by its signed digest', async () => {
 
 test('a changed digest of the projector is found', async () => {
   const change = (by: number) => `update read_model.digest set low = low + ${by} where name = 'articles'`;
-  const { findings } = await world.verifyTampered(change(1), change(-1));
+  const { findings } = await model.verifyTampered(change(1), change(-1));
   expect(findings).toMatchObject({
     total: 1,
     listed: [{ kind: 'kept_digest_different', table: 'articles' }],
@@ -169,21 +169,21 @@ test('a changed digest of the projector is found', async () => {
 });
 
 test('the log can be verified without the read model', async () => {
-  const change = `update read_model.articles set title = 'Forged' where id = ${world.article}`;
-  const undo = `update read_model.articles set title = 'Four' where id = ${world.article}`;
-  await world.side.pool.query(change);
-  const { outcome, readModel } = await world.verify({ isOfReadModel: false });
-  await world.side.pool.query(undo);
+  const change = `update read_model.articles set title = 'Forged' where id = ${model.article}`;
+  const undo = `update read_model.articles set title = 'Four' where id = ${model.article}`;
+  await model.side.pool.query(change);
+  const { outcome, readModel } = await model.verify({ isOfReadModel: false });
+  await model.side.pool.query(undo);
   expect({ outcome, readModel }).toEqual({ outcome: 'proven', readModel: null });
 });
 
 test('a damaged event without rows is found', async () => {
-  const { position } = await appendRaw(world.side, 'command-damaged', {
+  const { position } = await appendRaw(model.side, 'command-damaged', {
     type: 'command.reserved',
     data: { digest: 1 },
   });
-  await untilProjected(world.side);
-  const { findings } = await world.verify();
+  await untilProjected(model.side);
+  const { findings } = await model.verify();
   expect(findings).toMatchObject({
     total: 1,
     listed: [{ kind: 'event_damaged', stream: 'command-damaged', position, type: 'command.reserved' }],

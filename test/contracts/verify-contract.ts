@@ -19,30 +19,33 @@ import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts'
 import { addComment, as, by, draftArticle } from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../engines/projection.ts';
-import { createVerifyWorld, type VerifyWorld } from '../engines/verify-world.ts';
+import { createVerifiedReadModel, type VerifiedReadModel } from '../engines/verified-read-model.ts';
 
 /** The differences that verification must find, and those that it must not, on any engine. */
 export const describeVerifying = (name: string, startLog: StartLog): void => {
   describe(`verification on ${name}`, () => {
-    let world: VerifyWorld;
+    let readModel: VerifiedReadModel;
     beforeAll(async () => {
-      world = await createVerifyWorld(startLog);
+      readModel = await createVerifiedReadModel(startLog);
     });
-    afterAll(() => world?.[Symbol.asyncDispose]());
+    afterAll(() => readModel?.[Symbol.asyncDispose]());
 
     const scratches = async () =>
-      (await world.side.pool.query(`select nspname from pg_namespace where nspname ~ '^(verify|replay)_'`))
-        .rows;
+      (
+        await readModel.side.pool.query(
+          `select nspname from pg_namespace where nspname ~ '^(verify|replay)_'`,
+        )
+      ).rows;
 
     test('an untampered installation is proven, and the proof leaves nothing behind', async () => {
-      const report = reportSchema.parse(await world.verify());
+      const report = reportSchema.parse(await readModel.verify());
       expect(report.findings).toEqual({ total: 0, byKind: {}, listed: [] });
       expect(report).toMatchObject({
         outcome: 'proven',
-        log: { identity: world.side.eventLog.identity, position: await world.side.eventLog.head() },
+        log: { identity: readModel.side.eventLog.identity, position: await readModel.side.eventLog.head() },
         readModel: {
           isComparedWithLive: true,
-          position: await world.side.eventLog.head(),
+          position: await readModel.side.eventLog.head(),
           rows: { users: 5, webhooks: 2, departed: 1, parked: 0 },
         },
         parked: { total: 0 },
@@ -51,10 +54,10 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
     });
 
     test('a changed live row is found, with the events behind it, and without personal data', async () => {
-      const [reader] = world.authors;
+      const [reader] = readModel.authors;
       const change = `update read_model.users set name = 'Forged', role = 'admin' where id = ${reader}`;
       const undo = `update read_model.users set name = 'Person 0', role = 'author' where id = ${reader}`;
-      const report = await world.verifyTampered(change, undo);
+      const report = await readModel.verifyTampered(change, undo);
       expect(report.findings).toMatchObject({
         byKind: { row_different: 1 },
         listed: [
@@ -78,18 +81,18 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
           },
         ],
       });
-      await world.side.pool.query(change);
-      const { findings } = await world.verify({ showPersonal: true });
+      await readModel.side.pool.query(change);
+      const { findings } = await readModel.verify({ showPersonal: true });
       expect(findings.listed).toMatchObject([
         { columns: [{ name: 'name', recorded: 'Person 0', found: 'Forged' }, {}] },
       ]);
-      await world.side.pool.query(undo);
-      expect((await world.verify()).outcome).toBe('proven');
+      await readModel.side.pool.query(undo);
+      expect((await readModel.verify()).outcome).toBe('proven');
     });
 
     test('a snapshot that differs from its events is found, and no other', async () => {
-      const { pool, eventLog, snapshots, codec, domain } = world.side;
-      const stream = streamName('article', world.article);
+      const { pool, eventLog, snapshots, codec, domain } = readModel.side;
+      const stream = streamName('article', readModel.article);
       const kind = domain.kinds.article as Kind;
       const { definition, evolve } = deciderOf(domain, kind);
       const table = demandTable(tablesOf(domain), 'article');
@@ -118,47 +121,47 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
         ],
       ] as const) {
         await snapshots.save([{ ...place, ...fold, state: { ...(state as object), ...forged } }]);
-        expect((await world.verify()).findings.listed).toEqual([
+        expect((await readModel.verify()).findings.listed).toEqual([
           { kind: 'snapshot_different', stream, version, position },
         ]);
         await pool.query('delete from snapshots.fold');
         await snapshots.save([{ ...place, ...fold, state }]);
-        expect((await world.verify()).outcome).toBe('proven');
+        expect((await readModel.verify()).outcome).toBe('proven');
         expect(await snapshots.find(stream, fold)).toMatchObject({ version });
         await pool.query(`update snapshots.fold set sealed = '\\x00'`);
-        expect((await world.verify()).outcome).toBe('proven');
+        expect((await readModel.verify()).outcome).toBe('proven');
         await pool.query('delete from snapshots.fold');
       }
     });
 
     test('an added row and a removed one are found', async () => {
-      const { pool } = world.side;
+      const { pool } = readModel.side;
       await pool.query(`insert into read_model.articles select 7 as id, author_id, title, body, tags, cover, status, version, created_at, updated_at, published_at
-      from read_model.articles where id = ${world.article}`);
+      from read_model.articles where id = ${readModel.article}`);
       await pool.query(
-        `create table public.kept as select * from read_model.webhooks where id = ${world.webhook}`,
+        `create table public.kept as select * from read_model.webhooks where id = ${readModel.webhook}`,
       );
-      await pool.query(`delete from read_model.webhooks where id = ${world.webhook}`);
-      const { findings } = await world.verify();
+      await pool.query(`delete from read_model.webhooks where id = ${readModel.webhook}`);
+      const { findings } = await readModel.verify();
       expect(findings).toMatchObject({
         byKind: { row_extra: 1, row_missing: 1 },
         listed: [
           { kind: 'row_extra', table: 'articles', key: '7', events: [] },
-          { kind: 'row_missing', table: 'webhooks', key: String(world.webhook), eventsTotal: 5 },
+          { kind: 'row_missing', table: 'webhooks', key: String(readModel.webhook), eventsTotal: 5 },
         ],
       });
       await pool.query(
         'insert into read_model.webhooks select * from public.kept; drop table public.kept; delete from read_model.articles where id = 7',
       );
-      expect((await world.verify()).outcome).toBe('proven');
+      expect((await readModel.verify()).outcome).toBe('proven');
     });
 
     test('up to a past position no live row is compared, but everything else is', async () => {
-      const { side, authors } = world;
+      const { side, authors } = readModel;
       const at = await side.eventLog.head();
-      await world.writeSome(authors[1] as UserId);
+      await readModel.writeSome(authors[1] as UserId);
       await untilProjected(side);
-      const report = await world.verify({ at });
+      const report = await readModel.verify({ at });
       expect(report).toMatchObject({
         outcome: 'proven',
         log: { position: at },
@@ -167,17 +170,17 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
     });
 
     test('concurrent writes do not affect the proof', async () => {
-      const { side, authors } = world;
+      const { side, authors } = readModel;
       let isOver = false;
       let written = 0;
       const write = async () => {
         for (; !isOver; written += 1) {
-          await world.writeSome(authors[written % authors.length] as UserId);
+          await readModel.writeSome(authors[written % authors.length] as UserId);
           await delay(10);
         }
       };
       const writing = write();
-      for (let n = 0; n < 2; n += 1) expect((await world.verify()).findings.listed).toEqual([]);
+      for (let n = 0; n < 2; n += 1) expect((await readModel.verify()).findings.listed).toEqual([]);
       isOver = true;
       await writing;
       expect(written).toBeGreaterThan(0);
@@ -185,7 +188,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
     });
 
     test('a parked item is reported and is no failure, even if an operator releases it meanwhile', async () => {
-      const { side, authors } = world;
+      const { side, authors } = readModel;
       const id = await draftArticle(side, authors[0] as UserId);
       const stream = `article-${id}` as StreamName;
       const { position } = await appendRaw(
@@ -201,7 +204,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
         3,
       );
       await untilProjected(side);
-      expect(await world.verify()).toMatchObject({
+      expect(await readModel.verify()).toMatchObject({
         outcome: 'proven',
         parked: { total: 1, listed: [{ stream, version: 3, position }] },
       });
@@ -209,12 +212,12 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       const onProgress = ({ step }: { step: string }) => {
         if (step === 'events') released ??= skipParked(side, { stream, version: 3 as Version });
       };
-      const report = await world.verify({ onProgress });
+      const report = await readModel.verify({ onProgress });
       await released;
       expect(report.outcome).toBe('proven');
       // The release may come before the report or after it.
       expect([...report.parked.listed, ...report.leftOut.listed]).toMatchObject([{ stream, version: 3 }]);
-      expect(await world.verify()).toMatchObject({
+      expect(await readModel.verify()).toMatchObject({
         outcome: 'proven',
         parked: { total: 0 },
         leftOut: { total: 1, listed: [{ stream, version: 3 }] },
@@ -222,18 +225,18 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
     });
 
     test('a user without a key, whose deletion is still to come, does not count as a difference', async () => {
-      const { side, authors } = world;
+      const { side, authors } = readModel;
       const leaving = authors[3] as UserId;
       await side.erasures.note([{ userId: leaving, at: new Date().toISOString(), event: null }]);
       await side.keys.destroy(leaving);
-      expect((await world.verify({ auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
+      expect((await readModel.verify({ auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
       await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
       await untilProjected(side);
-      expect((await world.verify()).findings.listed).toEqual([]);
+      expect((await readModel.verify()).findings.listed).toEqual([]);
     });
 
     test('a difference between projection and deciders is found although both rows agree', async () => {
-      const { side, authors, article } = world;
+      const { side, authors, article } = readModel;
       const nobody = 77_001 as UserId;
       const author = authors[0] as UserId;
       const context = {
@@ -251,7 +254,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
         await side.codec.encode(deleted, context, randomUUID() as EventId, stream),
       ]);
       await untilProjected(side);
-      const { findings } = await world.verify();
+      const { findings } = await readModel.verify();
       expect(findings).toMatchObject({
         total: 1,
         listed: [
@@ -266,7 +269,7 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       await addComment(side, author, article);
       await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));
       await untilProjected(side);
-      expect((await world.verify()).findings.total).toBe(1);
+      expect((await readModel.verify()).findings.total).toBe(1);
     });
   });
 };

@@ -17,7 +17,7 @@ import type { StartLog } from './log-engines.ts';
 import { untilProjected } from './projection.ts';
 
 /** A read model with something of everything, and its verification. */
-export type VerifyWorld = FilledReadModel & {
+export type VerifiedReadModel = FilledReadModel & {
   readonly article: ArticleId;
   readonly webhook: WebhookId;
   verify(more?: Partial<Verification>): Promise<Report>;
@@ -29,7 +29,7 @@ export type VerifyWorld = FilledReadModel & {
 
 const never = new AbortController().signal;
 
-export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld> => {
+export const createVerifiedReadModel = async (startLog: StartLog): Promise<VerifiedReadModel> => {
   await using opening = new AsyncDisposableStack();
   const readModel = opening.use(await createFilledReadModel(startLog));
   const folder = opening.use(await temporaryDataDir());
@@ -39,7 +39,7 @@ export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld
   const webhook = await writeWebhooks(side, author);
   await writeDeparture(side, article);
   await untilProjected(side);
-  const run: VerifyWorld['verify'] = (more = {}) =>
+  const run: VerifiedReadModel['verify'] = (more = {}) =>
     verify({
       ...side,
       auditDir: folder.path,
