@@ -16,7 +16,7 @@ import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import { type CommandSide, createCommandDatabase, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
-import { bearer } from './resource-world.ts';
+import { bearer } from './resource-api.ts';
 
 export type WriteAnswer = {
   readonly status: number;

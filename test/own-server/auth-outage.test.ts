@@ -7,7 +7,7 @@ import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { createAuthDatabase, ISSUER, registerClient, serviceClient } from '../engines/auth-server.ts';
 import { basic, post } from '../engines/oauth.ts';
-import { bearer } from '../engines/resource-world.ts';
+import { bearer } from '../engines/resource-api.ts';
 import { serveRoutes } from '../serve.ts';
 
 // Own server: it stops one server under another.

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bearer, createResourceWorld, type ResourceWorld } from '../../../test/engines/resource-world.ts';
+import { bearer, createResourceApi, type ResourceApi } from '../../../test/engines/resource-api.ts';
 import {
   AUDIENCE,
   createProofMint,
@@ -18,18 +18,18 @@ import { until } from '../../../testing/until.ts';
 const METADATA = `resource_metadata="${AUDIENCE}/.well-known/oauth-protected-resource"`;
 const ALGS = 'algs="ES256 Ed25519 EdDSA"';
 
-let world: ResourceWorld;
+let api: ResourceApi;
 let mint: TokenMint;
 let holder: ProofMint;
 beforeAll(async () => {
-  world = await createResourceWorld();
-  mint = world.mint;
+  api = await createResourceApi();
+  mint = api.mint;
   holder = await createProofMint();
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
-const get: ResourceWorld['get'] = (...asked) => world.get(...asked);
+const get: ResourceApi['get'] = (...asked) => api.get(...asked);
 
 describe('a request', () => {
   test('without a token is anonymous', async () => {
@@ -148,16 +148,16 @@ describe('a token', () => {
   });
 
   test.each<[string, () => Promise<Response>]>([
-    ['in the query', async () => fetch(`${world.url}/me?access_token=${await mint.token()}`)],
+    ['in the query', async () => fetch(`${api.url}/me?access_token=${await mint.token()}`)],
     [
       'in the query, beside a good one',
-      async () => fetch(`${world.url}/me?access_token=x`, { headers: bearer(await mint.token()) }),
+      async () => fetch(`${api.url}/me?access_token=x`, { headers: bearer(await mint.token()) }),
     ],
     [
       'with something after it',
-      async () => fetch(`${world.url}/me`, { headers: { Authorization: `Bearer ${await mint.token()} x` } }),
+      async () => fetch(`${api.url}/me`, { headers: { Authorization: `Bearer ${await mint.token()} x` } }),
     ],
-    ['that is empty', async () => fetch(`${world.url}/me`, { headers: { Authorization: 'Bearer' } })],
+    ['that is empty', async () => fetch(`${api.url}/me`, { headers: { Authorization: 'Bearer' } })],
   ])('%s is a malformed request', async (_, send) => {
     const response = await send();
     expect(response.status).toBe(400);
@@ -167,7 +167,7 @@ describe('a token', () => {
   });
 
   test('in a form counts as none', async () => {
-    const response = await fetch(`${world.url}/me`, {
+    const response = await fetch(`${api.url}/me`, {
       method: 'POST',
       body: new URLSearchParams({ access_token: await mint.token() }),
     });
@@ -179,7 +179,7 @@ describe('on one connection', () => {
   test('each request has its own token, and a token counts until it expires', async () => {
     using agent = new OneConnection();
     const ask = async (authorization?: string | string[]) => {
-      const sent = request(`${world.url}/me`, {
+      const sent = request(`${api.url}/me`, {
         agent,
         headers: authorization === undefined ? {} : { Authorization: authorization },
       });

@@ -1,24 +1,24 @@
 import { exportJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  createResourceWorld,
+  createResourceApi,
   openResourceProcess,
-  type ResourceWorld,
-} from '../../../test/engines/resource-world.ts';
+  type ResourceApi,
+} from '../../../test/engines/resource-api.ts';
 import { AUDIENCE, createProofMint, nowS, type ProofMint, type TokenMint } from '../../../test/token-mint.ts';
 
-let world: ResourceWorld;
+let api: ResourceApi;
 let mint: TokenMint;
 let holder: ProofMint;
 beforeAll(async () => {
-  world = await createResourceWorld();
-  mint = world.mint;
+  api = await createResourceApi();
+  mint = api.mint;
   holder = await createProofMint();
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
-const get: ResourceWorld['get'] = (...asked) => world.get(...asked);
+const get: ResourceApi['get'] = (...asked) => api.get(...asked);
 
 describe('DPoP', () => {
   const bound = () => mint.token({ cnf: { jkt: holder.jkt } });
@@ -122,13 +122,13 @@ describe('DPoP', () => {
   });
 
   test('many requests with one proof to several processes: exactly one succeeds', async () => {
-    await using other = await openResourceProcess(world.databaseUrl, async () => mint.jwks);
+    await using other = await openResourceProcess(api.databaseUrl, async () => mint.jwks);
     for (let round = 0; round < 10; round += 1) {
       const token = await bound();
       const proof = await holder.proof({ token });
       const send = (base: string) => get(dpop(token, proof), '/me', base);
       const answers = await Promise.all(
-        [world.url, other.url, world.url, other.url, world.url, other.url].map(send),
+        [api.url, other.url, api.url, other.url, api.url, other.url].map(send),
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     }

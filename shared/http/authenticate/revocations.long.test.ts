@@ -4,24 +4,24 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
 import {
   bearer,
-  createResourceWorld,
+  createResourceApi,
   openResourceProcess,
-  type ResourceWorld,
-} from '../../../test/engines/resource-world.ts';
+  type ResourceApi,
+} from '../../../test/engines/resource-api.ts';
 import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
 import { until } from '../../../testing/until.ts';
 import { type RevocationKind, revoke } from './revocations.ts';
 
-let world: ResourceWorld;
+let api: ResourceApi;
 let mint: TokenMint;
 beforeAll(async () => {
-  world = await createResourceWorld();
-  mint = world.mint;
+  api = await createResourceApi();
+  mint = api.mint;
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
 });
-const get: ResourceWorld['get'] = (...asked) => world.get(...asked);
+const get: ResourceApi['get'] = (...asked) => api.get(...asked);
 
 describe('a revoked', () => {
   const facts = () => ({
@@ -40,7 +40,7 @@ describe('a revoked', () => {
     const token = await mint.token(claims);
     const other = await mint.token();
     expect(await get(bearer(token))).toMatchObject({ status: 200 });
-    await revoke(world.pool, kind, claims[claim]);
+    await revoke(api.pool, kind, claims[claim]);
     const refused = await until(
       () => get(bearer(token)),
       ({ status }) => status === 401,
@@ -51,7 +51,7 @@ describe('a revoked', () => {
   });
 
   const issue = async (claims: ReturnType<typeof facts>, more: object = {}) => {
-    const seen = await readSeenRevocations(world.pool, {
+    const seen = await readSeenRevocations(api.pool, {
       userId: Number(claims.sub),
       clientId: claims.client_id,
     });
@@ -70,7 +70,7 @@ describe('a revoked', () => {
       const claims = facts();
       let token = await issue(claims);
       for (const _ of ['first', 'second']) {
-        await revoke(world.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
+        await revoke(api.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
         const fresh = await issue(claims);
         await refused(token);
         expect(await get(bearer(fresh))).toMatchObject({ status: 200 });
@@ -85,7 +85,7 @@ describe('a revoked', () => {
       const claims = facts();
       const ahead = await issue(claims, { iat: nowS() + 4, exp: nowS() + 304 });
       expect(await get(bearer(ahead))).toMatchObject({ status: 200 });
-      await revoke(world.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
+      await revoke(api.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
       await refused(ahead);
     },
   );
@@ -93,7 +93,7 @@ describe('a revoked', () => {
   test('user loses the tokens of the former release, which state only their time of issue', async () => {
     const claims = facts();
     const token = await mint.token(claims);
-    await revoke(world.pool, 'user', claims.sub);
+    await revoke(api.pool, 'user', claims.sub);
     await refused(token);
     expect(await get(bearer(await mint.token({ ...claims, iat: nowS() + 4 })))).toMatchObject({
       status: 200,
@@ -103,18 +103,18 @@ describe('a revoked', () => {
   test('user is revoked even if the clock of the database was set back', async () => {
     const [early, again, other] = [facts(), facts(), facts()];
     // The time before the clock was set back.
-    await inTransaction(world.pool, async (connection) => {
+    await inTransaction(api.pool, async (connection) => {
       for (const { sub } of [early, again]) await revoke(connection, 'user', sub);
       await connection.query(
         `update auth.revoked set revoked_at = revoked_at + interval '10 minutes' where value = any ($1)`,
         [[early.sub, again.sub]],
       );
     });
-    await using own = await openResourceProcess(world.databaseUrl, async () => mint.jwks);
+    await using own = await openResourceProcess(api.databaseUrl, async () => mint.jwks);
     const tokens = [await issue(again), await issue(other)];
     for (const token of tokens)
       expect(await get(bearer(token), '/me', own.url)).toMatchObject({ status: 200 });
-    for (const { sub } of [again, other]) await revoke(world.pool, 'user', sub);
+    for (const { sub } of [again, other]) await revoke(api.pool, 'user', sub);
     for (const token of tokens)
       await until(
         () => get(bearer(token), '/me', own.url),
@@ -126,8 +126,8 @@ describe('a revoked', () => {
 
 test('a revocation after the clock of the database was set back is found', async () => {
   // As if it had been revoked before that.
-  await revoke(world.pool, 'jti', 'before');
-  await world.pool.query(
+  await revoke(api.pool, 'jti', 'before');
+  await api.pool.query(
     `update auth.revoked set revoked_at = revoked_at + interval '1 hour', expires_at = expires_at + interval '1 hour' where value = 'before'`,
   );
   const seen = await mint.token({ jti: 'before' });
@@ -137,7 +137,7 @@ test('a revocation after the clock of the database was set back is found', async
   );
   const token = await mint.token({ jti: 'after' });
   expect(await get(bearer(token))).toMatchObject({ status: 200 });
-  await revoke(world.pool, 'jti', 'after');
+  await revoke(api.pool, 'jti', 'after');
   await until(
     () => get(bearer(token)),
     ({ status }) => status === 401,
@@ -148,7 +148,7 @@ describe('the keys', () => {
   test('that are new are found, and removed ones no longer count, even for cached tokens', async () => {
     const [first, second] = [await createTokenMint(), await createTokenMint()];
     let keys: readonly unknown[] = first.jwks.keys;
-    await using own = await openResourceProcess(world.databaseUrl, async () => ({ keys }));
+    await using own = await openResourceProcess(api.databaseUrl, async () => ({ keys }));
     const old = await first.token();
     expect(await get(bearer(old), '/me', own.url)).toMatchObject({ status: 200 });
     keys = second.jwks.keys;
@@ -161,7 +161,7 @@ describe('the keys', () => {
   });
 
   test('that cannot be loaded are a temporary failure, not the caller’s fault', async () => {
-    await using own = await openResourceProcess(world.databaseUrl, async () => {
+    await using own = await openResourceProcess(api.databaseUrl, async () => {
       throw new Error('no answer');
     });
     expect(await get(bearer(await mint.token()), '/me', own.url)).toMatchObject({

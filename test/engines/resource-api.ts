@@ -52,7 +52,7 @@ type ResourceAnswer = {
   readonly challenge: string | null;
 };
 
-export type ResourceWorld = AsyncDisposable & {
+export type ResourceApi = AsyncDisposable & {
   readonly databaseUrl: string;
   readonly pool: Pool;
   readonly url: string;
@@ -61,7 +61,7 @@ export type ResourceWorld = AsyncDisposable & {
 };
 
 /** A database of its own with one process on it, and the signer of its tokens. */
-export const createResourceWorld = async (): Promise<ResourceWorld> => {
+export const createResourceApi = async (): Promise<ResourceApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const mint = await createTokenMint();
