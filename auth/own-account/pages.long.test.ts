@@ -4,14 +4,14 @@ import {
   credentialsOf,
   minutesLater,
   type OwnAccount,
-  openAccountWorld,
+  openAccountFixture,
   openOwnAccount,
   type Somebody,
 } from '../../test/engines/own-account.ts';
 import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
-const world = openAccountWorld();
+const accounts = openAccountFixture();
 
 const PAGES = [
   '/account',
@@ -27,14 +27,14 @@ const PAGES = [
 
 describe('a visit', () => {
   test('asks a signed-out visitor to sign in first, and then shows the page', async () => {
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     for (const path of PAGES) {
-      const { status, location } = await account.browser.get(`${world.site.url}${path}`);
+      const { status, location } = await account.browser.get(`${accounts.site.url}${path}`);
       expect([status, new URL(location ?? '').searchParams.get('state')]).toEqual([303, path]);
     }
     const signIn = await account.get('/account/profile');
     const first = await account.browser.follow(
-      await account.send(signIn, credentialsOf(await world.aPerson())),
+      await account.send(signIn, credentialsOf(await accounts.aPerson())),
     );
     expect(new URL(first.url).pathname).toBe('/account/profile');
     for (const path of PAGES) {
@@ -48,7 +48,7 @@ describe('a visit', () => {
   });
 
   test('leads to no other page, whatever the address says', async () => {
-    const { account } = await world.signedIn();
+    const { account } = await accounts.signedIn();
     for (const state of [
       'https://evil.example/',
       '//evil.example',
@@ -58,55 +58,57 @@ describe('a visit', () => {
       '',
     ]) {
       const { location } = await account.browser.get(
-        `${world.site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`,
+        `${accounts.site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`,
       );
-      expect(location, state).toBe(`${world.site.url}/account`);
+      expect(location, state).toBe(`${accounts.site.url}/account`);
     }
     const twice = await account.browser.get(
-      `${world.site.url}/account/signed-in?state=/account/profile&state=/account`,
+      `${accounts.site.url}/account/signed-in?state=/account/profile&state=/account`,
     );
-    expect(twice.location).toBe(`${world.site.url}/account`);
+    expect(twice.location).toBe(`${accounts.site.url}/account`);
   });
 
   test('can be cancelled', async () => {
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     const page = await account.fill('/account', { email: '', password: '', cancel: 'yes' });
     expect([page.status, titleOf(page)]).toEqual([403, 'You are not signed in']);
   });
 
   test('is not repeated after an application’s sign-in', async () => {
     const browser = openHandBrowser();
-    const person = await world.aPerson();
+    const person = await accounts.aPerson();
     await browser.follow(
-      await world.visit.signInWith(browser, await world.visit.begin(browser), credentialsOf(person)),
+      await accounts.visit.signInWith(browser, await accounts.visit.begin(browser), credentialsOf(person)),
     );
-    expect(titleOf(await openOwnAccount(world.site, browser).get('/account'))).toBe('Your account');
+    expect(titleOf(await openOwnAccount(accounts.site, browser).get('/account'))).toBe('Your account');
   });
 
   test('issues a code that nobody can use, and nobody controls the client', async () => {
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     const signIn = await account.get('/account');
-    let answered = await account.send(signIn, credentialsOf(await world.aPerson()));
+    let answered = await account.send(signIn, credentialsOf(await accounts.aPerson()));
     while (!answered.location?.includes('code='))
       answered = await account.browser.get(answered.location ?? '');
     const code = new URL(answered.location).searchParams.get('code') ?? '';
     const form = {
       grant_type: 'authorization_code',
       client_id: 'annals-account',
-      redirect_uri: `${world.site.url}/account/signed-in`,
+      redirect_uri: `${accounts.site.url}/account/signed-in`,
       code,
     };
-    const response = await fetch(`${world.site.url}/token`, {
+    const response = await fetch(`${accounts.site.url}/token`, {
       method: 'POST',
       body: new URLSearchParams({ ...form, code_verifier: 'x'.repeat(43) }),
     });
     expect(response.status).toBe(400);
-    await expect(world.site.addClient('annals-account')).rejects.toMatchObject({ code: 'client_id_taken' });
+    await expect(accounts.site.addClient('annals-account')).rejects.toMatchObject({
+      code: 'client_id_taken',
+    });
   });
 
   test('of a deleted person ends', async () => {
-    const { person, account } = await world.signedIn();
-    await world.site.deletePerson(person.userId);
+    const { person, account } = await accounts.signedIn();
+    await accounts.site.deletePerson(person.userId);
     await until(
       () => account.get('/account'),
       (page) => titleOf(page) === 'Sign in',
@@ -120,8 +122,8 @@ describe('every form', () => {
   let account: OwnAccount;
   let other: OwnAccount;
   beforeAll(async () => {
-    ({ person, account } = await world.signedIn());
-    ({ account: other } = await world.signedIn());
+    ({ person, account } = await accounts.signedIn());
+    ({ account: other } = await accounts.signedIn());
   });
 
   test.each<[string, (page: Seen) => Promise<Seen>, number]>([
@@ -138,10 +140,10 @@ describe('every form', () => {
       403,
     ],
     ['from another site', (page) => account.send(page, fields, { 'sec-fetch-site': 'cross-site' }), 403],
-    ['from another browser', (page) => openOwnAccount(world.site).send(page, fields), 303],
+    ['from another browser', (page) => openOwnAccount(accounts.site).send(page, fields), 303],
   ])('%s changes nothing', async (_what, send, status) => {
     expect((await send(await account.get('/account/profile'))).status).toBe(status);
-    expect(await world.visit.eventOf('user.updated', person.userId)).toBeUndefined();
+    expect(await accounts.visit.eventOf('user.updated', person.userId)).toBeUndefined();
   });
 
   test('sent late asks for the password again, and shows the address', async () => {

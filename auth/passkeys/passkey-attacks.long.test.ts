@@ -2,11 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { from } from '../../test/engines/account-visit.ts';
 import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
-import { minutesLater, openAccountWorld, openOwnAccount } from '../../test/engines/own-account.ts';
+import { minutesLater, openAccountFixture, openOwnAccount } from '../../test/engines/own-account.ts';
 import { passkeyVisits, type Twist } from '../../test/engines/passkey-visits.ts';
 
-const world = openAccountWorld({ isNamed: true });
-const { send, register, withPasskey, signInBy } = passkeyVisits(world);
+const accounts = openAccountFixture({ isNamed: true });
+const { send, register, withPasskey, signInBy } = passkeyVisits(accounts);
 
 describe('an attack on the registration of a passkey', () => {
   test.each<[string, Twist]>([
@@ -16,16 +16,16 @@ describe('an attack on the registration of a passkey', () => {
     ['a signature of a sign-in', { type: 'webauthn.get' }],
     ['one by whom nobody has verified', { flags: 0x01 }],
   ])('%s is refused', async (_what, twist) => {
-    const { account } = await world.signedIn();
-    const answer = await register(account, openAuthenticator(world.site.url), twist);
+    const { account } = await accounts.signedIn();
+    const answer = await register(account, openAuthenticator(accounts.site.url), twist);
     expect([answer.status, answer.body.includes('This passkey could not be added')]).toEqual([422, true]);
     expect((await account.get('/account/security')).body).toContain('Add a passkey');
   });
 
   test('by replay, with somebody else’s challenge, too late, or without a passkey is refused', async () => {
-    const { account } = await world.signedIn();
-    const { account: other } = await world.signedIn();
-    const key = openAuthenticator(world.site.url);
+    const { account } = await accounts.signedIn();
+    const { account: other } = await accounts.signedIn();
+    const key = openAuthenticator(accounts.site.url);
     const page = await account.get('/account/passkeys');
     const { options, fields } = passkeyFormIn(page.body);
     const theirs = await other.get('/account/passkeys');
@@ -42,18 +42,18 @@ describe('an attack on the registration of a passkey', () => {
         nothing,
       ).toBe(422);
     const late = await account.get('/account/passkeys');
-    const made = openAuthenticator(world.site.url).create(passkeyFormIn(late.body).options);
+    const made = openAuthenticator(accounts.site.url).create(passkeyFormIn(late.body).options);
     using _ = minutesLater(6);
     expect((await send(account, late, made, { name: 'x' })).status).toBe(422);
   });
 
   test('by a form of another site or without its token changes nothing', async () => {
-    const { account } = await world.signedIn();
+    const { account } = await accounts.signedIn();
     const page = await account.get('/account/passkeys');
     const { action, fields, options } = passkeyFormIn(page.body);
-    const form = { ...fields, name: 'x', credential: openAuthenticator(world.site.url).create(options) };
+    const form = { ...fields, name: 'x', credential: openAuthenticator(accounts.site.url).create(options) };
     const post = (sent: Record<string, string>, headers = {}) =>
-      account.browser.post(`${world.site.url}${action}`, sent, { ...from(), ...headers });
+      account.browser.post(`${accounts.site.url}${action}`, sent, { ...from(), ...headers });
     expect((await post(form, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await post({ ...form, token: 'x'.repeat(43) })).status).toBe(403);
     expect((await post(form)).status).toBe(303);
@@ -76,17 +76,17 @@ describe('an attack on the sign-in by a signature', () => {
       422,
       true,
     ]);
-    expect((await account.browser.get(`${world.site.url}/account`)).location).toContain('/authorize?');
+    expect((await account.browser.get(`${accounts.site.url}/account`)).location).toContain('/authorize?');
   });
 
   test('that replays it, in the same sign-in or another, is refused', async () => {
     const { key } = await withPasskey();
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     const page = await account.get('/account');
     const credential = key.get(passkeyFormIn(page.body).options);
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(account, page, credential)));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
-    const thief = openOwnAccount(world.site);
+    const thief = openOwnAccount(accounts.site);
     const theirs = await thief.get('/account');
     const { ticket = '' } = passkeyFormIn(page.body).fields;
     for (const more of [{}, { ticket }])
@@ -95,7 +95,7 @@ describe('an attack on the sign-in by a signature', () => {
 
   test('a signature is valid as long as its page may be open; a page that is too late offers passkeys again', async () => {
     const { key } = await withPasskey();
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     const page = await account.get('/account');
     {
       using _ = minutesLater(55);
@@ -111,7 +111,7 @@ describe('an attack on the sign-in by a signature', () => {
     const { person, key } = await withPasskey();
     expect((await signInBy(key)).answer.status).toBe(303);
     expect((await signInBy(key, { counter: 1 })).answer.status).toBe(422);
-    expect(await world.visit.eventOf('account.passkey_refused', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('account.passkey_refused', person.userId)).toMatchObject({
       metadata: { actor: 'anonymous' },
     });
     expect((await signInBy(key)).answer.status).toBe(303);
@@ -123,12 +123,12 @@ describe('an attack on the sign-in by a signature', () => {
   });
 
   test('is counted by address like passwords', async () => {
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     const page = await account.get('/account');
     const { action, fields } = passkeyFormIn(page.body);
     const guess = () =>
       account.browser.post(
-        `${world.site.url}${action}`,
+        `${accounts.site.url}${action}`,
         { ...fields, credential: '{}' },
         from('203.0.113.7'),
       );

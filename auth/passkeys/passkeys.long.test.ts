@@ -4,7 +4,7 @@ import { passkeyFormIn } from '../../test/engines/authenticator.ts';
 import {
   minutesLater,
   type OwnAccount,
-  openAccountWorld,
+  openAccountFixture,
   openOwnAccount,
 } from '../../test/engines/own-account.ts';
 import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
@@ -13,8 +13,8 @@ import type { Seen } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 import { removePasskeysOf } from './passkeys.ts';
 
-const world = openAccountWorld({ isNamed: true });
-const { send, withPasskey, signInBy } = passkeyVisits(world);
+const accounts = openAccountFixture({ isNamed: true });
+const { send, withPasskey, signInBy } = passkeyVisits(accounts);
 
 describe('a passkey', () => {
   test('is added with a name, and signs in without user name and password', async () => {
@@ -26,7 +26,7 @@ describe('a passkey', () => {
     expect([titleOf(home), home.body.includes(person.email)]).toEqual(['Your account', true]);
     expect((await account.get('/account/passkeys')).body).toContain('Last used on');
     expect((await account.get('/account/security')).body).toContain('One, last used on');
-    expect(await world.visit.eventOf('account.passkey_added', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('account.passkey_added', person.userId)).toMatchObject({
       metadata: { actor: `user:${person.userId}` },
     });
   });
@@ -37,15 +37,15 @@ describe('a passkey', () => {
     const { account: elsewhere, answer } = await signInBy(key);
     expect(titleOf(await elsewhere.browser.follow(answer))).toBe('Your account');
     await until(
-      () => world.visit.eventsOf('session.signed_in', person.userId),
+      () => accounts.visit.eventsOf('session.signed_in', person.userId),
       (events) => events.some(({ data }) => (data as { method?: string }).method === 'passkey'),
     );
   });
 
   test('is renamed and removed by its owner only', async () => {
     const { person, account, key } = await withPasskey();
-    const { account: other } = await world.signedIn();
-    const { rows } = await world.site.pool.query<{ id: string }>(
+    const { account: other } = await accounts.signedIn();
+    const { rows } = await accounts.site.pool.query<{ id: string }>(
       'select id from auth.passkey where user_id = $1',
       [person.userId],
     );
@@ -53,7 +53,7 @@ describe('a passkey', () => {
     const theirs = passkeyFormIn((await other.get('/account/passkeys')).body).fields;
     for (const fields of [{ do: 'remove' }, { do: 'rename', name: 'Mine now' }])
       await other.browser.post(
-        `${world.site.url}/account/passkeys`,
+        `${accounts.site.url}/account/passkeys`,
         { token: theirs.token ?? '', id, ...fields },
         from(),
       );
@@ -62,7 +62,7 @@ describe('a passkey', () => {
     const { token = '' } = passkeyFormIn(page.body).fields;
     const change = async (fields: Record<string, string>) =>
       account.browser.follow(
-        await account.browser.post(`${world.site.url}/account/passkeys`, { token, id, ...fields }, from()),
+        await account.browser.post(`${accounts.site.url}/account/passkeys`, { token, id, ...fields }, from()),
       );
     expect((await change({ do: 'rename', name: ' Blue key ' })).body).toContain('<h2>Blue key</h2>');
     const nameless = await change({ do: 'rename', name: ' '.repeat(3) });
@@ -76,7 +76,7 @@ describe('a passkey', () => {
     ]).toEqual([422, true, true]);
     expect((await change({ do: 'remove' })).body).toContain('The passkey is removed');
     expect((await signInBy(key)).answer.status).toBe(422);
-    expect(await world.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
       data: { passkeyId: id },
     });
   });
@@ -84,11 +84,11 @@ describe('a passkey', () => {
   test('is removed by an operator, with all others of the account', async () => {
     const { person, key } = await withPasskey();
     const { key: other } = await withPasskey();
-    const { pool, auth } = world.site;
+    const { pool, auth } = accounts.site;
     const by = { actor: 'system:command-line', client: null, requestId: 'r-1' } as const;
     expect(await removePasskeysOf({ pool, record: auth.record }, person.userId, by)).toBe(true);
     expect(await removePasskeysOf({ pool, record: auth.record }, person.userId, by)).toBe(false);
-    expect(await world.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
       metadata: { actor: by.actor },
     });
     expect((await signInBy(key)).answer.status).toBe(422);
@@ -97,7 +97,7 @@ describe('a passkey', () => {
 
   test('is stored without anything that identifies its owner or itself', async () => {
     const { person, key } = await withPasskey();
-    const { rows } = await world.site.pool.query<{ row: string }>(
+    const { rows } = await accounts.site.pool.query<{ row: string }>(
       `select passkey::text || encode(sealed, 'escape') as row from auth.passkey where user_id = $1`,
       [person.userId],
     );
@@ -108,9 +108,9 @@ describe('a passkey', () => {
 
   test('is erased with the person', async () => {
     const { person, key } = await withPasskey();
-    await world.site.deletePerson(person.userId);
+    await accounts.site.deletePerson(person.userId);
     await until(
-      () => world.site.pool.query('select from auth.passkey where user_id = $1', [person.userId]),
+      () => accounts.site.pool.query('select from auth.passkey where user_id = $1', [person.userId]),
       ({ rowCount }) => rowCount === 0,
     );
     expect((await signInBy(key)).answer.status).toBe(422);
@@ -126,17 +126,17 @@ describe('a passkey', () => {
 describe('the sign-in page', () => {
   test('is the same for everybody, whoever has passkeys, and runs one script', async () => {
     const { person } = await withPasskey();
-    const account = openOwnAccount(world.site);
+    const account = openOwnAccount(accounts.site);
     const asked = [];
     for (const hint of [person.email, 'nobody@example.com']) {
       const page = await account.browser.follow(
-        await account.browser.get(world.visit.authorizeUrl({ login_hint: hint })),
+        await account.browser.get(accounts.visit.authorizeUrl({ login_hint: hint })),
       );
       const { challenge, ...options } = passkeyFormIn(page.body).options;
       asked.push(options);
       expect(challenge).toMatch(/^[\w-]{43}$/);
       expect(page.headers.get('content-security-policy')).toContain(
-        `script-src ${world.site.url}/account/passkey.js; `,
+        `script-src ${accounts.site.url}/account/passkey.js; `,
       );
       expect(page.body.match(/<script/g)).toHaveLength(1);
       const scriptUrl = /<script src="([^"]+)" type="module"><\/script>/.exec(page.body)?.[1] ?? '';
@@ -155,19 +155,19 @@ describe('the sign-in page', () => {
   test('tells clients how the user signed in', async () => {
     const { key } = await withPasskey();
     const amrOf = async (signIn: (account: OwnAccount, page: Seen) => Promise<Seen>) => {
-      const account = openOwnAccount(world.site);
+      const account = openOwnAccount(accounts.site);
       const page = await account.browser.follow(
-        await account.browser.get(world.visit.authorizeUrl({ client_id: 'annals-app', scope: 'openid' })),
+        await account.browser.get(accounts.visit.authorizeUrl({ client_id: 'annals-app', scope: 'openid' })),
       );
       let seen = await signIn(account, page);
-      while (seen.location?.startsWith(world.site.url)) seen = await account.browser.get(seen.location);
+      while (seen.location?.startsWith(accounts.site.url)) seen = await account.browser.get(seen.location);
       return claimsFor(new URL(seen.location ?? '').searchParams.get('code') ?? '');
     };
     const byPasskey = await amrOf((account, page) =>
       send(account, page, key.get(passkeyFormIn(page.body).options)),
     );
     expect(byPasskey).toMatchObject({ amr: ['hwk', 'user', 'mfa'] });
-    const person = await world.aPerson();
+    const person = await accounts.aPerson();
     const byPassword = await amrOf((account, page) => account.send(page, { email: person.email, password }));
     expect(byPassword).toMatchObject({ amr: ['pwd'] });
   });
@@ -178,10 +178,10 @@ const claimsFor = async (code: string): Promise<unknown> => {
   const form = {
     grant_type: 'authorization_code',
     client_id: 'annals-app',
-    redirect_uri: `${world.site.appUrl}/callback`,
+    redirect_uri: `${accounts.site.appUrl}/callback`,
     code,
   };
-  const response = await fetch(`${world.site.url}/token`, {
+  const response = await fetch(`${accounts.site.url}/token`, {
     method: 'POST',
     body: new URLSearchParams({ ...form, code_verifier: verifier }),
   });

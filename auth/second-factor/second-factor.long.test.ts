@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { titleOf } from '../../test/engines/account-visit.ts';
 import {
-  openAccountWorld,
+  openAccountFixture,
   openOwnAccount,
   type Somebody,
   signInToAccount,
@@ -16,14 +16,14 @@ import {
 } from '../../test/engines/second-factor.ts';
 import { until } from '../../testing/until.ts';
 
-const world = openAccountWorld();
+const accounts = openAccountFixture();
 
-const withCodes = () => somebodyWithCodes(world);
-const passwordGiven = (person: Pick<Somebody, 'email' | 'password'>) => givePassword(world, person);
+const withCodes = () => somebodyWithCodes(accounts);
+const passwordGiven = (person: Pick<Somebody, 'email' | 'password'>) => givePassword(accounts, person);
 
 describe('setting up codes', () => {
   test('takes effect once a code was entered, notifies the owner, and shows ten recovery codes', async () => {
-    const { person, account } = await world.signedIn();
+    const { person, account } = await accounts.signedIn();
     const page = await account.get('/account/second-factor');
     expect(page.body).toContain('<svg class="qr" role="img"');
     expect((await passwordGiven(person)).question.status).toBe(303);
@@ -33,7 +33,7 @@ describe('setting up codes', () => {
     const done = await turnOnCodes(account, wrong, app);
     expect(recoveryCodesIn(done.body)).toHaveLength(10);
     expect((await account.get('/account/security')).body).toContain('10 left');
-    expect(await world.visit.eventOf('account.second_factor_added', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('account.second_factor_added', person.userId)).toMatchObject({
       metadata: { actor: `user:${person.userId}` },
     });
     const again = await account.send(wrong, { do: 'turn-on', code: app.next() });
@@ -42,13 +42,13 @@ describe('setting up codes', () => {
   });
 
   test('ends other sessions, and the current browser continues with full rights under a new secret', async () => {
-    const { person, account } = await world.signedIn();
-    const thief = await signInToAccount(world.site, person);
+    const { person, account } = await accounts.signedIn();
+    const thief = await signInToAccount(accounts.site, person);
     const before = new Map(account.browser.cookies);
     await setUpCodes(account);
     expect(titleOf(await thief.get('/account'))).toBe('Sign in');
     expect(account.browser.cookies).not.toEqual(before);
-    const old = openOwnAccount(world.site);
+    const old = openOwnAccount(accounts.site);
     for (const [name, cookie] of before) old.browser.cookies.set(name, cookie);
     expect(titleOf(await old.get('/account'))).toBe('Sign in');
     for (const path of ['/account/passkeys', '/account/second-factor', '/account/recovery-codes'])
@@ -56,7 +56,7 @@ describe('setting up codes', () => {
   });
 
   test('leaves no rights that matter to a session opened by the password alone', async () => {
-    const { person, account } = await world.signedIn();
+    const { person, account } = await accounts.signedIn();
     const { account: thief, question: underway } = await passwordGiven(person);
     await setUpCodes(account);
     expect(titleOf(await thief.browser.follow(underway))).toBe('Your account');
@@ -70,8 +70,8 @@ describe('setting up codes', () => {
   });
 
   test('refuses a secret that was shown to somebody else, or long ago', async () => {
-    const { account } = await world.signedIn();
-    const { account: other } = await world.signedIn();
+    const { account } = await accounts.signedIn();
+    const { account: other } = await accounts.signedIn();
     const theirs = await other.get('/account/second-factor');
     const mine = await account.get('/account/second-factor');
     const app = openCodeApp(theirs.body);
@@ -86,7 +86,7 @@ describe('setting up codes', () => {
 
   test('stores the secret and the recovery codes encrypted or hashed', async () => {
     const { person, app } = await withCodes();
-    const { rows } = await world.site.pool.query<{ row: string }>(
+    const { rows } = await accounts.site.pool.query<{ row: string }>(
       `select encode(sealed, 'escape') as row from auth.second_factor where user_id = $1
        union all select encode(digest, 'escape') from auth.recovery_code where user_id = $1`,
       [person.userId],
@@ -102,11 +102,11 @@ describe('signing in with codes', () => {
     const { person, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     expect([question.status, titleOf(question)]).toEqual([200, 'Enter a code']);
-    expect((await account.browser.get(`${world.site.url}/account`)).location).toContain('/authorize?');
+    expect((await account.browser.get(`${accounts.site.url}/account`)).location).toContain('/authorize?');
     const home = await account.browser.follow(await account.send(question, { code: ` ${app.next()} ` }));
     expect(titleOf(home)).toBe('Your account');
     await until(
-      () => world.visit.eventsOf('session.signed_in', person.userId),
+      () => accounts.visit.eventsOf('session.signed_in', person.userId),
       (events) => events.some(({ data }) => (data as { method?: string }).method === 'password_and_code'),
     );
   });
@@ -144,7 +144,7 @@ describe('signing in with codes', () => {
       await account.send(question, { recovery: first.toUpperCase().replaceAll('-', ' ') }),
     );
     expect(titleOf(home)).toBe('Your account');
-    expect(await world.visit.eventOf('account.recovery_code_used', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('account.recovery_code_used', person.userId)).toMatchObject({
       data: { left: 9 },
     });
     const next = await passwordGiven(person);
@@ -158,7 +158,7 @@ describe('signing in with codes', () => {
 
   test('warns of few recovery codes', async () => {
     const { person, account } = await withCodes();
-    await world.site.pool.query(
+    await accounts.site.pool.query(
       'delete from auth.recovery_code where user_id = $1 and digest not in (select digest from auth.recovery_code where user_id = $1 limit 2)',
       [person.userId],
     );
@@ -174,7 +174,7 @@ describe('signing in with codes', () => {
     expect([waiting.status, Number(waiting.headers.get('retry-after')) > 60]).toEqual([429, true]);
     const again = await passwordGiven(person);
     expect((await again.account.send(again.question, { code: app.next() })).status).toBe(429);
-    expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({
+    expect(await accounts.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({
       data: { attempts: 10 },
     });
   });

@@ -3,7 +3,7 @@ import { from, password, titleOf } from '../../test/engines/account-visit.ts';
 import {
   credentialsOf,
   minutesLater,
-  openAccountWorld,
+  openAccountFixture,
   openOwnAccount,
   type Somebody,
 } from '../../test/engines/own-account.ts';
@@ -11,18 +11,18 @@ import { givePassword, somebodyWithCodes } from '../../test/engines/second-facto
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
-const world = openAccountWorld();
-const withCodes = () => somebodyWithCodes(world);
-const passwordGiven = (person: Pick<Somebody, 'email' | 'password'>) => givePassword(world, person);
+const accounts = openAccountFixture();
+const withCodes = () => somebodyWithCodes(accounts);
+const passwordGiven = (person: Pick<Somebody, 'email' | 'password'>) => givePassword(accounts, person);
 
 describe('the second step', () => {
   test('belongs to the sign-in in which the password was given', async () => {
     const { person, app } = await withCodes();
     const { question } = await passwordGiven(person);
-    const thief = openOwnAccount(world.site);
+    const thief = openOwnAccount(accounts.site);
     const signIn = await thief.get('/account');
     const uid = new URL(signIn.url).pathname.split('/')[2];
-    const action = `${world.site.url}/sign-in/${uid}/second-factor`;
+    const action = `${accounts.site.url}/sign-in/${uid}/second-factor`;
     const stolen = await thief.browser.post(
       action,
       { ticket: question.hidden.ticket ?? '', code: app.next() },
@@ -95,7 +95,7 @@ describe('codes', () => {
     const done = await account.browser.follow(await account.send(page, { do: 'turn-off', password }));
     expect(done.body).toContain('Codes are turned off');
     expect((await passwordGiven(person)).question.status).toBe(303);
-    expect(await world.visit.eventOf('account.second_factor_removed', person.userId)).toBeDefined();
+    expect(await accounts.visit.eventOf('account.second_factor_removed', person.userId)).toBeDefined();
   });
 
   test('cannot be changed without a recent sign-in', async () => {
@@ -112,9 +112,9 @@ describe('codes', () => {
 
   test('are erased with the person', async () => {
     const { person } = await withCodes();
-    await world.site.deletePerson(person.userId);
+    await accounts.site.deletePerson(person.userId);
     const count = async () => {
-      const { rows } = await world.site.pool.query<{ count: number }>(
+      const { rows } = await accounts.site.pool.query<{ count: number }>(
         `select ((select count(*) from auth.second_factor where user_id = $1) + (select count(*) from auth.recovery_code where user_id = $1))::integer as count`,
         [person.userId],
       );

@@ -54,7 +54,7 @@ export const signInToAccount = async (
 };
 
 /** A site for the tests of one file, and its people. */
-export type AccountWorld = {
+export type AccountFixture = {
   readonly visit: AccountVisit;
   readonly site: AccountsSite;
   aPerson(role?: Role): Promise<Somebody>;
@@ -66,7 +66,7 @@ export type AccountWorld = {
 };
 
 /** Opened before the tests of the file, and closed after them. */
-export const openAccountWorld = (options?: { readonly isNamed?: boolean }): AccountWorld => {
+export const openAccountFixture = (options?: { readonly isNamed?: boolean }): AccountFixture => {
   let visit: AccountVisit | undefined;
   beforeAll(async () => {
     visit = await openAccountVisit(options);
@@ -76,7 +76,7 @@ export const openAccountWorld = (options?: { readonly isNamed?: boolean }): Acco
     if (visit === undefined) throw new Error('the site is not open yet');
     return visit;
   };
-  const aPerson: AccountWorld['aPerson'] = (role) => somebodyAt(demand().site, role);
+  const aPerson: AccountFixture['aPerson'] = (role) => somebodyAt(demand().site, role);
   return {
     get visit() {
       return demand();

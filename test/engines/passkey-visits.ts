@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Seen } from '../../testing/http/browser-by-hand.ts';
 import { from } from './account-visit.ts';
 import { type Authenticator, openAuthenticator, passkeyFormIn } from './authenticator.ts';
-import { type AccountWorld, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
+import { type AccountFixture, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
 
 export type Twist = Parameters<Authenticator['get']>[1];
 
@@ -19,10 +19,10 @@ export type PasskeyVisits = {
   signInBy(key: Authenticator, twist?: Twist): Promise<{ account: OwnAccount; answer: Seen }>;
 };
 
-export const passkeyVisits = (world: Pick<AccountWorld, 'site' | 'signedIn'>): PasskeyVisits => {
+export const passkeyVisits = (accounts: Pick<AccountFixture, 'site' | 'signedIn'>): PasskeyVisits => {
   const send: PasskeyVisits['send'] = (account, page, credential, more = {}) => {
     const { action, fields } = passkeyFormIn(page.body);
-    return account.browser.post(`${world.site.url}${action}`, { ...fields, credential, ...more }, from());
+    return account.browser.post(`${accounts.site.url}${action}`, { ...fields, credential, ...more }, from());
   };
   const register: PasskeyVisits['register'] = async (account, key, twist) => {
     const page = await account.get('/account/passkeys');
@@ -32,14 +32,14 @@ export const passkeyVisits = (world: Pick<AccountWorld, 'site' | 'signedIn'>): P
     send,
     register,
     async withPasskey(options) {
-      const { person, account } = await world.signedIn();
-      const key = openAuthenticator(world.site.url, options);
+      const { person, account } = await accounts.signedIn();
+      const key = openAuthenticator(accounts.site.url, options);
       const added = await account.browser.follow(await register(account, key));
       expect(added.body).toContain('The passkey is added.');
       return { person, account, key };
     },
     async signInBy(key, twist) {
-      const account = openOwnAccount(world.site);
+      const account = openOwnAccount(accounts.site);
       const page = await account.get('/account');
       return { account, answer: await send(account, page, key.get(passkeyFormIn(page.body).options, twist)) };
     },

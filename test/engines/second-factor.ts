@@ -1,7 +1,7 @@
 import { codeOf, stepAt } from '../../auth/second-factor/totp.ts';
 import type { Seen } from '../../testing/http/browser-by-hand.ts';
 import {
-  type AccountWorld,
+  type AccountFixture,
   credentialsOf,
   type OwnAccount,
   openOwnAccount,
@@ -58,15 +58,15 @@ export const turnOnCodes = async (
 
 /** A new person with a second factor, signed in. */
 export const somebodyWithCodes = async (
-  world: AccountWorld,
+  accounts: AccountFixture,
 ): Promise<{ person: Somebody; account: OwnAccount; app: CodeApp }> => {
-  const { person, account } = await world.signedIn();
+  const { person, account } = await accounts.signedIn();
   return { person, account, app: await setUpCodes(account) };
 };
 
 /** Up to the prompt for a code. */
 export const givePassword = async (
-  { site }: AccountWorld,
+  { site }: AccountFixture,
   person: Pick<Somebody, 'email' | 'password'>,
 ): Promise<{ account: OwnAccount; question: Seen }> => {
   const account = openOwnAccount(site);
