@@ -9,10 +9,10 @@ import { POLICY } from '../engines/policy.ts';
 import { schema } from '../engines/schema.ts';
 import { tables } from '../engines/tables.ts';
 
-export type PlannedWorld = AsyncDisposable & { readonly pool: Pool; readonly planner: Planner };
+export type PlannedReadModel = AsyncDisposable & { readonly pool: Pool; readonly planner: Planner };
 
 /** A planner on an empty read model of its own. */
-export const openPlannedWorld = async (connectionsMax: number): Promise<PlannedWorld> => {
+export const openPlannedReadModel = async (connectionsMax: number): Promise<PlannedReadModel> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'planner test', connectionsMax }));

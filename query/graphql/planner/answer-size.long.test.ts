@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   ANONYMOUS,
-  openPlannedWorld,
+  openPlannedReadModel,
   operationOf,
-  type PlannedWorld,
+  type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { Refused } from '../run.ts';
 
-let opened: PlannedWorld;
+let opened: PlannedReadModel;
 beforeAll(async () => {
-  opened = await openPlannedWorld(1);
+  opened = await openPlannedReadModel(1);
   const stamps = { version: 1, created_at: new Date(0), updated_at: new Date(0) };
   const users = [{ id: 1, name: 'Ada', email: null, role: 'author', deleted_at: null, ...stamps }];
   const post = {

@@ -4,16 +4,16 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import {
   ANONYMOUS,
-  openPlannedWorld,
+  openPlannedReadModel,
   operationOf,
-  type PlannedWorld,
+  type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
 
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
-let opened: PlannedWorld;
+let opened: PlannedReadModel;
 beforeAll(async () => {
-  opened = await openPlannedWorld(1);
+  opened = await openPlannedReadModel(1);
   const table = await readFile(
     new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url),
     'utf8',

@@ -6,7 +6,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
-import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import { openPlannedReadModel, operationOf, type PlannedReadModel } from '../../../test/graphql/planned.ts';
 import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
 import { executeReference } from '../../../test/graphql/reference.ts';
 import { comparable, resolveOver } from '../../../test/graphql/resolved.ts';
@@ -20,9 +20,9 @@ const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];
 const RUNS = Number(process.env.PLANNER_RUNS ?? 100);
 const QUERIES_PER_WORLD = 4;
 
-let opened: PlannedWorld;
+let opened: PlannedReadModel;
 beforeAll(async () => {
-  opened = await openPlannedWorld(2);
+  opened = await openPlannedReadModel(2);
 });
 afterAll(() => opened[Symbol.asyncDispose]());
 

@@ -3,17 +3,17 @@ import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import {
   ANONYMOUS,
-  openPlannedWorld,
+  openPlannedReadModel,
   operationOf,
-  type PlannedWorld,
+  type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { scaled } from '../../../testing/load.ts';
 
-let opened: PlannedWorld;
+let opened: PlannedReadModel;
 beforeAll(async () => {
-  opened = await openPlannedWorld(1);
+  opened = await openPlannedReadModel(1);
 });
 afterAll(() => opened[Symbol.asyncDispose]());
 

@@ -8,9 +8,9 @@ import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import {
   ANONYMOUS,
-  openPlannedWorld,
+  openPlannedReadModel,
   operationOf,
-  type PlannedWorld,
+  type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { searchesOn } from '../../searches.ts';
@@ -22,10 +22,10 @@ import { createCohorts } from './cohort.ts';
 const AT = new Date(1_700_000_000_000);
 const stamps = { version: 1, created_at: AT, updated_at: AT };
 
-let opened: PlannedWorld;
+let opened: PlannedReadModel;
 beforeEach(async () => {
   await opened?.[Symbol.asyncDispose]();
-  opened = await openPlannedWorld(1);
+  opened = await openPlannedReadModel(1);
   const users = [
     { id: 7, name: 'Ada', email: 'ada@example.com', role: 'author', deleted_at: null, ...stamps },
   ];

@@ -8,7 +8,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
-import { openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import { openPlannedReadModel, operationOf, type PlannedReadModel } from '../../../test/graphql/planned.ts';
 import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
 import { type World, writeWorld } from '../../../test/graphql/world.ts';
 import { randomSubscription } from '../../../testing/graphql/random-query.ts';
@@ -26,9 +26,9 @@ const CHANGES_PER_DOCUMENT = 4;
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
-let opened: PlannedWorld;
+let opened: PlannedReadModel;
 beforeAll(async () => {
-  opened = await openPlannedWorld(2);
+  opened = await openPlannedReadModel(2);
 });
 afterAll(() => opened[Symbol.asyncDispose]());
 
@@ -92,7 +92,7 @@ const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer 
 it(`shows each viewer of a cohort what the resolvers would show them alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async () => {
   const { pool, planner } = opened;
   let planned = 0;
-  const counting: Pick<PlannedWorld['planner'], 'plan'> = {
+  const counting: Pick<PlannedReadModel['planner'], 'plan'> = {
     async plan(read) {
       const data = await planner.plan(read);
       if (data !== undefined) planned += 1;
