@@ -103,7 +103,7 @@ export const publicIds = async (side: CommandSide, after: Position = START): Pro
 export const idsOf = (changes: readonly Change[]): readonly string[] => changes.map(({ id }) => id);
 
 /** The shared fixtures of the suite. */
-export type ChangeWorld = {
+export type ChangeFixture = {
   readonly engine: ChangeEngine;
   readonly side: CommandSide;
   readonly stream: ChangeStream;
@@ -111,7 +111,7 @@ export type ChangeWorld = {
 };
 
 /** Articles with a comment each, written in parallel. */
-export const write = async ({ side, author }: ChangeWorld, articles = 5): Promise<void> => {
+export const write = async ({ side, author }: ChangeFixture, articles = 5): Promise<void> => {
   const writeOne = async () => addComment(side, author, await draftArticle(side, author));
   await Promise.all(Array.from({ length: articles }, writeOne));
 };

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { type ChangeWorld, idsOf, publicIds, subscribe, write } from './change-stream-engine.ts';
+import { type ChangeFixture, idsOf, publicIds, subscribe, write } from './change-stream-engine.ts';
 
 /** Nothing is lost or repeated across interruptions, restarts and slow consumers. */
-export const describeInterruptions = (world: () => ChangeWorld): void => {
-  describeRestarts(world);
-  describeConsumers(world);
+export const describeInterruptions = (fixture: () => ChangeFixture): void => {
+  describeRestarts(fixture);
+  describeConsumers(fixture);
 };
 
-const describeRestarts = (world: () => ChangeWorld): void => {
+const describeRestarts = (fixture: () => ChangeFixture): void => {
   test('resumes after repeated interruptions of a consumer, without losing or repeating anything', async () => {
-    const { engine, side } = world();
-    await write(world(), 4);
+    const { engine, side } = fixture();
+    await write(fixture(), 4);
     const ids = await publicIds(side);
     const received: string[] = [];
     let last = 0 as Position;
@@ -34,14 +34,14 @@ const describeRestarts = (world: () => ChangeWorld): void => {
   test(
     'survives a hard stop of the source while changes are written',
     async () => {
-      const { engine, side, stream } = world();
+      const { engine, side, stream } = fixture();
       const after = await stream.head();
       await using subscriber = subscribe(stream, after);
       for (let round = 0; round < 3; round += 1) {
-        await write(world(), 2);
+        await write(fixture(), 2);
         await engine.disturb();
       }
-      await write(world(), 2);
+      await write(fixture(), 2);
       await subscriber.until(await side.eventLog.head());
       expect(idsOf(subscriber.changes())).toEqual(await publicIds(side, after));
     },
@@ -49,9 +49,9 @@ const describeRestarts = (world: () => ChangeWorld): void => {
   );
 };
 
-const describeConsumers = (world: () => ChangeWorld): void => {
+const describeConsumers = (fixture: () => ChangeFixture): void => {
   test('ends at once on abort, at the end, in the middle, or before the start', async () => {
-    const { engine, side, stream } = world();
+    const { engine, side, stream } = fixture();
     await using idle = subscribe(stream);
     await idle.until(await side.eventLog.head());
     idle.leave();
@@ -61,21 +61,21 @@ const describeConsumers = (world: () => ChangeWorld): void => {
     await early.left();
     await using _held = await engine.holdReadModel();
     await using waiting = subscribe(stream, await stream.head());
-    await write(world(), 1);
+    await write(fixture(), 1);
     waiting.leave();
     await waiting.left();
     expect(waiting.pages).toEqual([]);
   });
 
   test('lets a slow consumer take its time without delaying others', async () => {
-    const { side, stream } = world();
+    const { side, stream } = fixture();
     const after = await stream.head();
     const leaving = new AbortController();
     const slow = stream.follow(after, leaving.signal)[Symbol.asyncIterator]();
-    await write(world(), 1);
+    await write(fixture(), 1);
     const first = await slow.next();
     await using quick = subscribe(stream, after);
-    await write(world(), 5);
+    await write(fixture(), 5);
     const head = await side.eventLog.head();
     await quick.until(head);
     const received = [...(first.value?.changes ?? [])];

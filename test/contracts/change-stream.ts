@@ -7,7 +7,7 @@ import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import {
   type ChangeEngine,
-  type ChangeWorld,
+  type ChangeFixture,
   idsOf,
   publicIds,
   receivedSoFar,
@@ -32,19 +32,19 @@ export const describeChangeStream = (name: string, startEngine: () => Promise<Ch
       await stream?.[Symbol.asyncDispose]();
       await engine?.[Symbol.asyncDispose]();
     });
-    const world = (): ChangeWorld => ({ engine, side: engine.side, stream, author });
-    describeOrder(world);
-    describeInterruptions(world);
-    describeReadiness(world);
+    const fixture = (): ChangeFixture => ({ engine, side: engine.side, stream, author });
+    describeOrder(fixture);
+    describeInterruptions(fixture);
+    describeReadiness(fixture);
     describeKnowledge(() => engine);
   });
 };
 
-const describeOrder = (world: () => ChangeWorld): void => {
+const describeOrder = (fixture: () => ChangeFixture): void => {
   test('delivers every public event once, in the order of the log', async () => {
-    const { side, stream } = world();
+    const { side, stream } = fixture();
     await using subscriber = subscribe(stream);
-    await write(world());
+    await write(fixture());
     await subscriber.until(await side.eventLog.head());
     expect(idsOf(subscriber.changes())).toEqual(await publicIds(side));
     const positions = subscriber.changes().map(({ position }) => position);
@@ -52,7 +52,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
   });
 
   test('has consecutive pages, each up to its last change or beyond it', async () => {
-    const { side, stream } = world();
+    const { side, stream } = fixture();
     await using subscriber = subscribe(stream);
     await subscriber.until(await side.eventLog.head());
     let before = 0;
@@ -64,8 +64,8 @@ const describeOrder = (world: () => ChangeWorld): void => {
   });
 
   test('delivers from any position exactly what comes after it', async () => {
-    const { engine } = world();
-    await write(world(), 2);
+    const { engine } = fixture();
+    await write(fixture(), 2);
     const all = await receivedSoFar(engine);
     for (const index of [0, Math.floor(all.length / 2), all.length - 2]) {
       const received = await receivedSoFar(engine, all[index]?.position);
@@ -74,11 +74,11 @@ const describeOrder = (world: () => ChangeWorld): void => {
   });
 
   test('delivers from the current end only later events', async () => {
-    const { engine, side, stream } = world();
+    const { engine, side, stream } = fixture();
     await receivedSoFar(engine);
     const now = await stream.head();
     await using subscriber = subscribe(stream, now);
-    await write(world(), 1);
+    await write(fixture(), 1);
     await subscriber.until(await side.eventLog.head());
     expect(idsOf(subscriber.changes())).toEqual(await publicIds(side, now));
     expect(subscriber.changes().map(({ type }) => type)).toEqual([
@@ -89,7 +89,7 @@ const describeOrder = (world: () => ChangeWorld): void => {
   });
 
   test('skips internal events, and advances past them', async () => {
-    const { engine, side, stream, author } = world();
+    const { engine, side, stream, author } = fixture();
     await receivedSoFar(engine);
     const now = await stream.head();
     const draft = {
@@ -109,12 +109,12 @@ const describeOrder = (world: () => ChangeWorld): void => {
   });
 };
 
-const describeReadiness = (world: () => ChangeWorld): void => {
+const describeReadiness = (fixture: () => ChangeFixture): void => {
   test('is never ahead of the read model', async () => {
-    const { side, stream } = world();
+    const { side, stream } = fixture();
     const head = await stream.head();
     const leaving = new AbortController();
-    const writing = write(world(), 20);
+    const writing = write(fixture(), 20);
     let upTo = head;
     for await (const page of stream.follow(head, leaving.signal)) {
       const { rows } = await side.pool.query(
@@ -128,12 +128,12 @@ const describeReadiness = (world: () => ChangeWorld): void => {
   });
 
   test('delivers nothing while the read model does not move, and everything afterwards', async () => {
-    const { engine, side, stream } = world();
+    const { engine, side, stream } = fixture();
     await receivedSoFar(engine);
     const held = await engine.holdReadModel();
     const before = await stream.head();
     await using subscriber = subscribe(stream, before);
-    await write(world(), 3);
+    await write(fixture(), 3);
     // One cannot wait for an absence; it would have arrived by now.
     await delay(700);
     expect(subscriber.pages).toEqual([]);
@@ -144,7 +144,7 @@ const describeReadiness = (world: () => ChangeWorld): void => {
   });
 
   test('delivers only changes that can be read at once', async () => {
-    const { side, stream, author } = world();
+    const { side, stream, author } = fixture();
     await using subscriber = subscribe(stream, await stream.head());
     const articleId: ArticleId = await draftArticle(side, author);
     await subscriber.until(await side.eventLog.head());
