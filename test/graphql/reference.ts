@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { type Caller, may } from '#shared/policy.ts';
 import { cursorOf, rowPositionOf } from '../../query/graphql/planner/cursors.ts';
-import type { ArticleRow, CommentRow, UserRow, World } from './world.ts';
+import type { ArticleRow, CommentRow, ReadModelRows, UserRow } from './read-model-rows.ts';
 
 /**
  * An independent implementation of queries: graphql-js walks over whole tables in memory, and `may` checks
@@ -16,7 +16,7 @@ import type { ArticleRow, CommentRow, UserRow, World } from './world.ts';
  */
 export type Reference = {
   readonly schema: GraphQLSchema;
-  readonly world: World;
+  readonly rows: ReadModelRows;
   readonly caller: Caller;
   /** The ids of the articles that PostgreSQL finds by a search. */
   readonly found: ReadonlyMap<string, ReadonlySet<number>>;
@@ -54,8 +54,8 @@ const resolve: GraphQLFieldResolver<unknown, Reference> = (
 
 const typeOf = (row: Row): string => ('article_id' in row ? 'Comment' : 'title' in row ? 'Post' : 'User');
 
-const articleOf = ({ world }: Reference, { article_id }: CommentRow): ArticleRow | undefined =>
-  world.articles.find(({ id }) => id === article_id);
+const articleOf = ({ rows }: Reference, { article_id }: CommentRow): ArticleRow | undefined =>
+  rows.articles.find(({ id }) => id === article_id);
 
 const mayRead = (reference: Reference, row: Row): boolean => {
   const { caller } = reference;
@@ -74,7 +74,7 @@ const mayRead = (reference: Reference, row: Row): boolean => {
   return row.deleted_at === null && may(caller, 'user.read', { fields: { id: row.id } });
 };
 
-const all = ({ world }: Reference): readonly Row[] => [...world.users, ...world.articles, ...world.comments];
+const all = ({ rows }: Reference): readonly Row[] => [...rows.users, ...rows.articles, ...rows.comments];
 
 const byId =
   (type?: string): Resolve<unknown> =>
@@ -90,15 +90,15 @@ const openly =
       ? read(user)
       : null;
 
-const authorOf: Resolve<ArticleRow | CommentRow> = ({ author_id }, _args, { world }) =>
-  world.users.find(({ id }) => id === author_id);
+const authorOf: Resolve<ArticleRow | CommentRow> = ({ author_id }, _args, { rows }) =>
+  rows.users.find(({ id }) => id === author_id);
 
 const usersOf: Resolve<unknown> = (_source, _args, reference) =>
-  reference.world.users.filter((user) => mayRead(reference, user));
+  reference.rows.users.filter((user) => mayRead(reference, user));
 
 const postsOf: Resolve<UserRow | undefined> = (author, args, reference) => {
   const filter = (args.filter ?? {}) as { status?: string; tag?: string; author?: string; search?: string };
-  return reference.world.articles.filter(
+  return reference.rows.articles.filter(
     (post) =>
       mayRead(reference, post) &&
       (author === undefined || post.author_id === author.id) &&
@@ -111,7 +111,7 @@ const postsOf: Resolve<UserRow | undefined> = (author, args, reference) => {
 };
 
 const commentsOf: Resolve<ArticleRow> = (post, _args, reference) =>
-  reference.world.comments.filter((comment) => comment.article_id === post.id && mayRead(reference, comment));
+  reference.rows.comments.filter((comment) => comment.article_id === post.id && mayRead(reference, comment));
 
 const orderOf = (type: string, sort: unknown): Order => {
   const name = String(sort ?? (type === 'Comment' ? 'CREATED_AT_ASC' : 'CREATED_AT_DESC'));
@@ -194,8 +194,8 @@ const RESOLVERS = {
     user: byId('User'),
     post: byId('Post'),
     comment: byId('Comment'),
-    me: (_source: unknown, _args: Args, { world, caller }: Reference) =>
-      world.users.find(
+    me: (_source: unknown, _args: Args, { rows, caller }: Reference) =>
+      rows.users.find(
         (user) => caller.kind === 'user' && user.id === caller.userId && user.deleted_at === null,
       ) ?? null,
     users: list('User', usersOf),

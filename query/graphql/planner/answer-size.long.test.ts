@@ -5,8 +5,8 @@ import {
   operationOf,
   type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
+import { writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
-import { writeWorld } from '../../../test/graphql/world.ts';
 import { Refused } from '../run.ts';
 
 let opened: PlannedReadModel;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     text: 'C',
     ...stamps,
   }));
-  await writeWorld(opened.pool, { users, articles, comments });
+  await writeRows(opened.pool, { users, articles, comments });
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
 

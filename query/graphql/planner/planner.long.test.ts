@@ -7,10 +7,10 @@ import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { openPlannedReadModel, operationOf, type PlannedReadModel } from '../../../test/graphql/planned.ts';
-import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
+import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
+import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { executeReference } from '../../../test/graphql/reference.ts';
 import { comparable, resolveOver } from '../../../test/graphql/resolved.ts';
-import { type World, writeWorld } from '../../../test/graphql/world.ts';
 import { type Known, randomQuery } from '../../../testing/graphql/random-query.ts';
 import { randomOf } from '../../../testing/random.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';
@@ -18,7 +18,7 @@ import { cursorOf } from './cursors.ts';
 
 const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];
 const RUNS = Number(process.env.PLANNER_RUNS ?? 100);
-const QUERIES_PER_WORLD = 4;
+const QUERIES_PER_MODEL = 4;
 
 let opened: PlannedReadModel;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const findAll = async (pool: Pool): Promise<Map<string, Set<number>>> => {
   return new Map(await Promise.all(finds));
 };
 
-const knownOf = ({ users, articles, comments }: World): Known => {
+const knownOf = ({ users, articles, comments }: ReadModelRows): Known => {
   const cursors = (
     type: string,
     column: 'created_at' | 'published_at',
@@ -78,18 +78,18 @@ it(`answers random queries as graphql-js does over the same rows, and so do the 
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (start) => {
       const random = randomOf(start);
-      const world = randomWorld(random);
-      await writeWorld(pool, world);
-      const known = knownOf(world);
+      const rows = randomRows(random);
+      await writeRows(pool, rows);
+      const known = knownOf(rows);
       const searches = await findAll(pool);
-      for (let count = 0; count < QUERIES_PER_WORLD; count += 1) {
-        const asker: Caller = randomCaller(random, world);
+      for (let count = 0; count < QUERIES_PER_MODEL; count += 1) {
+        const asker: Caller = randomCaller(random, rows);
         const { text, variables, isOdd } = randomQuery(random, schema, known);
         const { document, operation } = operationOf(text);
         const rights = rightsOf({ domain: POLICY.domain, schema }, document, operation);
         if (validate(schema, document).length > 0 || refusalOf(asker, rights, operation.operation)) continue;
         const caller = readerOf(asker, rights);
-        const expected = await executeReference({ schema, world, caller, found: searches }, text, variables);
+        const expected = await executeReference({ schema, rows, caller, found: searches }, text, variables);
         const actual = await planner.plan({ document, operation, variables, caller });
         const context = () =>
           `${text}\n${JSON.stringify(variables)}\n${JSON.stringify({ ...caller, scopes: undefined })}\n${expected.errors ?? ''}`;

@@ -7,8 +7,8 @@ import {
   operationOf,
   type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
+import { writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
-import { writeWorld } from '../../../test/graphql/world.ts';
 import { scaled } from '../../../testing/load.ts';
 
 let opened: PlannedReadModel;
@@ -44,7 +44,7 @@ beforeEach(async () => {
     { ...post(101, 1), status: 'draft' as const, published_at: null },
     { ...post(102, 1), status: 'published' as const, published_at: AT },
   ];
-  await writeWorld(opened.pool, { users, articles, comments: [] });
+  await writeRows(opened.pool, { users, articles, comments: [] });
 });
 
 const author = (userId: number) => callerIn(POLICY, { userId, role: 'author' });

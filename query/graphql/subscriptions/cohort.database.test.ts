@@ -12,7 +12,7 @@ import {
   operationOf,
   type PlannedReadModel,
 } from '../../../test/graphql/planned.ts';
-import { writeWorld } from '../../../test/graphql/world.ts';
+import { writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { searchesOn } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
   ];
   const post = { author_id: 7, title: 'Engines', body: '', tags: [], cover: null, ...stamps };
   const articles = [{ ...post, id: 5, status: 'published' as const, published_at: AT }];
-  await writeWorld(opened.pool, { users, articles, comments: [] });
+  await writeRows(opened.pool, { users, articles, comments: [] });
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
 

@@ -9,8 +9,8 @@ import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
 import { openPlannedReadModel, operationOf, type PlannedReadModel } from '../../../test/graphql/planned.ts';
-import { randomCaller, randomWorld } from '../../../test/graphql/random-world.ts';
-import { type World, writeWorld } from '../../../test/graphql/world.ts';
+import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
+import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { randomSubscription } from '../../../testing/graphql/random-query.ts';
 import { type Random, randomOf } from '../../../testing/random.ts';
 import { type Cohort, strangerLike } from '../../changes/renderings.ts';
@@ -21,7 +21,7 @@ import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 
 const RUNS = Number(process.env.PLANNER_RUNS ?? 60);
-const DOCUMENTS_PER_WORLD = 3;
+const DOCUMENTS_PER_MODEL = 3;
 const CHANGES_PER_DOCUMENT = 4;
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
@@ -33,7 +33,10 @@ beforeAll(async () => {
 afterAll(() => opened[Symbol.asyncDispose]());
 
 /** A change of an existing or former aggregate, with the facts after the event. */
-const randomChange = ({ pick, chance, below }: Random, { users, articles, comments }: World): Change => {
+const randomChange = (
+  { pick, chance, below }: Random,
+  { users, articles, comments }: ReadModelRows,
+): Change => {
   const position = (1 + below(1_000)) as Position;
   const common = {
     position,
@@ -76,7 +79,7 @@ const randomChange = ({ pick, chance, below }: Random, { users, articles, commen
 };
 
 /** All viewers of the same kind, and a stranger. */
-const viewersLike = (caller: Caller, { users }: World): readonly Caller[] =>
+const viewersLike = (caller: Caller, { users }: ReadModelRows): readonly Caller[] =>
   caller.kind === 'user'
     ? [...users.map(({ id }) => ({ ...caller, userId: id as UserId })), strangerLike(caller)]
     : [caller];
@@ -112,10 +115,10 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (start) => {
       const random = randomOf(start);
-      const world = randomWorld(random);
-      await writeWorld(pool, world);
-      const ids = [...world.users, ...world.articles, ...world.comments].map(({ id }) => String(id));
-      for (let count = 0; count < DOCUMENTS_PER_WORLD; count += 1) {
+      const rows = randomRows(random);
+      await writeRows(pool, rows);
+      const ids = [...rows.users, ...rows.articles, ...rows.comments].map(({ id }) => String(id));
+      for (let count = 0; count < DOCUMENTS_PER_MODEL; count += 1) {
         const { text, variables } = randomSubscription(random, schema, {
           ids,
           cursors: new Map(),
@@ -123,7 +126,7 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
         });
         const { document, operation } = operationOf(text);
         const rights = rightsOf({ domain: POLICY.domain, schema }, document, operation);
-        const drawn = randomCaller(random, world);
+        const drawn = randomCaller(random, rows);
         const asker: Caller =
           random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
         if (validate(schema, document).length > 0 || refusalOf(asker, rights, operation.operation)) continue;
@@ -139,13 +142,13 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
           };
           return of(runnable, askedChangesOf(publishing, runnable));
         };
-        const viewers = viewersLike(caller, world);
+        const viewers = viewersLike(caller, rows);
         const cohorts = new Map(
           viewers.map((viewer) => cohortFor(viewer)).map((cohort) => [cohort.key, cohort]),
         );
         if (cohorts.size < viewers.length) together += 1;
         for (let made = 0; made < CHANGES_PER_DOCUMENT; made += 1) {
-          const change = randomChange(random, world);
+          const change = randomChange(random, rows);
           for (const viewer of viewers) {
             const own = cohortFor(viewer);
             const alone = await cohortFor(viewer, cohortOfResolvers).render(change, viewer);

@@ -1,7 +1,7 @@
 import type { Pool } from '#shared/database/pool.ts';
 
 /** The whole read model in memory, by tables. */
-export type World = {
+export type ReadModelRows = {
   readonly users: readonly UserRow[];
   readonly articles: readonly ArticleRow[];
   readonly comments: readonly CommentRow[];
@@ -46,15 +46,15 @@ const COLUMNS = {
   users: 'id, name, email, role, version, created_at, updated_at, deleted_at',
   articles: 'id, author_id, title, body, tags, cover, status, version, created_at, updated_at, published_at',
   comments: 'id, article_id, author_id, text, version, created_at, updated_at',
-} as const satisfies Record<keyof World, string>;
+} as const satisfies Record<keyof ReadModelRows, string>;
 
-/** Replaces the rows of the former world. */
-export const writeWorld = async (pool: Pool, world: World): Promise<void> => {
+/** Replaces the rows of the former rows. */
+export const writeRows = async (pool: Pool, rows: ReadModelRows): Promise<void> => {
   await pool.query('truncate read_model.users, read_model.articles, read_model.comments');
   for (const table of ['users', 'articles', 'comments'] as const)
     await pool.query(
       `insert into read_model.${table} (${COLUMNS[table]})
        select ${COLUMNS[table]} from jsonb_populate_recordset(null::read_model.${table}, $1::jsonb)`,
-      [JSON.stringify(world[table])],
+      [JSON.stringify(rows[table])],
     );
 };

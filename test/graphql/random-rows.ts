@@ -2,14 +2,14 @@ import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Random } from '../../testing/random.ts';
 import { POLICY, SCOPES } from '../engines/policy.ts';
-import type { World } from './world.ts';
+import type { ReadModelRows } from './read-model-rows.ts';
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;
 /** Few values, so that rows sometimes have equal ones. */
 const TIMES = [0, 1, 1_700_000_000_123, 1_700_000_000_124, 1_700_000_001_000, 253_402_300_799_999];
 
 /** A small read model: deleted users, erased texts, drafts, equal times, and texts of all kinds. */
-export const randomWorld = ({ below, chance, pick, some, text }: Random): World => {
+export const randomRows = ({ below, chance, pick, some, text }: Random): ReadModelRows => {
   const newId = ((used: Set<number>) => () => {
     let id = chance(10) ? ID_MAX - below(1_000) : 1 + below(1_000);
     while (used.has(id)) id -= 1;
@@ -49,7 +49,7 @@ export const randomWorld = ({ below, chance, pick, some, text }: Random): World 
   return { users, articles, comments };
 };
 
-export const randomCaller = ({ chance, pick }: Random, { users }: World): Caller => {
+export const randomCaller = ({ chance, pick }: Random, { users }: ReadModelRows): Caller => {
   if (chance(30)) return { kind: 'anonymous', policy: POLICY };
   if (chance(5)) return { kind: 'system', name: 'test' };
   const scopes = new Set<string>(chance(70) ? SCOPES : SCOPES.filter(() => chance(50)));
