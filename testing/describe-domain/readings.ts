@@ -31,13 +31,13 @@ import type { Host } from './host.ts';
  */
 const IDS = 40;
 const USERS = [1, 2, 3, 4];
-/** Shrinking a failed world would take longer than anybody waits. */
+/** Shrinking failed states would take longer than anybody waits. */
 const RUNS = { numRuns: 5, endOnFailure: true } as const;
 /** Ids beyond the present ones. */
 const ABSENT_IDS = 3;
 
 /** Aggregates by their ids; an ended one has no row. */
-type World = ReadonlyMap<string, ReadonlyMap<number, State | 'ended'>>;
+type States = ReadonlyMap<string, ReadonlyMap<number, State | 'ended'>>;
 
 export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
   if (def.values !== undefined) return fc.constantFrom(...def.values);
@@ -78,7 +78,7 @@ const itemOf = ({ fields, settled }: ListInfo): fc.Arbitrary<State> =>
     ),
   );
 
-const worldOf = (domain: Domain): fc.Arbitrary<World> => {
+const statesOf = (domain: Domain): fc.Arbitrary<States> => {
   const ofKind = (kind: Kind): fc.Arbitrary<ReadonlyMap<number, State | 'ended'>> => {
     const fields = fieldsOf(kind).map(
       ([name, def]) =>
@@ -124,13 +124,13 @@ const itemsOf = (list: ListInfo): fc.Arbitrary<readonly State[]> => {
 };
 
 const findIn =
-  (world: World): Find =>
+  (states: States): Find =>
   (kind, id) => {
-    const found = world.get(kind)?.get(Number(id));
+    const found = states.get(kind)?.get(Number(id));
     return found === 'ended' ? undefined : found;
   };
-const presentIn = (world: World, kind: Kind): readonly (State & { readonly id: number })[] =>
-  [...(world.get(kind.name)?.values() ?? [])].flatMap((state) =>
+const presentIn = (states: States, kind: Kind): readonly (State & { readonly id: number })[] =>
+  [...(states.get(kind.name)?.values() ?? [])].flatMap((state) =>
     state === 'ended' ? [] : [state as State & { readonly id: number }],
   );
 
@@ -178,9 +178,9 @@ const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
     }
   }
 };
-const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => {
+const fill = async (pool: Pool, domain: Domain, states: States): Promise<void> => {
   for (const kind of kindsOf(domain)) {
-    const rows = presentIn(world, kind).map((state) =>
+    const rows = presentIn(states, kind).map((state) =>
       Object.fromEntries([
         ['id', state.id],
         ...fieldsOf(kind).map(([name, def]) => [column(name, def), state[name] ?? null]),
@@ -193,7 +193,7 @@ const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => 
     );
     for (const list of Object.values(kind.lists)) {
       const ofItems = [[list.key ?? 'id', list.id.def] as const, ...Object.entries(list.fields)];
-      const items = presentIn(world, kind).flatMap((state) =>
+      const items = presentIn(states, kind).flatMap((state) =>
         (state[list.name] as readonly State[]).map((item) =>
           Object.fromEntries([
             [`${snake(kind.name)}_id`, state.id],
@@ -249,20 +249,20 @@ export const callerOf = (domain: Domain, { role, id, own }: Asker): Caller => {
 };
 
 /** A child ends with its parent. */
-const isPlaced = (domain: Domain, world: World, kind: Kind, state: State): boolean => {
+const isPlaced = (domain: Domain, states: States, kind: Kind, state: State): boolean => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   if (def === undefined) return true;
   const [parent, found] = [
     domain.kinds[targetOf(def)] as Kind,
-    findIn(world)(targetOf(def), state[kind.parent as string]),
+    findIn(states)(targetOf(def), state[kind.parent as string]),
   ];
-  return found !== undefined && isPlaced(domain, world, parent, found);
+  return found !== undefined && isPlaced(domain, states, parent, found);
 };
 
-const inMemory = (right: Right, { role, id, own }: Asker, world: World): readonly number[] => {
+const inMemory = (right: Right, { role, id, own }: Asker, states: States): readonly number[] => {
   const holds = anyHoldsOf(right.byRole.get(role) ?? NOTHING);
-  const find = findIn(world);
-  return presentIn(world, right.kind as Kind)
+  const find = findIn(states);
+  return presentIn(states, right.kind as Kind)
     .filter((state) => holds(state, id, find, own))
     .map((state) => state.id);
 };
@@ -331,11 +331,11 @@ export const describeReadings = (
 const checkIds = async (domain: Domain, pool: Pool): Promise<void> => {
   const reading = [...rightsOf(domain).values()].filter(({ kind }) => kind !== undefined);
   await fc.assert(
-    fc.asyncProperty(worldOf(domain), async (world) => {
-      await fill(pool, domain, world);
+    fc.asyncProperty(statesOf(domain), async (states) => {
+      await fill(pool, domain, states);
       for (const right of reading)
         for (const asker of askersOf(domain)) {
-          const wanted = inMemory(right, asker, world);
+          const wanted = inMemory(right, asker, states);
           for (const [how, ids] of await bySql(pool, domain, right, asker))
             demandEqual(
               { ids, how, asker, right: right.operation },
@@ -349,8 +349,8 @@ const checkIds = async (domain: Domain, pool: Pool): Promise<void> => {
 
 const checkFollowers = async (domain: Domain, pool: Pool): Promise<void> => {
   await fc.assert(
-    fc.asyncProperty(worldOf(domain), async (world) => {
-      await fill(pool, domain, world);
+    fc.asyncProperty(statesOf(domain), async (states) => {
+      await fill(pool, domain, states);
       const run = async (text: string, values: readonly unknown[]) =>
         (await pool.query(text, [...values])).rows;
       const isReadable = createPresentRights({ domain, run: run as never, schema: 'readings' });
@@ -358,11 +358,11 @@ const checkFollowers = async (domain: Domain, pool: Pool): Promise<void> => {
         const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
         for (const asker of askersOf(domain)) {
           const caller = callerOf(domain, asker);
-          const readable = new Set(inMemory(read, asker, world));
-          const asked = [...(world.get(kind.name) ?? [])].map(async ([id, state]) => ({
+          const readable = new Set(inMemory(read, asker, states));
+          const asked = [...(states.get(kind.name) ?? [])].map(async ([id, state]) => ({
             id,
             isShown: await isReadable(caller, streamName(kind.name, id)),
-            isThere: state !== 'ended' && isPlaced(domain, world, kind, state),
+            isThere: state !== 'ended' && isPlaced(domain, states, kind, state),
           }));
           for (const { id, isShown, isThere } of await Promise.all(asked))
             demandEqual(
@@ -440,7 +440,7 @@ const checkItems = async (domain: Domain, pool: Pool): Promise<void> => {
 
 const checkKnowledge = async (domain: Domain): Promise<void> => {
   fc.assert(
-    fc.property(worldOf(domain), worldOf(domain), (before, after) => {
+    fc.property(statesOf(domain), statesOf(domain), (before, after) => {
       for (const kind of Object.values(domain.kinds)) {
         // An item whose event lacks the deciding field counts as belonging to the part that fewer may read.
         const rightTo = ({ list }: Kind['events'][string]) =>
@@ -458,7 +458,7 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
             }),
           );
           for (let id = 1; id <= IDS; id += 1) {
-            const [was, is] = [before, after].map((world) => findIn(world)(kind.name, id));
+            const [was, is] = [before, after].map((states) => findIn(states)(kind.name, id));
             for (const event of Object.values(kind.events)) {
               const { name, spec, effect } = event;
               if (effect === 'changes') continue;
