@@ -21,14 +21,14 @@ afterEach(async () => {
   for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
 });
 
-type World = {
+type Served = {
   readonly url: string;
   readonly opened: EventStream[];
   readonly streams: EventStreams;
   readonly metric: (name: string) => Promise<number>;
 };
 
-const serve = async (options: Partial<EventStreamsOptions> = {}): Promise<World> => {
+const serve = async (options: Partial<EventStreamsOptions> = {}): Promise<Served> => {
   const metrics = createMetrics();
   const streams = openEventStreams({
     heartbeatMs: 60_000,

@@ -70,9 +70,9 @@ describe.each([
   ['TLS', true],
 ])('by %s', (_, isTls) => {
   test('bytes that a client sends during its stream are dropped, and the stream continues', async () => {
-    const world = await start({ isTls });
-    await using _server = world.server;
-    const { client, stream } = await openStream(world);
+    const served = await start({ isTls });
+    await using _server = served.server;
+    const { client, stream } = await openStream(served);
     client.socket.write(OTHER.repeat(3));
     client.socket.write('no request at all\r\n\r\n');
     await until(
@@ -83,17 +83,17 @@ describe.each([
     await until(client.received, (text) => text.endsWith('went on\n'));
     expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nbegan\nwent on\n$/);
     // Later connections have parsers of their own.
-    const others = Array.from({ length: 20 }, world.open);
+    const others = Array.from({ length: 20 }, served.open);
     for (const { socket } of others) socket.write(OTHER);
     for (const { received } of others) await until(received, (text) => text.endsWith('ok'));
     for (const { socket } of [client, ...others]) socket.destroy();
   });
 
   test('the stream closes when the client ends its side or disappears', async () => {
-    const world = await start({ isTls });
-    await using _server = world.server;
+    const served = await start({ isTls });
+    await using _server = served.server;
     for (const leave of ['end', 'destroy'] as const) {
-      const { client, stream } = await openStream(world);
+      const { client, stream } = await openStream(served);
       const closed = once(stream.socket, 'close');
       client.socket[leave]();
       await closed;
@@ -102,12 +102,12 @@ describe.each([
   });
 
   test('a stream that outlasts the drain timeout of the server is cut off', async () => {
-    const world = await start({ isTls, drainMs: 50 });
-    const { client } = await openStream(world);
+    const served = await start({ isTls, drainMs: 50 });
+    const { client } = await openStream(served);
     client.socket.on('error', () => {});
     const closed = once(client.socket, 'close');
-    await world.server[Symbol.asyncDispose]();
+    await served.server[Symbol.asyncDispose]();
     await closed;
-    expect(world.server.logged()).toContain('took too long');
+    expect(served.server.logged()).toContain('took too long');
   });
 });

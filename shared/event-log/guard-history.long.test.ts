@@ -22,7 +22,7 @@ const append = async (eventLog: EventLog, count = 1) => {
 };
 
 /** Two processes with one log; one of them records its log lines. */
-const openWorld = async () => {
+const openProcesses = async () => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
@@ -38,114 +38,116 @@ const openWorld = async () => {
 };
 
 test('an append is refused, and stores nothing, once the log has lost an event that its process has seen', async () => {
-  await using world = await openWorld();
-  const kept = await append(world.eventLog);
-  await append(world.eventLog, 2);
-  await cutLog(world.pool, kept.position);
+  await using processes = await openProcesses();
+  const kept = await append(processes.eventLog);
+  await append(processes.eventLog, 2);
+  await cutLog(processes.pool, kept.position);
   // Others have written since, so the seen position exists again.
-  await append(world.other, 5);
-  const head = await world.other.head();
-  await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
-  expect(await world.other.head()).toBe(head);
-  await expect(world.eventLog.demandHistory()).rejects.toMatchObject({ code: 'log_went_back' });
-  expect(world.told).toHaveLength(1);
-  expect(world.told[0]).toContain('docs/runbooks.md');
+  await append(processes.other, 5);
+  const head = await processes.other.head();
+  await expect(append(processes.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
+  expect(await processes.other.head()).toBe(head);
+  await expect(processes.eventLog.demandHistory()).rejects.toMatchObject({ code: 'log_went_back' });
+  expect(processes.told).toHaveLength(1);
+  expect(processes.told[0]).toContain('docs/runbooks.md');
 });
 
 test('neither a running nor a new follower receives events of another history', async () => {
-  await using world = await openWorld();
-  const kept = await append(world.eventLog);
+  await using processes = await openProcesses();
+  const kept = await append(processes.eventLog);
   const heard: EventId[] = [];
   const following = (async () => {
-    for await (const page of world.eventLog.follow(START, AbortSignal.timeout(60_000)))
+    for await (const page of processes.eventLog.follow(START, AbortSignal.timeout(60_000)))
       heard.push(...page.map(({ id }) => id));
   })();
   following.catch(() => {});
-  const lost = await append(world.other, 2);
+  const lost = await append(processes.other, 2);
   await until(
     () => heard.length,
     (length) => length === 3,
   );
-  await cutLog(world.pool, kept.position);
-  await append(world.other, 4);
+  await cutLog(processes.pool, kept.position);
+  await append(processes.other, 4);
   await expect(following).rejects.toMatchObject({ code: 'log_went_back', position: lost.position });
   expect(heard).toEqual([...kept.ids, ...lost.ids]);
-  await expect(Array.fromAsync(world.eventLog.follow(START, AbortSignal.timeout(1)))).rejects.toMatchObject({
+  await expect(
+    Array.fromAsync(processes.eventLog.follow(START, AbortSignal.timeout(1))),
+  ).rejects.toMatchObject({
     code: 'log_went_back',
   });
 });
 
 test('a process that only waits notices within seconds, even if no other event took the place', async () => {
-  await using world = await openWorld();
-  const kept = await append(world.other);
-  await append(world.other, 2);
+  await using processes = await openProcesses();
+  const kept = await append(processes.other);
+  await append(processes.other, 2);
   // It sees them by itself.
   await until(
     async () => {
       await delay(50);
-      return world.eventLog.seen?.position ?? START;
+      return processes.eventLog.seen?.position ?? START;
     },
     (position) => position === kept.position + 2,
   );
-  await cutLog(world.pool, kept.position);
+  await cutLog(processes.pool, kept.position);
   await until(
-    () => world.told.length,
+    () => processes.told.length,
     (told) => told === 1,
   );
 });
 
 test('a follower is stopped if the event at its checkpoint is another one', async () => {
-  await using world = await openWorld();
-  const { position } = await append(world.other, 2);
-  await append(world.other);
+  await using processes = await openProcesses();
+  const { position } = await append(processes.other, 2);
+  await append(processes.other);
   const signal = AbortSignal.timeout(60_000);
-  const follow = (id: EventId) => world.other.follow(position, signal, id)[Symbol.asyncIterator]().next();
+  const follow = (id: EventId) => processes.other.follow(position, signal, id)[Symbol.asyncIterator]().next();
   await expect(follow(randomUUID() as EventId)).rejects.toMatchObject({ code: 'log_went_back' });
-  const id = await world.other.eventAt(position);
+  const id = await processes.other.eventAt(position);
   expect((await follow(id as EventId)).value).toHaveLength(1);
-  expect(await world.other.eventAt((position + 2) as Position)).toBeUndefined();
+  expect(await processes.other.eventAt((position + 2) as Position)).toBeUndefined();
 });
 
-const writtenDown = async ({ pool }: Pick<Awaited<ReturnType<typeof openWorld>>, 'pool'>) =>
+const writtenDown = async ({ pool }: Pick<Awaited<ReturnType<typeof openProcesses>>, 'pool'>) =>
   (await pool.query<{ log: string }>('select log from event_log.lost_history')).rows.map(({ log }) => log);
 
 test('a loss is recorded in the log, and then every process learns of it', async () => {
-  await using world = await openWorld();
-  const kept = await append(world.eventLog);
-  await append(world.eventLog, 2);
-  await cutLog(world.pool, kept.position);
-  await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
+  await using processes = await openProcesses();
+  const kept = await append(processes.eventLog);
+  await append(processes.eventLog, 2);
+  await cutLog(processes.pool, kept.position);
+  await expect(append(processes.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
   await until(
-    () => writtenDown(world),
-    (logs) => logs.includes(world.eventLog.identity),
+    () => writtenDown(processes),
+    (logs) => logs.includes(processes.eventLog.identity),
   );
 });
 
 test('a process that has seen none of the lost events stops as well, once another has noticed', async () => {
-  await using world = await openWorld();
-  const kept = await append(world.eventLog);
-  await append(world.eventLog, 2);
-  await cutLog(world.pool, kept.position);
-  await using newcomer = await world.open();
+  await using processes = await openProcesses();
+  const kept = await append(processes.eventLog);
+  await append(processes.eventLog, 2);
+  await cutLog(processes.pool, kept.position);
+  await using newcomer = await processes.open();
   await newcomer.demandHistory();
-  await expect(append(world.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
+  await expect(append(processes.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
   await until(
-    () => world.told.length,
+    () => processes.told.length,
     (told) => told === 2,
   );
   await expect(append(newcomer)).rejects.toMatchObject({ code: 'log_went_back' });
 });
 
 test('a checkpoint of another history stops its process, but marks nothing while the log has all that the process has seen', async () => {
-  await using world = await openWorld();
+  await using processes = await openProcesses();
   {
-    await using doubted = await world.open();
+    await using doubted = await processes.open();
     const { position } = await append(doubted);
     const following = Array.fromAsync(
       doubted.follow(position, AbortSignal.timeout(60_000), randomUUID() as EventId),
     );
     await expect(following).rejects.toMatchObject({ code: 'log_went_back' });
   }
-  expect(world.told).toHaveLength(1);
-  expect(await writtenDown(world)).toEqual([]);
+  expect(processes.told).toHaveLength(1);
+  expect(await writtenDown(processes)).toEqual([]);
 });

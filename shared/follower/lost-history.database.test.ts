@@ -12,7 +12,7 @@ import { until } from '../../testing/until.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { startFollower } from './follower.ts';
 
-const openWorld = async () => {
+const openFollowed = async () => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
@@ -51,18 +51,18 @@ const openWorld = async () => {
 };
 
 test('a checkpoint of an earlier release, without its event, can be read', async () => {
-  await using world = await openWorld();
-  await world.append(1);
+  await using followed = await openFollowed();
+  await followed.append(1);
   {
-    await using _follower = await world.start();
-    await world.isAt(1);
+    await using _follower = await followed.start();
+    await followed.isAt(1);
   }
-  expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ event: expect.any(String) });
-  await world.pool.query(
+  expect(await readCheckpoint(followed.pool, 'tried')).toMatchObject({ event: expect.any(String) });
+  await followed.pool.query(
     'alter table public.follower_checkpoint drop column event, drop column event_position',
   );
-  expect(await readCheckpoint(world.pool, 'tried')).toEqual({
-    log: world.eventLog.identity,
+  expect(await readCheckpoint(followed.pool, 'tried')).toEqual({
+    log: followed.eventLog.identity,
     position: 1,
     event: null,
   });
@@ -72,46 +72,48 @@ test.each([
   ['with other events in their place', 4],
   ['with nothing in their place', 0],
 ])('a follower does not begin on a log that has lost the event at its checkpoint, %s', async (_, others) => {
-  await using world = await openWorld();
-  await world.append(3);
+  await using followed = await openFollowed();
+  await followed.append(3);
   {
-    await using _follower = await world.start();
-    await world.isAt(3);
+    await using _follower = await followed.start();
+    await followed.isAt(3);
   }
-  await cutLog(world.pool, 1 as Position);
-  await world.append(others);
-  await expect(world.start()).rejects.toMatchObject({ name: 'StartRefused' });
-  expect(world.heard).toEqual([1, 2, 3]);
+  await cutLog(followed.pool, 1 as Position);
+  await followed.append(others);
+  await expect(followed.start()).rejects.toMatchObject({ name: 'StartRefused' });
+  expect(followed.heard).toEqual([1, 2, 3]);
 });
 
 test('a running follower receives no events of another history, and its checkpoint stays', async () => {
-  await using world = await openWorld();
-  await using _follower = await world.start();
-  await world.append(3);
-  await world.isAt(3);
-  await cutLog(world.pool, 1 as Position);
-  await world.append(4);
+  await using followed = await openFollowed();
+  await using _follower = await followed.start();
+  await followed.append(3);
+  await followed.isAt(3);
+  await cutLog(followed.pool, 1 as Position);
+  await followed.append(4);
   await expect(
-    Array.fromAsync(world.eventLog.follow(3 as Position, AbortSignal.timeout(30_000), await eventOf(world))),
+    Array.fromAsync(
+      followed.eventLog.follow(3 as Position, AbortSignal.timeout(30_000), await eventOf(followed)),
+    ),
   ).rejects.toThrow('went back');
-  expect(world.heard).toEqual([1, 2, 3]);
-  expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ position: 3 });
+  expect(followed.heard).toEqual([1, 2, 3]);
+  expect(await readCheckpoint(followed.pool, 'tried')).toMatchObject({ position: 3 });
 });
 
-const eventOf = async ({ pool }: Awaited<ReturnType<typeof openWorld>>) =>
+const eventOf = async ({ pool }: Awaited<ReturnType<typeof openFollowed>>) =>
   (await readCheckpoint(pool, 'tried'))?.event ?? undefined;
 
 test('a checkpoint that an earlier release has moved names no event, and is trusted', async () => {
-  await using world = await openWorld();
-  await world.append(3);
+  await using followed = await openFollowed();
+  await followed.append(3);
   {
-    await using _follower = await world.start();
-    await world.isAt(3);
+    await using _follower = await followed.start();
+    await followed.isAt(3);
   }
-  await world.append(2);
-  await world.pool.query('update public.follower_checkpoint set position = 4');
-  expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ position: 4, event: null });
-  await using _follower = await world.start();
-  await world.isAt(5);
-  expect(world.heard).toEqual([1, 2, 3, 5]);
+  await followed.append(2);
+  await followed.pool.query('update public.follower_checkpoint set position = 4');
+  expect(await readCheckpoint(followed.pool, 'tried')).toMatchObject({ position: 4, event: null });
+  await using _follower = await followed.start();
+  await followed.isAt(5);
+  expect(followed.heard).toEqual([1, 2, 3, 5]);
 });

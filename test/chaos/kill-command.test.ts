@@ -128,9 +128,9 @@ test(
   scaled(600_000),
 );
 
-type World = { readonly author: UserId; readonly articles: readonly ArticleId[] };
+type Writers = { readonly author: UserId; readonly articles: readonly ArticleId[] };
 
-const someCommand = (random: () => number, { author, articles }: World): Sent => {
+const someCommand = (random: () => number, { author, articles }: Writers): Sent => {
   const context = by(as(author), random() < 0.5 ? { idempotencyKey: randomUUID() } : {});
   const articleId = articles[Math.floor(random() * articles.length)] as ArticleId;
   const text = randomUUID();

@@ -13,9 +13,9 @@ export type Client = Awaited<ReturnType<typeof registerClient>>;
 
 /** An authorization server for each file. Tests may ask for a second process of it, clients and a person. */
 export const test = base
-  .extend('openWorld', { scope: 'file' }, () => createAuthDatabase)
-  .extend('database', { scope: 'file' }, async ({ openWorld }, { onCleanup }): Promise<AuthDatabase> => {
-    const database = await openWorld();
+  .extend('createDatabase', { scope: 'file' }, () => createAuthDatabase)
+  .extend('database', { scope: 'file' }, async ({ createDatabase }, { onCleanup }): Promise<AuthDatabase> => {
+    const database = await createDatabase();
     onCleanup(() => database[Symbol.asyncDispose]());
     return database;
   })

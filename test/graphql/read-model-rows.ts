@@ -48,7 +48,7 @@ const COLUMNS = {
   comments: 'id, article_id, author_id, text, version, created_at, updated_at',
 } as const satisfies Record<keyof ReadModelRows, string>;
 
-/** Replaces the rows of the former rows. */
+/** Replaces the former rows. */
 export const writeRows = async (pool: Pool, rows: ReadModelRows): Promise<void> => {
   await pool.query('truncate read_model.users, read_model.articles, read_model.comments');
   for (const table of ['users', 'articles', 'comments'] as const)

@@ -41,9 +41,12 @@ test.each([
   'localhost',
   '0',
 ])('an internal address in the URL is refused: %s', async (host) => {
-  await using world = await open([]);
-  expect(await world.post(host)).toMatchObject({ status: null, error: expect.stringMatching('not allowed') });
-  expect(world.receiver.connections()).toBe(0);
+  await using opened = await open([]);
+  expect(await opened.post(host)).toMatchObject({
+    status: null,
+    error: expect.stringMatching('not allowed'),
+  });
+  expect(opened.receiver.connections()).toBe(0);
 });
 
 test.each([
@@ -58,37 +61,37 @@ test.each([
   ['2606:4700::1111', '::ffff:127.0.0.1'],
   ['2606:4700::1111', '93.184.215.14', '10.0.0.1'],
 ])('a name that resolves to %s, among others or alone, is refused', async (...found) => {
-  await using world = await open([], addresses(...found));
-  expect(await world.post('hooks.example')).toMatchObject(INSIDE);
-  expect(world.receiver.connections()).toBe(0);
+  await using opened = await open([], addresses(...found));
+  expect(await opened.post('hooks.example')).toMatchObject(INSIDE);
+  expect(opened.receiver.connections()).toBe(0);
 });
 
 test('a name without addresses is refused', async () => {
-  await using world = await open(['127.0.0.1'], addresses());
-  expect(await world.post('hooks.example')).toMatchObject(INSIDE);
+  await using opened = await open(['127.0.0.1'], addresses());
+  expect(await opened.post('hooks.example')).toMatchObject(INSIDE);
 });
 
 test('a name with an allowed address is connected to at that very address', async () => {
   let asked = 0;
-  await using world = await open(['127.0.0.7'], async () => {
+  await using opened = await open(['127.0.0.7'], async () => {
     asked += 1;
     // If asked again between check and connection, it would return another address.
     return [{ address: asked === 1 ? '127.0.0.7' : '127.0.0.1', family: 4 }];
   });
-  expect(await world.post('hooks.example')).toMatchObject({ status: 200 });
+  expect(await opened.post('hooks.example')).toMatchObject({ status: 200 });
   expect(asked).toBe(1);
 });
 
 test('if one address of a name does not answer, the next is tried', async () => {
-  await using world = await open(['127.0.0.7', '::1'], addresses('::1', '127.0.0.7'));
-  expect(await world.post('hooks.example')).toMatchObject({ status: 200 });
+  await using opened = await open(['127.0.0.7', '::1'], addresses('::1', '127.0.0.7'));
+  expect(await opened.post('hooks.example')).toMatchObject({ status: 200 });
 });
 
 test('a machine without free sockets is no failure of the receiver', async () => {
-  await using world = await open(['127.0.0.1'], async () => {
+  await using opened = await open(['127.0.0.1'], async () => {
     throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
   });
-  await expect(world.post('hooks.example')).rejects.toThrow('too many open files');
+  await expect(opened.post('hooks.example')).rejects.toThrow('too many open files');
 });
 
 test('a name that resolves to an internal address at the next request is refused', async () => {
@@ -116,9 +119,9 @@ test('a name that resolves to an internal address at the next request is refused
 
 test('the address of an established connection is checked too', async () => {
   // Linux connects 0.0.0.0 with 127.0.0.1.
-  await using world = await open(['0.0.0.0']);
-  expect(await world.post('0.0.0.0')).toMatchObject(INSIDE);
-  expect(world.receiver.requests).toEqual([]);
+  await using opened = await open(['0.0.0.0']);
+  expect(await opened.post('0.0.0.0')).toMatchObject(INSIDE);
+  expect(opened.receiver.requests).toEqual([]);
 });
 
 test.each([
@@ -126,8 +129,8 @@ test.each([
   ['ESERVFAIL', 'The name server of the host failed.'],
   ['ETIMEOUT', 'The name server of the host did not answer in time.'],
 ])('a lookup that fails with %s has a readable reason', async (code, error) => {
-  await using world = await open(['127.0.0.1'], async () => {
+  await using opened = await open(['127.0.0.1'], async () => {
     throw Object.assign(new Error('queryA'), { code });
   });
-  expect(await world.post('hooks.example')).toMatchObject({ status: null, error });
+  expect(await opened.post('hooks.example')).toMatchObject({ status: null, error });
 });
