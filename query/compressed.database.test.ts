@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let path: string;
 beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author');
+  backend = await openBackend();
+  author = await backend.person('author');
   const body = { title: 'Long', body: 'All of it. '.repeat(1_000), tags: [], cover: null };
-  const { status, body: written } = await world.ask('/articles', { by: author, method: 'POST', body });
+  const { status, body: written } = await backend.ask('/articles', { by: author, method: 'POST', body });
   expect(status).toBe(201);
   path = `/articles/${(written as { readonly id: number }).id}`;
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const read = (
   coding: string,
   more: { readonly method?: string; readonly headers?: Record<string, string> } = {},
-) => world.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } });
+) => backend.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } });
 
 test('a long answer is compressed as the client prefers, and each encoding has its own strong tag', async () => {
   const plain = await read('identity');
@@ -47,13 +47,18 @@ test('a long answer is compressed as the client prefers, and each encoding has i
 test('If-Match accepts the tag of a compressed answer', async () => {
   const tag = (await read('zstd')).headers.get('etag') ?? '';
   const edit = () =>
-    world.ask(path, { by: author, method: 'PATCH', headers: { 'if-match': tag }, body: { title: 'Longer' } });
+    backend.ask(path, {
+      by: author,
+      method: 'PATCH',
+      headers: { 'if-match': tag },
+      body: { title: 'Longer' },
+    });
   expect((await edit()).status).toBe(200);
   expect((await edit()).status).toBe(412);
 });
 
 test('a short answer is not compressed, nor one to a client that accepts no encoding', async () => {
-  const { headers } = await world.ask('/event-types/none', {
+  const { headers } = await backend.ask('/event-types/none', {
     headers: { 'accept-encoding': 'zstd, br, gzip' },
   });
   expect(headers.get('content-encoding')).toBeNull();
@@ -62,7 +67,7 @@ test('a short answer is not compressed, nor one to a client that accepts no enco
 
 test('GraphQL answers are compressed, except those to mutations, which may contain a secret', async () => {
   const graphql = (query: string) =>
-    world.ask('/graphql', {
+    backend.ask('/graphql', {
       by: author,
       method: 'POST',
       headers: { 'accept-encoding': 'zstd' },

@@ -4,27 +4,27 @@ import { addComment, draftArticle } from '../test/engines/command-side.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let reader: Asker;
 let articleId: ArticleId;
 let commentId: number;
 beforeAll(async () => {
-  world = await openBackend();
-  [author, reader] = [await world.person('author', 'Ada'), await world.person('reader', 'Bob')];
-  articleId = await draftArticle(world.side, author.id);
-  commentId = await addComment(world.side, reader.id, articleId);
-  await world.ask('/articles');
+  backend = await openBackend();
+  [author, reader] = [await backend.person('author', 'Ada'), await backend.person('reader', 'Bob')];
+  articleId = await draftArticle(backend.side, author.id);
+  commentId = await addComment(backend.side, reader.id, articleId);
+  await backend.ask('/articles');
   // From here on the test parks aggregates by hand.
-  await world.stopProjector();
+  await backend.stopProjector();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Kind = 'article' | 'user' | 'comment';
 
 /** Parks an aggregate as the projector does, calls `look`, and restores the row. */
 const whileParked = async (kind: Kind, id: number, look: () => Promise<void>) => {
-  const { pool } = world.side;
+  const { pool } = backend.side;
   const { rows } = await pool.query(`delete from read_model.${kind}s where id = $1 returning *`, [id]);
   await pool.query(
     `insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`,
@@ -42,7 +42,7 @@ const whileParked = async (kind: Kind, id: number, look: () => Promise<void>) =>
 
 const expectParked = async (...paths: readonly string[]) => {
   for (const path of paths) {
-    const { status, headers, body } = await world.ask(path);
+    const { status, headers, body } = await backend.ask(path);
     expect({ path, status, code: (body as { code: unknown }).code }).toEqual({
       path,
       status: 503,
@@ -52,7 +52,7 @@ const expectParked = async (...paths: readonly string[]) => {
   }
 };
 const expectItems = async (path: string, ids: readonly number[]) => {
-  const { status, body } = await world.ask(path);
+  const { status, body } = await backend.ask(path);
   expect([path, status]).toEqual([path, 200]);
   expect((body as readonly { id: number }[]).map(({ id }) => id)).toEqual(ids);
 };
@@ -76,7 +76,7 @@ test('a parked user and everything that shows their name answer 503, and lists o
     );
     await expectItems('/users', [reader.id]);
     await expectItems('/articles', []);
-    expect((await world.ask('/me', { by: author })).status).toBe(503);
+    expect((await backend.ask('/me', { by: author })).status).toBe(503);
   });
   await whileParked('user', reader.id, async () => {
     await expectParked(`/comments/${commentId}`);
@@ -94,7 +94,7 @@ test('a parked comment answers 503, and lists omit it', async () => {
 
 test('an absent item that is not parked answers 404', async () => {
   for (const path of ['/articles/1', '/users/1', '/comments/1'])
-    expect((await world.ask(path)).status).toBe(404);
+    expect((await backend.ask(path)).status).toBe(404);
 });
 
 test('an aggregate projected again is the same to the byte, including its tag', async () => {
@@ -107,12 +107,12 @@ test('an aggregate projected again is the same to the byte, including its tag', 
     `/articles/${articleId}/comments`,
   ];
   const tags = async () =>
-    Promise.all(paths.map(async (path) => (await world.ask(path)).headers.get('etag')));
+    Promise.all(paths.map(async (path) => (await backend.ask(path)).headers.get('etag')));
   const before = await tags();
-  await world.side.pool.query(
+  await backend.side.pool.query(
     `drop schema read_model cascade; delete from public.follower_checkpoint where follower = 'projector'`,
   );
-  expect(await world.ask('/articles')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
-  await world.startProjector();
+  expect(await backend.ask('/articles')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  await backend.startProjector();
   await until(tags, (seen) => seen.join() === before.join());
 });

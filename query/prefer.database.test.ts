@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await openBackend({}, { visibleWithinMs: 1_000 });
-  author = await world.person('author');
-  admin = await world.person('admin');
+  backend = await openBackend({}, { visibleWithinMs: 1_000 });
+  author = await backend.person('author');
+  admin = await backend.person('admin');
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const MINIMAL = 'return=minimal';
 const REPRESENTATION = 'return=representation';
@@ -29,10 +29,10 @@ const write = async (
   path: string,
   { body, prefer, by = author, headers = {} }: Write = {},
 ) => {
-  const response = await fetch(`${world.url}${path}`, {
+  const response = await fetch(`${backend.url}${path}`, {
     method,
     headers: {
-      ...(await world.authorization(by)),
+      ...(await backend.authorization(by)),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(prefer !== undefined && { prefer }),
       ...headers,
@@ -42,8 +42,8 @@ const write = async (
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 const read = async (path: string, headers: Record<string, string> = {}, by = author) => {
-  const response = await fetch(`${world.url}${path}`, {
-    headers: { ...(await world.authorization(by)), ...headers },
+  const response = await fetch(`${backend.url}${path}`, {
+    headers: { ...(await backend.authorization(by)), ...headers },
   });
   return {
     text: await response.text(),
@@ -108,7 +108,7 @@ describe('return=representation', () => {
         })
       ).status,
     ).toBe(204);
-    if (collection === '/users') author = await world.person('author');
+    if (collection === '/users') author = await backend.person('author');
   });
 
   test('a repeated write answers with the item as it is now', async () => {
@@ -159,9 +159,9 @@ describe('return=representation', () => {
 
   test('is not applied while the projector lags: the write is done', async () => {
     const article = await make('/articles', ARTICLE);
-    await world.stopProjector();
+    await backend.stopProjector();
     const answer = await write('PATCH', article, { body: { title: 'Two' }, prefer: REPRESENTATION });
-    await world.startProjector();
+    await backend.startProjector();
     expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
     expect(JSON.parse(answer.text)).toMatchObject({ version: 3 });
   });

@@ -8,14 +8,14 @@ import { POLICY, SCOPES } from '../test/engines/policy.ts';
 import type { ArticleId, CommentId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
-let world: Backend;
+let backend: Backend;
 const askers: Record<string, Asker | null> = {};
 const ids: Record<string, number> = {};
 beforeAll(async () => {
-  world = await openBackend();
-  const { side } = world;
+  backend = await openBackend();
+  const { side } = backend;
   const make = async (name: string, role: Asker['role']) => {
-    const made = await world.person(role, name);
+    const made = await backend.person(role, name);
     askers[name] = made;
     return made;
   };
@@ -36,11 +36,11 @@ beforeAll(async () => {
   ids.hidden = await addComment(side, reader.id, ids.withdrawn as ArticleId);
   await side.send({ type: 'UnpublishArticle', articleId: ids.withdrawn as ArticleId }, by(as(author.id)));
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const asker = (name: string): Asker | null => askers[name] as Asker | null;
 const read = async <Body = Record<string, unknown>>(path: string, name: string) => {
-  const { status, body } = await world.ask(path, { by: asker(name), headers: { 'x-request-id': 'test' } });
+  const { status, body } = await backend.ask(path, { by: asker(name), headers: { 'x-request-id': 'test' } });
   return { status, body: body as Body };
 };
 const idsOf = async (path: string, name: string): Promise<readonly unknown[]> => {
@@ -87,7 +87,7 @@ describe('articles', () => {
       tags: ['looms', 'history'],
       cover: 'https://example.com/a.png',
     };
-    const { id } = await world.side.send(
+    const { id } = await backend.side.send(
       { type: 'DraftArticle', ...content, publish: true },
       by(as(author?.id ?? 0)),
     );
@@ -113,7 +113,7 @@ describe('articles', () => {
       [],
       [],
     ]);
-    await world.side.send({ type: 'DeleteArticle', articleId: id as ArticleId }, by(as(author?.id ?? 0)));
+    await backend.side.send({ type: 'DeleteArticle', articleId: id as ArticleId }, by(as(author?.id ?? 0)));
     expect(await read(`/articles/${id}`, 'author')).toMatchObject({
       status: 404,
       body: { code: 'article_not_found' },
@@ -123,9 +123,9 @@ describe('articles', () => {
 
 describe('comments', () => {
   test('comments of a deleted author stay, without name and text', async () => {
-    const leaving = await world.person('reader', 'Bob');
-    const id = await addComment(world.side, leaving.id, ids.published as ArticleId);
-    await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
+    const leaving = await backend.person('reader', 'Bob');
+    const id = await addComment(backend.side, leaving.id, ids.published as ArticleId);
+    await backend.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
     const { body } = await read(`/comments/${id}`, 'admin');
     expect(body).toMatchObject({ author: { id: leaving.id, name: 'Deleted user' }, text: '[deleted]' });
     expect(body._links).not.toHaveProperty('author');
@@ -133,7 +133,7 @@ describe('comments', () => {
       id,
       'comment',
     ]);
-    await world.side.send({ type: 'DeleteComment', commentId: id as CommentId }, by(as(1, 'admin')));
+    await backend.side.send({ type: 'DeleteComment', commentId: id as CommentId }, by(as(1, 'admin')));
     expect((await read(`/comments/${id}`, 'admin')).status).toBe(404);
   });
 });
@@ -169,13 +169,13 @@ describe('users', () => {
   });
 
   test('a deleted user is gone, and what they published stays', async () => {
-    const leaving = await world.person('author', 'Carol');
-    const article = await draftArticle(world.side, leaving.id);
-    await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
+    const leaving = await backend.person('author', 'Carol');
+    const article = await draftArticle(backend.side, leaving.id);
+    await backend.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
     for (const path of [`/users/${leaving.id}`, `/users/${leaving.id}/articles`])
       expect(await read(path, 'reader')).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
     await until(
-      () => world.ask('/me', { by: leaving }),
+      () => backend.ask('/me', { by: leaving }),
       ({ status }) => status === 401,
     );
     expect(JSON.stringify((await read('/users?limit=100', 'admin')).body)).not.toContain(String(leaving.id));
@@ -193,9 +193,9 @@ test('concurrent reads of items share statements, and each caller gets its own i
   const alone: unknown[] = [];
   for (const [path, name] of asked) alone.push(await read(path, name));
   const together = async () => {
-    const before = world.statements();
+    const before = backend.statements();
     expect(await Promise.all(asked.map(([path, name]) => read(path, name)))).toEqual(alone);
-    return world.statements() - before;
+    return backend.statements() - before;
   };
   // Statements of background work count too, and on a loaded machine the requests may arrive one by one.
   await until(together, (statements) => statements < asked.length);
@@ -211,8 +211,8 @@ test.each(READS.filter(({ right }) => admit({ kind: 'anonymous', policy: POLICY 
     const scope = scopeOf(POLICY, right);
     const scopes = SCOPES.filter((each) => each !== scope);
     for (const role of ['reader', 'author', 'admin'] as const) {
-      const before = world.statements();
-      const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), {
+      const before = backend.statements();
+      const { status, body } = await backend.ask(path.replace(/\{\w+\}/, '1'), {
         method,
         by: { ...(askers.author as Asker), role, scopes },
       });
@@ -220,7 +220,7 @@ test.each(READS.filter(({ right }) => admit({ kind: 'anonymous', policy: POLICY 
         status: 403,
         body: { code: 'insufficient_scope', details: { scope } },
       });
-      expect(world.statements()).toBe(before);
+      expect(backend.statements()).toBe(before);
     }
   },
 );
@@ -251,14 +251,14 @@ test('a token without scopes reads only what anonymous callers read', async () =
   }
   // An auditor’s token has both scopes.
   askers.follower = { ...(askers.bare as Asker), scopes: ['read:schema', 'read:events'] };
-  const departed = await world.person('reader', 'Dora');
-  await world.side.send({ type: 'DeleteUser', userId: departed.id }, by(as(departed.id)));
+  const departed = await backend.person('reader', 'Dora');
+  await backend.side.send({ type: 'DeleteUser', userId: departed.id }, by(as(departed.id)));
   expect((await read(`/users/${departed.id}/history`, 'admin')).status).toBe(200);
   expect((await read(`/users/${departed.id}/history`, 'follower')).status).toBe(404);
 });
 
 const graphql = async (query: string, by: Asker) => {
-  const { status, body } = await world.ask('/graphql', { by, method: 'POST', body: { query } });
+  const { status, body } = await backend.ask('/graphql', { by, method: 'POST', body: { query } });
   return { status, body: body as { data?: unknown } };
 };
 

@@ -23,8 +23,8 @@ let answers: readonly unknown[];
 beforeAll(async () => {
   system = resources.use(await createCommandDatabase(async () => log));
   {
-    await using world = await openBackend({}, { on: system });
-    story = await writeSample(world);
+    await using backend = await openBackend({}, { on: system });
+    story = await writeSample(backend);
   }
   answers = await answersOf(story, { on: system });
 }, scaled(60_000));
@@ -61,15 +61,15 @@ test('an import without the keys of persons is refused, or imports them as erase
     complaint: expect.stringMatching(/The keys of \d persons .* --without-keys/),
   });
   expect(await callLine(copy.settings, ['log', 'import', path, '--without-keys'])).toMatchObject({ exit: 0 });
-  await using world = await openBackend({}, { on: copy });
-  const admin = await world.person('admin', 'New here');
-  const { body } = await world.ask('/articles?limit=100', { by: admin });
+  await using backend = await openBackend({}, { on: copy });
+  const admin = await backend.person('admin', 'New here');
+  const { body } = await backend.ask('/articles?limit=100', { by: admin });
   const authors = (body as readonly { readonly author: { readonly name: string } }[]).map(
     ({ author }) => author.name,
   );
   expect(authors.length).toBeGreaterThan(1);
   expect(
-    JSON.stringify(await Promise.all(story.paths.map((path) => world.ask(path, { by: admin })))),
+    JSON.stringify(await Promise.all(story.paths.map((path) => backend.ask(path, { by: admin })))),
   ).not.toMatch(/Ada|Rita|rita@|Well said/);
 });
 
@@ -78,8 +78,8 @@ test('a log with other events is refused before anything is written, in any tabl
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   await using other = await createCommandDatabase(undefined, system.settings.MASTER_KEY);
   {
-    await using world = await openBackend({}, { on: other });
-    await world.person('author', 'Lives here');
+    await using backend = await openBackend({}, { on: other });
+    await backend.person('author', 'Lives here');
   }
   await using pool = openPool({
     url: other.settings.DATABASE_URL ?? '',
@@ -179,8 +179,8 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
   const to = ['log', 'copy', '--to', standIn.address];
   expect(await callLine(system.settings, to)).toMatchObject({ exit: 0, complaint: '' });
   {
-    await using world = await openBackend({}, { on: system });
-    await world.person('reader', 'Late');
+    await using backend = await openBackend({}, { on: system });
+    await backend.person('reader', 'Late');
     expect(await callLine(system.settings, [...to, '--switch'])).toMatchObject({
       exit: 1,
       complaint: expect.stringContaining('Annals runs'),

@@ -9,15 +9,15 @@ import type { ArticleId } from '../../test/publishing-ids.ts';
 import { until } from '../../testing/until.ts';
 import { lostUploadsIn, removeLostUploads } from './cover-remover.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let article: string;
 beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author');
+  backend = await openBackend();
+  author = await backend.person('author');
 });
 afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
+  await backend?.[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   article = await write();
@@ -25,12 +25,12 @@ beforeEach(async () => {
 
 const write = async (): Promise<string> => {
   const body = { title: 'One', body: '', tags: [], publish: true };
-  const { headers } = await world.ask('/articles', { method: 'POST', by: author, body });
+  const { headers } = await backend.ask('/articles', { method: 'POST', by: author, body });
   return headers.get('location') ?? '';
 };
 const change = (method: string, path: string, body?: unknown, type = 'application/json') =>
-  world.ask(path, { method, by: author, type, ...(body !== undefined && { body }) });
-const statusOf = async (path: string): Promise<number> => (await world.ask(path)).status;
+  backend.ask(path, { method, by: author, type, ...(body !== undefined && { body }) });
+const statusOf = async (path: string): Promise<number> => (await backend.ask(path)).status;
 const gone = (path: string) =>
   until(
     () => statusOf(path),
@@ -42,7 +42,7 @@ const paint = async (path = article): Promise<string> => {
   expect(await change('PUT', `${path}/cover`, picture('image/png'), 'image/png')).toMatchObject({
     status: 200,
   });
-  const { body } = await world.ask(path);
+  const { body } = await backend.ask(path);
   return (body as { cover: string }).cover;
 };
 
@@ -72,21 +72,21 @@ describe('a picture exists as long as its article has it, and is removed', () =>
   });
 
   test('when its author is deleted, together with the draft', async () => {
-    const leaver = await world.person('author');
-    const { headers } = await world.ask('/articles', {
+    const leaver = await backend.person('author');
+    const { headers } = await backend.ask('/articles', {
       method: 'POST',
       by: leaver,
       body: { title: 'One', body: '', tags: [] },
     });
     const path = headers.get('location') ?? '';
-    await world.ask(`${path}/cover`, {
+    await backend.ask(`${path}/cover`, {
       method: 'PUT',
       by: leaver,
       body: picture('image/gif'),
       type: 'image/gif',
     });
-    const { cover } = (await world.ask(path, { by: leaver })).body as { cover: string };
-    await world.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
+    const { cover } = (await backend.ask(path, { by: leaver })).body as { cover: string };
+    await backend.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
     await gone(cover);
   });
 });
@@ -110,7 +110,7 @@ describe('an article accepts only its own uploads', () => {
 
   test('and none that it had before', async () => {
     const first = await paint();
-    const { body } = await world.ask(article, { by: author });
+    const { body } = await backend.ask(article, { by: author });
     const second = await paint();
     expect(await change('PUT', article, body)).toMatchObject({
       status: 422,
@@ -122,7 +122,7 @@ describe('an article accepts only its own uploads', () => {
 
   test('which may be sent back unchanged', async () => {
     await paint();
-    const { body, headers } = await world.ask(article, { by: author });
+    const { body, headers } = await backend.ask(article, { by: author });
     expect(await change('PUT', article, body)).toMatchObject({
       status: 200,
       body: { version: Number(/\d+/.exec(headers.get('etag') ?? '')) },
@@ -136,7 +136,7 @@ test('removing again over the whole history removes nothing that is in use', asy
   const cover = await paint();
   const removed: string[] = [];
   const blobs = { remove: async (name: string) => void removed.push(name) };
-  const { eventLog } = world.side;
+  const { eventLog } = backend.side;
   const stream = article.replace('/articles/', 'article-') as RecordedEvent['stream'];
   const lostIn = lostUploadsIn(publishing);
   const lost = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap((event) => lostIn(event) ?? []);
@@ -151,21 +151,21 @@ test('removing again over the whole history removes nothing that is in use', asy
 });
 
 test('a storage that fails to remove delays no erasure, and is retried until it succeeds', async () => {
-  const leaver = await world.person('author');
-  const { uploads, keys } = world.side;
-  const { headers } = await world.ask('/articles', {
+  const leaver = await backend.person('author');
+  const { uploads, keys } = backend.side;
+  const { headers } = await backend.ask('/articles', {
     method: 'POST',
     by: leaver,
     body: { title: 'One', body: '', tags: [] },
   });
   const path = `${headers.get('location')}/cover`;
-  await world.ask(path, { method: 'PUT', by: leaver, body: picture('image/gif'), type: 'image/gif' });
+  await backend.ask(path, { method: 'PUT', by: leaver, body: picture('image/gif'), type: 'image/gif' });
   const [name] = (await readdir(uploads)).filter((each) => each.startsWith(path.split('/')[2] ?? '-'));
   const file = join(uploads, name ?? '');
   await rm(file);
   // A directory cannot be removed like a file.
   await mkdir(file);
-  await world.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
+  await backend.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
   await until(
     () => keys.find([leaver.id]),
     (found) => found.get(leaver.id) === 'destroyed',

@@ -7,35 +7,36 @@ import { type Followed, follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 
 const resources = new AsyncDisposableStack();
-const world: Backend = resources.use(await openBackend({ NODE_ENV: 'test' }));
-const admin = await world.person('admin');
+const backend: Backend = resources.use(await openBackend({ NODE_ENV: 'test' }));
+const admin = await backend.person('admin');
 afterAll(() => resources.disposeAsync());
 
 let author: Asker;
 let draft: number;
 let token: string;
 beforeEach(async () => {
-  await world.startProjector();
-  author = await world.person('author', 'Ada');
+  await backend.startProjector();
+  author = await backend.person('author', 'Ada');
   draft = (
     (await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number }
   ).id;
-  await world.ask(`/articles/${draft}`, { by: author });
+  await backend.ask(`/articles/${draft}`, { by: author });
   token = await tokenOf();
 });
 
 const tokenOf = async (claims = {}) =>
-  (await world.authorization(author, claims)).authorization?.replace('Bearer ', '') ?? '';
+  (await backend.authorization(author, claims)).authorization?.replace('Bearer ', '') ?? '';
 const authorized = () => ({ authorization: `Bearer ${token}` });
 
 const write = async (by: Asker, method: string, path: string, body?: object): Promise<unknown> => {
-  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  const reply = await backend.ask(path, { by, method, ...(body && { body }) });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return reply.body;
 };
 const demote = () => write(admin, 'PATCH', `/users/${author.id}`, { role: 'reader' });
 const edit = (title: string) => write(admin, 'PATCH', `/articles/${draft}`, { title });
-const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+const cursorNow = async () =>
+  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
 const receivedBy = ({ messages }: Followed) => JSON.stringify(messages);
 const untilReceived = (stream: Followed, text: string) =>
   until(
@@ -50,15 +51,15 @@ const openAll = async (after?: string) => {
   const query = after === undefined ? '' : `?after=${after}`;
   const argument = after === undefined ? '' : `(after: "${after}")`;
   return Promise.all([
-    follow(`${world.url}/events${query}`, { headers: authorized() }),
-    streamOf({ url: world.url, fetch }, `subscription { changes${argument} { ${CHANGES} } }`, { token }),
+    follow(`${backend.url}/events${query}`, { headers: authorized() }),
+    streamOf({ url: backend.url, fetch }, `subscription { changes${argument} { ${CHANGES} } }`, { token }),
     openOperation(`subscription { changes${argument} { ${CHANGES} } }`),
   ]);
 };
 
 /** The single connection mode of GraphQL over SSE: the stream carries the result of the operation. */
 const openOperation = async (query: string): Promise<Followed> => {
-  const at = `${world.url}/graphql`;
+  const at = `${backend.url}/graphql`;
   const place = await (await fetch(at, { method: 'PUT', headers: authorized() })).text();
   // The token of the stream admits any reader; only the operation is the authorâ€™s.
   const stream = await follow(at, { headers: { 'x-graphql-event-stream-token': place } });
@@ -75,11 +76,11 @@ test('no stream opened before a demotion delivers anything that follows it in th
   const streams = await openAll();
   await edit('While they may read it');
   for (const stream of streams) await untilReceived(stream, 'While they may read it');
-  await world.stopProjector();
+  await backend.stopProjector();
   await demote();
   await edit('Not theirs to read');
   // One page of changes contains both.
-  await world.startProjector();
+  await backend.startProjector();
   const [events, subscription, operation] = streams;
   await Promise.all([events.over(), subscription.over()]);
   await untilReceived(operation, 'complete');
@@ -95,10 +96,10 @@ test('nor does a stream that is opened afterwards with the old token, which is r
   const after = await cursorNow();
   await demote();
   await edit('Not theirs to read');
-  await world.ask(`/articles/${draft}`, { by: admin });
-  const opened = await follow(`${world.url}/events?after=${after}`, { headers: authorized() });
+  await backend.ask(`/articles/${draft}`, { by: admin });
+  const opened = await follow(`${backend.url}/events?after=${after}`, { headers: authorized() });
   expect(opened.status).toBe(401);
-  const subscribed = await streamOf({ url: world.url, fetch }, `subscription { changes { ${CHANGES} } }`, {
+  const subscribed = await streamOf({ url: backend.url, fetch }, `subscription { changes { ${CHANGES} } }`, {
     token,
   });
   expect(subscribed.status).toBe(401);
@@ -110,18 +111,18 @@ test('a token issued before a demotion is refused, however far ahead the issuerâ
   await demote();
   await events.over();
   expect(receivedBy(events)).toContain('invalid_token');
-  const opened = await follow(`${world.url}/events`, { headers: authorized() });
+  const opened = await follow(`${backend.url}/events`, { headers: authorized() });
   expect(opened.status).toBe(401);
 });
 
 test('a token issued after a demotion is accepted at once, also within the same second', async () => {
   await demote();
-  await world.ask(`/users/${author.id}`, { by: admin });
-  const former = await follow(`${world.url}/events`, { headers: authorized() });
+  await backend.ask(`/users/${author.id}`, { by: admin });
+  const former = await follow(`${backend.url}/events`, { headers: authorized() });
   expect(former.status).toBe(401);
   author = { ...author, role: 'reader' };
   token = await tokenOf({ user_version: 2 });
-  await using stream = await follow(`${world.url}/events`, { headers: authorized() });
+  await using stream = await follow(`${backend.url}/events`, { headers: authorized() });
   expect(stream.status).toBe(200);
 });
 
@@ -129,19 +130,19 @@ test.each([
   ['which says so', () => ({ user_version: 2 })],
   ['by a former release', () => ({ iat: nowS() + 4 })],
 ])('the streams of a deleted user end, and those of others continue', async (_by, claims) => {
-  await world.stopProjector();
+  await backend.stopProjector();
   author = { ...author, role: 'admin' };
   token = await tokenOf(claims());
-  await using stream = await follow(`${world.url}/events`, { headers: authorized() });
+  await using stream = await follow(`${backend.url}/events`, { headers: authorized() });
   expect(stream.status).toBe(200);
-  await world.startProjector();
+  await backend.startProjector();
   await edit('Theirs to read');
   await untilReceived(stream, 'Theirs to read');
 });
 
 test('the streams of a deleted user end, and those of others go on', async () => {
-  const theirs = await follow(`${world.url}/events`, { headers: authorized() });
-  await using others = await follow(`${world.url}/events`, { headers: await world.authorization(admin) });
+  const theirs = await follow(`${backend.url}/events`, { headers: authorized() });
+  await using others = await follow(`${backend.url}/events`, { headers: await backend.authorization(admin) });
   await write(admin, 'DELETE', `/users/${author.id}`);
   await theirs.over();
   expect(receivedBy(theirs)).toContain('invalid_token');

@@ -11,19 +11,19 @@ type Event = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-let world: Backend;
+let backend: Backend;
 let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
 /** The cursor before the fixture. */
 let start: string;
 let article: number;
 let draft: number;
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [reader, author, admin, stranger] = [
-    await world.person('reader', 'Rita'),
-    await world.person('author', 'Ada'),
-    await world.person('admin'),
-    await world.person('author'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('author', 'Ada'),
+    await backend.person('admin'),
+    await backend.person('author'),
   ];
   start = await cursorNow();
   article = await write(author, 'POST', '/articles', {
@@ -37,18 +37,19 @@ beforeAll(async () => {
   await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
   await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita' });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
-const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+const cursorNow = async () =>
+  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
 
 const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  const reply = await backend.ask(path, { by, method, ...(body && { body }) });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return (reply.body as { id: number }).id;
 };
 
 const page = async (by: Asker | null, query = '', headers = {}) =>
-  world.ask(`/events${query}`, { by, headers });
+  backend.ask(`/events${query}`, { by, headers });
 const eventsOf = async (by: Asker, query = `?after=${start}&limit=100`) =>
   (await page(by, query)).body as readonly Event[];
 const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
@@ -84,7 +85,7 @@ test('the data of a withdrawn item keeps only its ids', async () => {
   const idsAlone = { articleId: id, authorId: author.id };
   expect(await edited(author)).toMatchObject({ title: 'Bitterly regretted' });
   expect(await edited(stranger)).toEqual(idsAlone);
-  await world.ask(`/articles/${id}`, { by: author, method: 'DELETE' });
+  await backend.ask(`/articles/${id}`, { by: author, method: 'DELETE' });
   expect(await edited(admin)).toEqual(idsAlone);
 });
 
@@ -100,7 +101,7 @@ test('read:events opens the feed, and other scopes their events', async () => {
   expect(typesOf(await eventsOf(withScopes('read:events')))).not.toContain('article.drafted');
   expect(typesOf(await eventsOf(withScopes('read:events', 'read:articles')))).toContain('article.drafted');
   for (const by of [null, withScopes('read:articles')]) {
-    const refused = await follow(`${world.url}/events`, { headers: await world.authorization(by) });
+    const refused = await follow(`${backend.url}/events`, { headers: await backend.authorization(by) });
     expect([refused.status, refused.headers.get('content-type')]).toEqual([
       by === null ? 401 : 403,
       'application/problem+json; charset=utf-8',
@@ -138,14 +139,14 @@ test('pages walk the whole log once, and the last one links to a poll', async ()
     let path: string | undefined = `/events?limit=${limit}`;
     let last = new Headers();
     while (path !== undefined) {
-      const { headers, body } = await world.ask(path, { by: admin });
+      const { headers, body } = await backend.ask(path, { by: admin });
       seen.push(...(body as Event[]));
       expect((body as Event[]).length).toBeLessThanOrEqual(limit);
       [last, path] = [headers, nextIn(headers)];
     }
     expect(seen).toEqual(whole);
     const poll = nextIn(last, 'poll') ?? '';
-    expect((await world.ask(poll, { by: admin })).body).toEqual([]);
+    expect((await backend.ask(poll, { by: admin })).body).toEqual([]);
   }
   const hal = await page(admin, '?limit=1', { accept: 'application/hal+json' });
   expect(hal.body).toMatchObject({
@@ -155,8 +156,8 @@ test('pages walk the whole log once, and the last one links to a poll', async ()
 });
 
 test('an invalid request is refused with a precise detail', async () => {
-  const identity = world.side.eventLog.identity;
-  const beyond = formatCursor(identity, ((await world.side.eventLog.head()) + 1_000) as never);
+  const identity = backend.side.eventLog.identity;
+  const beyond = formatCursor(identity, ((await backend.side.eventLog.head()) + 1_000) as never);
   const rows: readonly (readonly [string, object])[] = [
     ['?after=rubbish', { status: 400, body: { code: 'unknown_cursor' } }],
     [`?after=00000000-${start.split('-')[1]}`, { status: 400, body: { code: 'unknown_cursor' } }],
@@ -193,8 +194,8 @@ test('an invalid request is refused with a precise detail', async () => {
 
 test('the client chooses the representation', async () => {
   const typeFor = async (accept: string) => {
-    const { headers, close } = await follow(`${world.url}/events`, {
-      headers: { accept, ...(await world.authorization(reader)) },
+    const { headers, close } = await follow(`${backend.url}/events`, {
+      headers: { accept, ...(await backend.authorization(reader)) },
     });
     await close();
     return headers.get('content-type');
@@ -207,20 +208,22 @@ test('the client chooses the representation', async () => {
     status: 406,
     body: { detail: expect.stringContaining('event-stream') },
   });
-  const head = await world.ask('/events', {
+  const head = await backend.ask('/events', {
     by: reader,
     method: 'HEAD',
     headers: { accept: 'text/event-stream' },
   });
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
-  const options = await world.ask('/events', { method: 'OPTIONS' });
+  const options = await backend.ask('/events', { method: 'OPTIONS' });
   expect(options.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-  expect(await world.ask('/events', { by: admin, method: 'DELETE' })).toMatchObject({ status: 405 });
+  expect(await backend.ask('/events', { by: admin, method: 'DELETE' })).toMatchObject({ status: 405 });
 });
 
 test('a stream ends with a reason when its token expires', async () => {
   const exp = Math.floor(Date.now() / 1_000) + 2;
-  const stream = await follow(`${world.url}/events`, { headers: await world.authorization(reader, { exp }) });
+  const stream = await follow(`${backend.url}/events`, {
+    headers: await backend.authorization(reader, { exp }),
+  });
   expect(stream.status).toBe(200);
   await stream.over();
   expect(Date.now() / 1_000).toBeGreaterThanOrEqual(exp);
@@ -231,7 +234,7 @@ test('a stream ends with a reason when its token expires', async () => {
 
 test('a stream delivers to each reader what they may see, from a cursor on and live', async () => {
   const streamOf = async (by: Asker, query = `?after=${start}`) =>
-    follow(`${world.url}/events${query}`, { headers: await world.authorization(by) });
+    follow(`${backend.url}/events${query}`, { headers: await backend.authorization(by) });
   const before = await Promise.all([stranger, author].map(async (by) => eventsOf(by)));
   const streams = await Promise.all([stranger, author].map(async (by) => streamOf(by)));
   const latest = await streamOf(author, '?types=article.*');

@@ -12,7 +12,7 @@ type Event = Readonly<Record<string, unknown>> & {
   readonly cursor: string;
 };
 
-let world: Backend;
+let backend: Backend;
 let [author, commenter, admin] = [] as unknown as [Asker, Asker, Asker];
 let article: number;
 let comment: number;
@@ -20,11 +20,11 @@ let comment: number;
 let between: string;
 
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [author, commenter, admin] = [
-    await world.person('author'),
-    await world.person('reader'),
-    await world.person('admin'),
+    await backend.person('author'),
+    await backend.person('reader'),
+    await backend.person('admin'),
   ];
   article = await write(author, 'POST', '/articles', {
     title: 'Published',
@@ -38,10 +38,10 @@ beforeAll(async () => {
   await write(admin, 'PATCH', `/articles/${article}`, { title: 'Corrected' });
   await write(author, 'DELETE', `/comments/${comment}`);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  const reply = await backend.ask(path, { by, method, ...(body && { body }) });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return (reply.body as { id: number }).id;
 };
@@ -58,7 +58,7 @@ const aMomentLater = async (): Promise<string> => {
 
 /** Writes events that no caller may see. */
 const fill = async (count: number) => {
-  const { eventLog, codec } = world.side;
+  const { eventLog, codec } = backend.side;
   for (let left = count; left > 0; left -= 400) {
     const events = Array.from({ length: 400 }, () => ({
       id: randomUUID() as EventId,
@@ -74,7 +74,7 @@ const fill = async (count: number) => {
 };
 
 const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
-  const { status, headers, body } = await world.ask(
+  const { status, headers, body } = await backend.ask(
     `/events?${new URLSearchParams({ limit: '100', ...query })}`,
     { by },
   );
@@ -136,7 +136,9 @@ test('all readers see the actor; the client and the correlation only the actor a
 
 test('a stream has the same filters, may start at a time, and has no end', async () => {
   const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
-    follow(`${world.url}/events?${new URLSearchParams(query)}`, { headers: await world.authorization(by) });
+    follow(`${backend.url}/events?${new URLSearchParams(query)}`, {
+      headers: await backend.authorization(by),
+    });
   const bySubject = await streamOf(author, { subject: `article-${article}`, since: between });
   const byActor = await streamOf(admin, { actor: `user:${commenter.id}`, since: '2026-01-01T00:00:00Z' });
   expect(await bySubject.data<Event>(1)).toMatchObject([{ type: 'article.edited' }]);
@@ -149,12 +151,12 @@ test('a stream has the same filters, may start at a time, and has no end', async
 });
 
 test('readers of one role who follow a client or correlation each get only their own events', async () => {
-  const other = await world.person('author');
+  const other = await backend.person('author');
   const [own] = (await page(author, { subject: `article-${article}` })).events;
   const since = own?.at ?? '';
   const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
-    follow(`${world.url}/events?${new URLSearchParams({ since, ...query })}`, {
-      headers: await world.authorization(by),
+    follow(`${backend.url}/events?${new URLSearchParams({ since, ...query })}`, {
+      headers: await backend.authorization(by),
     });
   const both = { client: 'web' };
   const [others, mine] = [await streamOf(other, both), await streamOf(author, both)];
@@ -191,6 +193,6 @@ test.each([
   ['since', 'yesterday'],
   ['until', '2026-13-01T00:00:00Z'],
 ])('%s=%s is refused with a precise detail', async (parameter, value) => {
-  const reply = await world.ask(`/events?${new URLSearchParams({ [parameter]: value })}`, { by: admin });
+  const reply = await backend.ask(`/events?${new URLSearchParams({ [parameter]: value })}`, { by: admin });
   expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
 });

@@ -5,15 +5,15 @@ import { EVENT_OPERATIONS, type Event } from '#shared/rest/events.ts';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { until } from '../../testing/until.ts';
 
-let world: Backend;
+let backend: Backend;
 let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
 let [first, second] = [0, 0];
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [author, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Anna'),
+    await backend.person('author', 'Ada'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('admin', 'Anna'),
   ];
   first = await write(author, 'POST', '/articles', {
     title: 'On engines',
@@ -28,18 +28,18 @@ beforeAll(async () => {
   for (let edit = 0; edit < 4; edit += 1)
     await write(author, 'PATCH', `/articles/${first}`, { title: `On engines, again ${edit}` });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const writeFrom =
   (client: string) =>
   async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-    const headers = await world.authorization(by, { client_id: client });
-    const reply = await world.ask(path, { by, method, headers, ...(body && { body }) });
+    const headers = await backend.authorization(by, { client_id: client });
+    const reply = await backend.ask(path, { by, method, headers, ...(body && { body }) });
     expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
     return (reply.body as { id: number }).id;
   };
 const [write, writeFromShop] = [writeFrom('web'), writeFrom('shop')];
-const page = async (by: Asker, path: string) => world.ask(path, { by });
+const page = async (by: Asker, path: string) => backend.ask(path, { by });
 const linkIn = (headers: Headers, rel: string) =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 const eventsOf = async (by: Asker, query: string) => {
@@ -62,10 +62,10 @@ const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }
 const STANDINGS = ['before there is an index', 'with an index', 'behind the index'] as const;
 const bringTo = async (standing: (typeof STANDINGS)[number]): Promise<void> => {
   if (standing === 'with an index') {
-    await using _index = await world.startIndex();
-    const head = await world.side.eventLog.head();
+    await using _index = await backend.startIndex();
+    const head = await backend.side.eventLog.head();
     await until(
-      () => readCheckpoint(world.side.pool, EVENT_INDEX),
+      () => readCheckpoint(backend.side.pool, EVENT_INDEX),
       (checkpoint) => (checkpoint?.position ?? 0) >= head,
     );
   }

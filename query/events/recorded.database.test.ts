@@ -12,28 +12,28 @@ type Shown = {
   readonly deliveries?: readonly object[];
 };
 
-let world: Backend;
+let backend: Backend;
 let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
 let [article, draft] = [0, 0];
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [author, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Anna'),
+    await backend.person('author', 'Ada'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('admin', 'Anna'),
   ];
   article = await write(author, '/articles', { title: 'On engines', body: 'Text', tags: [], publish: true });
   draft = await write(author, '/articles', { title: 'A draft', body: '', tags: [] });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const write = async (by: Asker, path: string, body: object): Promise<number> => {
-  const reply = await world.ask(path, { by, method: 'POST', body });
+  const reply = await backend.ask(path, { by, method: 'POST', body });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return (reply.body as { id: number }).id;
 };
 const get = async <Body>(by: Asker, path: string): Promise<Body> => {
-  const { status, body } = await world.ask(path, { by });
+  const { status, body } = await backend.ask(path, { by });
   expect(status, JSON.stringify(body)).toBe(200);
   return body as Body;
 };
@@ -48,11 +48,11 @@ test('an event is shown with its links, its schema, and its block in the chain',
     streamVersion: 1,
     chain: { count: null, head: null, signed: null },
   });
-  await using _index = await world.startIndex();
-  await using _chain = await world.startChain();
-  const head = await world.side.eventLog.head();
+  await using _index = await backend.startIndex();
+  await using _chain = await backend.startChain();
+  const head = await backend.side.eventLog.head();
   const { count } = await until(
-    () => readChainEnd(world.side.pool),
+    () => readChainEnd(backend.side.pool),
     ({ position }) => position >= head,
   );
   const after = await get<{ chain: { count: number } }>(admin, `/events/${published?.id}`);
@@ -80,9 +80,12 @@ test('the chain is for administrators, and an event for everyone who may see it'
   expect(await get(author, `/events/${drafted.id}`)).not.toHaveProperty('chain');
   for (const by of [reader, { ...admin, scopes: ['read:events'] }])
     for (const path of [`/events/${drafted.id}`, `/events/${drafted.id}/trace`])
-      expect(await world.ask(path, { by })).toMatchObject({ status: 404, body: { code: 'event_not_found' } });
+      expect(await backend.ask(path, { by })).toMatchObject({
+        status: 404,
+        body: { code: 'event_not_found' },
+      });
   for (const id of ['7f000000-0000-4000-8000-000000000000', 'x'])
-    expect((await world.ask(`/events/${id}`, { by: admin })).status).toBe(404);
+    expect((await backend.ask(`/events/${id}`, { by: admin })).status).toBe(404);
 });
 
 test('the origin of an event is shown to its actor and to administrators', async () => {
@@ -102,8 +105,8 @@ test('deliveries are for those who may manage the webhook', async () => {
   const [{ id }] = await eventsOf(`subject=article-${article}&types=article.published`);
   expect(await get(author, `/events/${id}`)).toMatchObject({ deliveries: [] });
   const webhook = await write(author, '/webhooks', { url: 'https://shop.example/hooks', eventTypes: ['*'] });
-  await fillLedger(world.side.pool, String(webhook));
-  await world.side.pool.query(
+  await fillLedger(backend.side.pool, String(webhook));
+  await backend.side.pool.query(
     `update webhook_ledger.delivery set event_id = $1
      where event_id = (select event_id from webhook_ledger.delivery where state = 'dead')`,
     [id],

@@ -59,12 +59,12 @@ const schema = schemaOf(declared);
 const ANYONE: Caller = { kind: 'anonymous', policy };
 const CLERK = callerIn(policy, { userId: 1, role: 'clerk' });
 
-let world: BothWays;
+let backend: BothWays;
 
 beforeAll(async () => {
   const columns = 'version, created_at, updated_at';
   const values = `1, '2026-01-01', '2026-01-01'`;
-  world = await openBothWays(
+  backend = await openBothWays(
     declared,
     `
     insert into read_model.users (id, name, role, ${columns}) values (1, 'Carla', 'clerk', ${values});
@@ -79,9 +79,9 @@ beforeAll(async () => {
   `,
   );
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => backend[Symbol.asyncDispose]());
 
-const answersTo = (text: string, caller: Caller = ANYONE) => world.answersTo(text, caller);
+const answersTo = (text: string, caller: Caller = ANYONE) => backend.answersTo(text, caller);
 const both = (data: unknown) => [data, data];
 const nodes = (...ids: readonly number[]) => both({ purchaseOrders: ids.map((id) => ({ id: String(id) })) });
 
@@ -94,7 +94,7 @@ test('a kind as visible as its parent, which is as visible as its own, is readab
 });
 
 test('also over REST', async () => {
-  const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
+  const reads = createKindReads({ domain: declared, pool: backend.pool, searches: searchesOn(backend.pool) });
   const listed = await reads.list('remark')({ caller: ANYONE, id: '22' }, {});
   expect(listed).toMatchObject({
     items: [{ id: 32, title: 'remark', _links: { row: { href: '/rows/22' } } }],
@@ -116,7 +116,7 @@ test('numbers and booleans are filtered by their own types', async () => {
 
 test('ordering by a time that some lack lists only those that have it', async () => {
   expect(await answersTo('{ purchaseOrders(sort: DUE_AT_ASC) { id } }')).toEqual(nodes(12, 13));
-  const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
+  const reads = createKindReads({ domain: declared, pool: backend.pool, searches: searchesOn(backend.pool) });
   const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
   expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
 });

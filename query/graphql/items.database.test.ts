@@ -11,10 +11,10 @@ import { schemaOf } from './schema.ts';
 const policy = policyOf(expenses);
 const EVE = callerIn(policy, { userId: 1, role: 'employee' });
 
-let world: BothWays;
+let backend: BothWays;
 beforeAll(async () => {
   const times = `1, '2026-01-01', '2026-01-02'`;
-  world = await openBothWays(
+  backend = await openBothWays(
     expenses,
     `
     insert into read_model.users (id, name, role, version, created_at, updated_at) values
@@ -31,9 +31,9 @@ beforeAll(async () => {
   `,
   );
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => backend[Symbol.asyncDispose]());
 
-const answersTo = (text: string, caller: Caller = EVE) => world.answersTo(text, caller);
+const answersTo = (text: string, caller: Caller = EVE) => backend.answersTo(text, caller);
 
 test.each([
   ['items', 'itemId', ['3', '2', '1']],

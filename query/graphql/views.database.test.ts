@@ -13,10 +13,10 @@ const EVE = callerIn(policy, { userId: 1, role: 'employee' });
 const ANN = callerIn(policy, { userId: 2, role: 'approver' });
 const ACCOUNTANT = callerIn(policy, { userId: 3, role: 'accountant' });
 
-let world: BothWays;
+let backend: BothWays;
 beforeAll(async () => {
   const times = `1, '2026-01-01', '2026-01-02'`;
-  world = await openBothWays(
+  backend = await openBothWays(
     spendingDomain,
     `
     insert into read_model.users (id, name, role, version, created_at, updated_at, deleted_at) values
@@ -32,10 +32,10 @@ beforeAll(async () => {
   `,
   );
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => backend[Symbol.asyncDispose]());
 
 const both = (data: unknown) => [data, data];
-const answersTo = (text: string, caller: Caller = ACCOUNTANT) => world.answersTo(text, caller);
+const answersTo = (text: string, caller: Caller = ACCOUNTANT) => backend.answersTo(text, caller);
 
 test('a row that is absent or not readable is null', async () => {
   for (const key of ['12', '99', '"x"', '"9007199254740993"', '"011"'])

@@ -6,19 +6,19 @@ import { appendRaw } from '../../test/engines/projection.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 import { scaled } from '../../testing/load.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let reader: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [author, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Nora'),
+    await backend.person('author', 'Ada'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('admin', 'Nora'),
   ];
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Entry = Readonly<Record<string, unknown>> & {
   readonly version: number;
@@ -27,18 +27,18 @@ type Entry = Readonly<Record<string, unknown>> & {
   readonly _links: Readonly<Record<string, { readonly href: string }>>;
 };
 const historyOf = async (path: string, asker: Asker | null): Promise<readonly Entry[]> => {
-  const { status, body } = await world.ask(`${path}/history`, { by: asker });
+  const { status, body } = await backend.ask(`${path}/history`, { by: asker });
   expect([path, status]).toEqual([path, 200]);
   return body as Entry[];
 };
 const typesFor = async (path: string, asker: Asker) => (await historyOf(path, asker)).map(({ type }) => type);
 const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  world.side.send(command, by(as(asker.id, asker.role)));
+  backend.side.send(command, by(as(asker.id, asker.role)));
 
 describe('of an article', () => {
   let articleId: ArticleId;
   beforeAll(async () => {
-    articleId = await draftArticle(world.side, author.id, false);
+    articleId = await draftArticle(backend.side, author.id, false);
     await send({ type: 'EditArticle', articleId, title: 'On looms', tags: ['looms'] }, author);
     await send({ type: 'PublishArticle', articleId }, author);
     const body = `${'A line.\n'.repeat(20)}The end.`;
@@ -83,22 +83,22 @@ describe('of an article', () => {
     let next: string | undefined = `/articles/${articleId}/history?limit=2`;
     while (next) {
       ways.push(next);
-      const { body, headers } = await world.ask(next, { by: author });
+      const { body, headers } = await backend.ask(next, { by: author });
       seen.push(...(body as Entry[]).map(({ version }) => version));
       next = linkIn(headers, 'next');
     }
     expect(seen).toEqual([5, 4, 3, 2, 1]);
-    const { headers } = await world.ask(ways.at(-1) ?? '', { by: author });
-    const back = await world.ask(linkIn(headers, 'prev') ?? '', { by: author });
+    const { headers } = await backend.ask(ways.at(-1) ?? '', { by: author });
+    const back = await backend.ask(linkIn(headers, 'prev') ?? '', { by: author });
     expect((back.body as Entry[]).map(({ version }) => version)).toEqual([3, 2]);
-    const first = await world.ask(linkIn(back.headers, 'prev') ?? '', { by: author });
+    const first = await backend.ask(linkIn(back.headers, 'prev') ?? '', { by: author });
     expect((first.body as Entry[]).map(({ version }) => version)).toEqual([5, 4]);
     expect(linkIn(first.headers, 'prev')).toBeUndefined();
-    expect((await world.ask(`/articles/${articleId}/history?after=abc`, { by: author })).status).toBe(400);
+    expect((await backend.ask(`/articles/${articleId}/history?after=abc`, { by: author })).status).toBe(400);
   });
 
   test('only administrators read the history of a deleted item, with the cause of consequences', async () => {
-    const id = await draftArticle(world.side, author.id);
+    const id = await draftArticle(backend.side, author.id);
     const { id: commentId } = await send({ type: 'AddComment', articleId: id, text: 'Well said.' }, reader);
     await send({ type: 'DeleteArticle', articleId: id }, author);
     await expect
@@ -114,25 +114,25 @@ describe('of an article', () => {
     const [cause] = await historyOf(deleted?._links.cause?.href.replace('/history', '') ?? '', admin);
     expect(cause?.id).toBe(deleted?.causation);
     for (const path of [`/articles/${id}`, `/comments/${commentId}`]) {
-      expect((await world.ask(`${path}/history`, { by: author })).status).toBe(404);
+      expect((await backend.ask(`${path}/history`, { by: author })).status).toBe(404);
       const blind = { ...admin, scopes: SCOPES.filter((scope) => !/^read:(articles|comments)$/.test(scope)) };
-      expect((await world.ask(`${path}/history`, { by: blind })).status).toBe(404);
+      expect((await backend.ask(`${path}/history`, { by: blind })).status).toBe(404);
     }
-    expect((await world.ask('/articles/1/history', { by: admin })).body).toMatchObject({
+    expect((await backend.ask('/articles/1/history', { by: admin })).body).toMatchObject({
       code: 'article_not_found',
     });
   });
 
   test('a poison event is an entry that says so, and its neighbours are described', async () => {
-    const id = await draftArticle(world.side, author.id, false);
+    const id = await draftArticle(backend.side, author.id, false);
     await appendRaw(
-      world.side,
+      backend.side,
       `article-${id}`,
       { type: 'article.edited', data: { articleId: id, authorId: author.id, more: 1 } },
       1,
     );
     await appendRaw(
-      world.side,
+      backend.side,
       `article-${id}`,
       { type: 'article.edited', data: { articleId: id, authorId: author.id, title: 'On' } },
       2,
@@ -143,13 +143,13 @@ describe('of an article', () => {
       [{ field: 'title', from: 'On engines', to: 'On' }],
       'article.drafted',
     ]);
-    expect((await world.ask(`/articles/${id}/history`, { by: author })).body).toMatchObject({
+    expect((await backend.ask(`/articles/${id}/history`, { by: author })).body).toMatchObject({
       code: 'parked',
     });
   });
 
   test('pages of a long history are found from either side, and each change has its old value', async () => {
-    const id = await draftArticle(world.side, author.id, false);
+    const id = await draftArticle(backend.side, author.id, false);
     const data = { articleId: id, authorId: author.id };
     const metadata = {
       version: 1,
@@ -168,8 +168,8 @@ describe('of an article', () => {
         metadata,
       },
     }));
-    await world.side.eventLog.append(`article-${id}` as never, 1 as never, events.slice(0, 550));
-    await world.side.eventLog.append(`article-${id}` as never, 551 as never, events.slice(550));
+    await backend.side.eventLog.append(`article-${id}` as never, 1 as never, events.slice(0, 550));
+    await backend.side.eventLog.append(`article-${id}` as never, 551 as never, events.slice(550));
     await send({ type: 'EditArticle', articleId: id, title: 'At last' }, author);
     const [last, before] = await historyOf(`/articles/${id}`, author);
     expect([last?.version, last?.changes]).toEqual([
@@ -179,11 +179,13 @@ describe('of an article', () => {
     expect(before?.changes).toEqual([{ field: 'body', from: '1098', to: '1099' }]);
     // The reader may not see changes of the draft, and a page examines a limited number of them.
     await send({ type: 'PublishArticle', articleId: id }, author);
-    const first = await world.ask(`/articles/${id}/history`, { by: reader });
+    const first = await backend.ask(`/articles/${id}/history`, { by: reader });
     expect((first.body as Entry[]).map(({ type }) => type)).toEqual(['article.published']);
-    const second = await world.ask(linkIn(first.headers, 'next') ?? '', { by: reader });
+    const second = await backend.ask(linkIn(first.headers, 'next') ?? '', { by: reader });
     expect([second.body, linkIn(second.headers, 'next')]).toEqual([[], undefined]);
-    const back = await world.ask(linkIn(second.headers, 'prev') ?? `/articles/${id}/history`, { by: reader });
+    const back = await backend.ask(linkIn(second.headers, 'prev') ?? `/articles/${id}/history`, {
+      by: reader,
+    });
     expect((back.body as Entry[]).length).toBe(1);
   });
 });

@@ -21,20 +21,20 @@ const LIMIT = 20;
  */
 const READ_MAX = 1_700;
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let article: number;
 let callers: readonly Caller[];
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   const [written, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader'),
-    await world.person('admin'),
+    await backend.person('author', 'Ada'),
+    await backend.person('reader'),
+    await backend.person('admin'),
   ];
   author = written;
   callers = [as(author.id), as(reader.id, 'reader'), as(admin.id, 'admin')];
-  article = await draftArticle(world.side, author.id, false);
+  article = await draftArticle(backend.side, author.id, false);
   const of = { articleId: article, authorId: author.id };
   await appendMany(
     streamName('article', article),
@@ -49,14 +49,14 @@ beforeAll(async () => {
     }),
   );
 }, 60_000);
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const appendMany = async (
   stream: StreamName,
   from: number,
   events: readonly { readonly type: string; readonly data: object }[],
 ) => {
-  const { eventLog, codec } = world.side;
+  const { eventLog, codec } = backend.side;
   const context = {
     actor: `user:${author.id}`,
     client: null,
@@ -75,7 +75,7 @@ const appendMany = async (
       await codec.encodeAll(stream, metadata, unencoded),
     );
   }
-  await untilProjected(world.side, 30_000);
+  await untilProjected(backend.side, 30_000);
 };
 
 const NONE: Snapshots = {
@@ -86,8 +86,8 @@ const NONE: Snapshots = {
 };
 
 /** Simulates a process that has just started, and counts the events that it reads. */
-const freshProcess = (snapshots: Snapshots = world.side.snapshots) => {
-  const { side } = world;
+const freshProcess = (snapshots: Snapshots = backend.side.snapshots) => {
+  const { side } = backend;
   const seen = { read: 0 };
   const eventLog: typeof side.eventLog = {
     ...side.eventLog,
@@ -117,14 +117,14 @@ const freshProcess = (snapshots: Snapshots = world.side.snapshots) => {
 };
 const foldsOf = async (stream: StreamName) =>
   (
-    await world.side.pool.query(
+    await backend.side.pool.query(
       'select fold, count(*) from snapshots.fold where stream = $1 group by fold order by fold',
       [stream],
     )
   ).rows;
 const eventAt = async (stream: StreamName, version: number) => {
   const [event] = (
-    await Array.fromAsync(world.side.eventLog.read(stream, version as Version, version as Version))
+    await Array.fromAsync(backend.side.eventLog.read(stream, version as Version, version as Version))
   ).flat();
   if (event === undefined) throw new Error(`${stream} has no version ${version}`);
   return event;
@@ -172,7 +172,7 @@ test('a skipped event changes nothing, though snapshots were made before', async
   const { position } = await eventAt(stream, 2_600);
   const body = async () => (await freshProcess().was(position, 'article', article)).row?.body;
   expect(await body()).toBe('Another body');
-  await world.side.pool.query(
+  await backend.side.pool.query(
     `insert into public.projection_skip (stream, version, position, reason) values ($1, 2352, $2, 'test')`,
     [stream, (await eventAt(stream, 2_352)).position],
   );
@@ -180,7 +180,7 @@ test('a skipped event changes nothing, though snapshots were made before', async
   expect(await freshProcess().page(as(author.id), 2_353)).toEqual(
     await freshProcess(NONE).page(as(author.id), 2_353),
   );
-  await world.side.pool.query('delete from public.projection_skip');
+  await backend.side.pool.query('delete from public.projection_skip');
   expect(await body()).toBe('Another body');
 });
 
@@ -188,7 +188,7 @@ test('a snapshot of events that the log does not have is ignored', async () => {
   const stream = streamName('article', article);
   const { position } = await eventAt(stream, 2_700);
   const expected = await freshProcess(NONE).was(position, 'article', article);
-  const { snapshots } = world.side;
+  const { snapshots } = backend.side;
   const forged: Snapshots = {
     ...snapshots,
     async find(of, fold, upTo) {
@@ -203,7 +203,7 @@ test('a snapshot of events that the log does not have is ignored', async () => {
 });
 
 test('after an erasure, snapshots neither contain nor reveal personal data of the user', async () => {
-  const person = await world.person('author', 'Grace');
+  const person = await backend.person('author', 'Grace');
   const stream = streamName('user', person.id);
   await appendMany(
     stream,
@@ -219,11 +219,12 @@ test('after an erasure, snapshots neither contain nor reveal personal data of th
   expect((await freshProcess().was(position, 'user', person.id)).row).toMatchObject({ name: 'Grace 898' });
   await freshProcess().page(admin, 1_200, user);
   const kept = async () =>
-    (await world.side.pool.query('select from snapshots.fold where $1 = any(persons)', [person.id])).rowCount;
+    (await backend.side.pool.query('select from snapshots.fold where $1 = any(persons)', [person.id]))
+      .rowCount;
   expect(await kept()).toBeGreaterThan(0);
-  await world.side.send({ type: 'DeleteUser', userId: person.id }, by(as(person.id)));
+  await backend.side.send({ type: 'DeleteUser', userId: person.id }, by(as(person.id)));
   await until(kept, (count) => count === 0);
-  await untilProjected(world.side);
+  await untilProjected(backend.side);
   const { was, seen } = freshProcess();
   const found = await was(position, 'user', person.id);
   expect(found).toEqual(await freshProcess(NONE).was(position, 'user', person.id));

@@ -10,20 +10,20 @@ import { type Asker, type Backend, openBackend } from '../../test/engines/backen
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 
 /** No role executes the operator commands of this test. */
-let world: Backend;
+let backend: Backend;
 let admin: Asker;
 let streams: readonly string[];
 beforeAll(async () => {
-  world = await openBackend();
-  admin = await world.person('admin');
+  backend = await openBackend();
+  admin = await backend.person('admin');
   streams = [8001, 8002, 8003].map((id) => `article-${id}`);
-  for (const stream of streams) await appendRaw(world.side, stream, { type: 'article.engraved', data: {} });
-  await untilProjected(world.side);
+  for (const stream of streams) await appendRaw(backend.side, stream, { type: 'article.engraved', data: {} });
+  await untilProjected(backend.side);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const post = (path: string, { key, body }: { key?: string; body?: object } = {}) =>
-  world.ask(path, {
+  backend.ask(path, {
     by: admin,
     method: 'POST',
     ...(body && { body }),
@@ -32,7 +32,7 @@ const post = (path: string, { key, body }: { key?: string; body?: object } = {})
 
 /** The ids of all pages, following links. */
 const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => {
-  const { body } = await world.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
+  const { body } = await backend.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
   const page = body as {
     _links: Record<string, { href: string }>;
     _embedded: { items: (Partial<ParkedItem> & Partial<OperatorCommand>)[] };
@@ -45,15 +45,15 @@ const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => 
 test('parked aggregates come in pages, the latest first, with the possible actions', async () => {
   const [one, two, three] = streams;
   expect(await walk('next', '/operations/parked?limit=2')).toEqual([[three, two], [one]]);
-  const { body } = await world.ask('/operations/parked?limit=1', { by: admin });
+  const { body } = await backend.ask('/operations/parked?limit=1', { by: admin });
   expect(body).toMatchObject([
     { stream: three, version: 1, _links: { item: { href: '/articles/8003' }, release: { method: 'POST' } } },
   ]);
-  const { body: seen } = await world.ask('/operations/parked?limit=1', {
+  const { body: seen } = await backend.ask('/operations/parked?limit=1', {
     by: { ...admin, scopes: ['read:events'] },
   });
   expect((seen as ParkedItem[])[0]?._links).not.toHaveProperty('release');
-  expect(await world.ask('/operations', { by: admin })).toMatchObject({
+  expect(await backend.ask('/operations', { by: admin })).toMatchObject({
     status: 200,
     body: { readModel: { parked: 3, rebuild: null } },
   });
@@ -61,7 +61,7 @@ test('parked aggregates come in pages, the latest first, with the possible actio
 
 test('failed consequences of deletions come in pages, the last parked first', async () => {
   const park = (task: string, stream: string, minutesAgo: number, skipped = false) =>
-    world.side.pool.query(
+    backend.side.pool.query(
       `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at, skipped_at)
        values ($1, $2, $3, '{}', 'No key.', now() - $4 * interval '1 minute', now() + interval '4 minutes', case when $5 then now() end)`,
       [task, stream, randomUUID(), minutesAgo, skipped],
@@ -74,7 +74,7 @@ test('failed consequences of deletions come in pages, the last parked first', as
     ['comment-1'],
   ]);
   expect(await walk('prev', '/operations/consequences?limit=2')).toEqual([['article-3', 'user-2']]);
-  const { body } = await world.ask('/operations/consequences', { by: admin });
+  const { body } = await backend.ask('/operations/consequences', { by: admin });
   expect(body).toMatchObject([
     { task: 'end', stream: 'article-3', nextAt: null, skippedAt: expect.any(String) },
     {
@@ -87,40 +87,42 @@ test('failed consequences of deletions come in pages, the last parked first', as
     },
     { stream: 'comment-1', nextAt: expect.any(String) },
   ]);
-  const { consequences } = (await world.ask('/operations', { by: admin })).body as OperationsStatus;
+  const { consequences } = (await backend.ask('/operations', { by: admin })).body as OperationsStatus;
   expect(consequences).toMatchObject({ parked: 2, skipped: 1 });
   expect(Math.floor((consequences.oldestSeconds ?? 0) / 60)).toBe(30);
-  expect(await world.ask('/operations/consequences', { by: await world.person('reader') })).toMatchObject({
-    status: 403,
-  });
-  await world.side.pool.query('truncate process_manager.parked');
+  expect(await backend.ask('/operations/consequences', { by: await backend.person('reader') })).toMatchObject(
+    {
+      status: 403,
+    },
+  );
+  await backend.side.pool.query('truncate process_manager.parked');
 });
 
 test('timers come in pages, the next first and parked ones last', async () => {
-  expect((await world.ask('/operations/timers', { by: admin })).body).toEqual([]);
-  await world.side.pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms) values
+  expect((await backend.ask('/operations/timers', { by: admin })).body).toEqual([]);
+  await backend.side.pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms) values
     ('claim-3', 'remind', gen_random_uuid(), '{}', null, 1500),
     ('claim-1', 'remind', gen_random_uuid(), '{}', '2030-01-01', null),
     ('claim-2', 'remind', gen_random_uuid(), '{}', '2029-01-01', null)`);
   expect(await walk('next', '/operations/timers?limit=2')).toEqual([['claim-2', 'claim-1'], ['claim-3']]);
-  expect((await world.ask('/operations/timers', { by: admin })).body).toMatchObject([
+  expect((await backend.ask('/operations/timers', { by: admin })).body).toMatchObject([
     { dueAt: '2029-01-01T00:00:00.000Z', leftSeconds: null },
     {},
     { dueAt: null, leftSeconds: 1.5 },
   ]);
-  expect(await world.ask('/operations/timers', { by: await world.person('reader') })).toMatchObject({
+  expect(await backend.ask('/operations/timers', { by: await backend.person('reader') })).toMatchObject({
     status: 403,
   });
   const strange = formatKey('/operations/timers', 'no key');
-  expect(await world.ask(`/operations/timers?after=${strange}`, { by: admin })).toMatchObject({
+  expect(await backend.ask(`/operations/timers?after=${strange}`, { by: admin })).toMatchObject({
     status: 400,
     body: { code: 'unknown_cursor' },
   });
-  await world.side.pool.query('truncate process_manager.timer');
+  await backend.side.pool.query('truncate process_manager.timer');
 });
 
 test('a page of consequences reads indexes, and none is missing or repeated if many are parked at once', async () => {
-  const { pool } = world.side;
+  const { pool } = backend.side;
   await pool.query('truncate process_manager.parked');
   await pool.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at)
     select 'end', 'claim-' || n, gen_random_uuid(), '{}', '', timestamptz '2030-01-01 00:00:00.000001' + n / 900 * interval '1 second', now() from generate_series(1, 3000) n`);
@@ -163,7 +165,7 @@ const nodesOf = (plan: Plan): readonly string[] => [
 ];
 
 test('a page of timers reads an index, however many there are', async () => {
-  const { pool } = world.side;
+  const { pool } = backend.side;
   await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms)
     select 'claim-' || n, 'remind', gen_random_uuid(), '{}', case when n % 3 = 0 then null else timestamptz '2030-01-01' + n * interval '1 minute' end,
       case when n % 3 = 0 then n end from generate_series(1, 3000) n`);
@@ -193,7 +195,7 @@ test('a page of timers reads an index, however many there are', async () => {
 });
 
 test('the timers of one aggregate come in pages too', async () => {
-  const { pool } = world.side;
+  const { pool } = backend.side;
   await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
     select 'claim-' || n % 2, 'remind' || n, gen_random_uuid(), '{}', timestamptz '2030-01-01' + n * interval '1 minute' from generate_series(1, 6) n`);
   const names: string[] = [];
@@ -247,7 +249,7 @@ test('operator commands come in pages, the latest first, and one by one', async 
   const ids = pages.flat();
   expect(ids).toEqual(ids.toSorted().toReversed());
   expect(pages.map(({ length }) => length)).toEqual([2, 1]);
-  const { body } = await world.ask(`/operations/orders/${ids[0]}`, { by: admin });
+  const { body } = await backend.ask(`/operations/orders/${ids[0]}`, { by: admin });
   expect(body).toMatchObject({
     kind: 'retry',
     stream: 'article-8002',
@@ -256,8 +258,10 @@ test('operator commands come in pages, the latest first, and one by one', async 
     outcome: null,
   });
   const forged = Buffer.from(JSON.stringify(['forged', 'no id'])).toString('base64url');
-  expect(await world.ask(`/operations/orders?after=${forged}`, { by: admin })).toMatchObject({ status: 400 });
-  expect(await world.ask(`/operations/orders/${randomUUID()}`, { by: admin })).toMatchObject({
+  expect(await backend.ask(`/operations/orders?after=${forged}`, { by: admin })).toMatchObject({
+    status: 400,
+  });
+  expect(await backend.ask(`/operations/orders/${randomUUID()}`, { by: admin })).toMatchObject({
     status: 404,
     body: { code: 'order_not_found' },
   });

@@ -4,26 +4,26 @@ import { type Asker, type Backend, openBackend } from '../../test/engines/backen
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 
-let world: Backend;
+let backend: Backend;
 let admin: Asker;
 beforeAll(async () => {
-  world = await openBackend();
-  admin = await world.person('admin', 'Nora');
+  backend = await openBackend();
+  admin = await backend.person('admin', 'Nora');
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  world.side.send(command, by(as(asker.id, asker.role)));
+  backend.side.send(command, by(as(asker.id, asker.role)));
 const ask = async (path: string, asker: Asker | null) => {
-  const { headers, body } = await world.ask(path, { by: asker });
+  const { headers, body } = await backend.ask(path, { by: asker });
   return { headers, body };
 };
 const idsIn = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
 
 test('all pages of a list are of one time, and each item comes once, whatever is deleted in between', async () => {
-  const writer = await world.person('author', 'Grace');
+  const writer = await backend.person('author', 'Grace');
   const ids: ArticleId[] = [];
-  for (let count = 0; count < 7; count += 1) ids.push(await draftArticle(world.side, writer.id));
+  for (let count = 0; count < 7; count += 1) ids.push(await draftArticle(backend.side, writer.id));
   const moment = new Date().toISOString();
   const seen: number[] = [];
   let next: string | undefined = `/users/${writer.id}/articles?limit=2&at=${moment}`;
@@ -32,37 +32,37 @@ test('all pages of a list are of one time, and each item comes once, whatever is
     seen.push(...idsIn(body));
     next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
     await send({ type: 'DeleteArticle', articleId: ids[6 - 2 * deleted] as ArticleId }, admin);
-    await draftArticle(world.side, writer.id);
+    await draftArticle(backend.side, writer.id);
   }
   expect(seen).toEqual(ids.toReversed());
 });
 
 test('aggregates created after the bound that the chain gives are not read', async () => {
-  const writer = await world.person('author', 'Charles');
+  const writer = await backend.person('author', 'Charles');
   const [first, second] = [
-    await draftArticle(world.side, writer.id),
-    await draftArticle(world.side, writer.id),
+    await draftArticle(backend.side, writer.id),
+    await draftArticle(backend.side, writer.id),
   ];
-  const position = await world.side.eventLog.head();
-  await world.side.pool.query(
+  const position = await backend.side.eventLog.head();
+  await backend.side.pool.query(
     `insert into audit.block (count, events, first_position, last_position, latest_at, hashes, head)
      values (1, 1, 1, $1, now(), decode(repeat('00', 32), 'hex'), decode(repeat('00', 32), 'hex'))`,
     [position],
   );
-  await draftArticle(world.side, writer.id);
+  await draftArticle(backend.side, writer.id);
   const { body } = await ask(
-    `/users/${writer.id}/articles?at=${formatCursor(world.side.eventLog.identity, position)}`,
+    `/users/${writer.id}/articles?at=${formatCursor(backend.side.eventLog.identity, position)}`,
     admin,
   );
   expect(idsIn(body)).toEqual([second, first]);
 });
 
 test('a page that examines many candidates ends early, and the next one resumes there', async () => {
-  const writer = await world.person('author', 'Emmy');
-  const articleId = await draftArticle(world.side, writer.id);
-  const cursor = formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+  const writer = await backend.person('author', 'Emmy');
+  const articleId = await draftArticle(backend.side, writer.id);
+  const cursor = formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
   // Their streams are empty, so they never existed.
-  await world.side.pool.query(
+  await backend.side.pool.query(
     `insert into read_model.removed select 'articles', 10 + n, $1, date_trunc('milliseconds', now()) from generate_series(1, 450) n`,
     [writer.id],
   );
@@ -73,6 +73,6 @@ test('a page that examines many candidates ends early, and the next one resumes 
   expect(idsIn(second.body)).toEqual([articleId]);
   expect(second.headers.get('link')).not.toContain('rel="next"');
   const query = `{ user(id: ${writer.id}, at: "${cursor}") { posts { id } } }`;
-  const { body } = await world.ask('/graphql', { by: admin, method: 'POST', body: { query } });
+  const { body } = await backend.ask('/graphql', { by: admin, method: 'POST', body: { query } });
   expect(body).toMatchObject({ errors: [{ extensions: { code: 'too_much_to_look_at' } }] });
 });

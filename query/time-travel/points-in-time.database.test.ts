@@ -6,31 +6,32 @@ import { SCOPES } from '../../test/engines/policy.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
 import { scaled } from '../../testing/load.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let reader: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [author, reader, admin] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Nora'),
+    await backend.person('author', 'Ada'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('admin', 'Nora'),
   ];
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  world.side.send(command, by(as(asker.id, asker.role)));
-const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
+  backend.side.send(command, by(as(asker.id, asker.role)));
+const cursorNow = async () =>
+  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
 const ask = async (path: string, asker: Asker | null) => {
-  const { status, headers, body } = await world.ask(path, { by: asker });
+  const { status, headers, body } = await backend.ask(path, { by: asker });
   return { status, headers, body: body as Readonly<Record<string, never>> };
 };
 const codeOf = async (path: string, asker: Asker | null) => (await ask(path, asker)).body.code;
 
 test('the answer names its position, and a request with that position repeats it', async () => {
-  const articleId = await draftArticle(world.side, author.id);
+  const articleId = await draftArticle(backend.side, author.id);
   const before = await cursorNow();
   await send({ type: 'EditArticle', articleId, title: 'On looms' }, author);
   await send({ type: 'UpdateUser', userId: author.id, name: 'Ada King' }, author);
@@ -57,7 +58,7 @@ test('the answer names its position, and a request with that position repeats it
     expect((await ask(href, reader)).status).toBe(200);
   const byVersion = await ask(`/articles/${articleId}?at=v2`, reader);
   expect([byVersion.headers.get('as-of'), byVersion.body]).toEqual([before, body]);
-  const known = await world.ask(`/articles/${articleId}?at=v2`, {
+  const known = await backend.ask(`/articles/${articleId}?at=v2`, {
     by: reader,
     headers: { 'if-none-match': headers.get('etag') ?? '' },
   });
@@ -65,7 +66,7 @@ test('the answer names its position, and a request with that position repeats it
 });
 
 test('a time may have lower-case letters, as RFC 3339 allows', async () => {
-  const path = `/articles/${await draftArticle(world.side, author.id)}`;
+  const path = `/articles/${await draftArticle(backend.side, author.id)}`;
   const at = String((await ask(path, author)).body.updatedAt);
   const [one, other] = [
     await ask(`${path}?at=${at}`, author),
@@ -82,10 +83,10 @@ test.each([
   ['v99', 'version_not_found'],
   ['00000000-1', 'unknown_cursor'],
 ])('at=%s is refused: %s', async (moment, code) => {
-  const articleId = await draftArticle(world.side, author.id);
+  const articleId = await draftArticle(backend.side, author.id);
   expect(await codeOf(`/articles/${articleId}?at=${moment}`, author)).toBe(code);
   const query = `{ post(id: "${articleId}", at: "${moment}") { id } }`;
-  const { body } = await world.ask('/graphql', {
+  const { body } = await backend.ask('/graphql', {
     by: author,
     method: 'POST',
     body: { query },
@@ -96,8 +97,8 @@ test.each([
 
 test('a cursor beyond the end is refused, and lists refuse versions, searches and other orders', async () => {
   const beyond = formatCursor(
-    world.side.eventLog.identity,
-    ((await world.side.eventLog.head()) + 1_000) as never,
+    backend.side.eventLog.identity,
+    ((await backend.side.eventLog.head()) + 1_000) as never,
   );
   expect(await codeOf(`/articles?at=${beyond}`, reader)).toBe('unknown_cursor');
   const now = await cursorNow();
@@ -106,9 +107,9 @@ test('a cursor beyond the end is refused, and lists refuse versions, searches an
 });
 
 test('a state that a caller could not read then, or cannot now, is for administrators only', async () => {
-  const articleId = await draftArticle(world.side, author.id, false);
+  const articleId = await draftArticle(backend.side, author.id, false);
   await send({ type: 'PublishArticle', articleId }, author);
-  const commentId = await addComment(world.side, reader.id, articleId);
+  const commentId = await addComment(backend.side, reader.id, articleId);
   expect(await codeOf(`/articles/${articleId}?at=v1`, reader)).toBe('article_not_found');
   expect((await ask(`/articles/${articleId}?at=v1`, author)).body).toMatchObject({ status: 'draft' });
   const published = await cursorNow();
@@ -146,9 +147,9 @@ test('a state that a caller could not read then, or cannot now, is for administr
 });
 
 test('a poison event does not affect the states before it, and parks those after it', async () => {
-  const articleId = await draftArticle(world.side, author.id);
+  const articleId = await draftArticle(backend.side, author.id);
   await appendRaw(
-    world.side,
+    backend.side,
     `article-${articleId}`,
     { type: 'article.edited', data: { articleId, authorId: author.id, more: 1 } },
     2,
@@ -163,11 +164,11 @@ test('a poison event does not affect the states before it, and parks those after
 
 /** Last, because it writes an event in the future. */
 test('a time includes everything done by then', async () => {
-  const articleId = await draftArticle(world.side, author.id);
+  const articleId = await draftArticle(backend.side, author.id);
   const { body } = await ask(`/articles/${articleId}`, author);
   const late = new Date(Date.parse(body.updatedAt ?? '') + 60_000).toISOString();
   await appendRaw(
-    world.side,
+    backend.side,
     `article-${articleId}`,
     {
       type: 'article.edited',

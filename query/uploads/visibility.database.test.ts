@@ -2,44 +2,44 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { picture } from '../../test/engines/pictures.ts';
 
-let world: Backend;
+let backend: Backend;
 let [author, stranger, admin] = [] as unknown as [Asker, Asker, Asker];
 let article: number;
 let cover: string;
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [author, stranger, admin] = [
-    await world.person('author'),
-    await world.person('author'),
-    await world.person('admin'),
+    await backend.person('author'),
+    await backend.person('author'),
+    await backend.person('admin'),
   ];
   article = ((await write('POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number })
     .id;
   await putCover();
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const write = async (method: string, path: string, body?: object) => {
-  const reply = await world.ask(path, { by: author, method, ...(body && { body }) });
+  const reply = await backend.ask(path, { by: author, method, ...(body && { body }) });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return reply.body;
 };
 const putCover = async () => {
-  const headers = { ...(await world.authorization(author)), 'content-type': 'image/png' };
-  const response = await fetch(`${world.url}/articles/${article}/cover`, {
+  const headers = { ...(await backend.authorization(author)), 'content-type': 'image/png' };
+  const response = await fetch(`${backend.url}/articles/${article}/cover`, {
     method: 'PUT',
     headers,
     body: picture('image/png'),
   });
   expect(response.status).toBe(200);
-  cover = ((await world.ask(`/articles/${article}`, { by: author })).body as { cover: string }).cover;
+  cover = ((await backend.ask(`/articles/${article}`, { by: author })).body as { cover: string }).cover;
 };
 
 /** Requests a picture like a browser or a program, after all writes are visible. */
 const get = async (path: string, by: Asker | null = null, headers = {}) => {
-  await world.ask('/articles', { by: null });
-  const response = await fetch(`${world.url}${path}`, {
-    headers: { ...(await world.authorization(by)), ...headers },
+  await backend.ask('/articles', { by: null });
+  const response = await fetch(`${backend.url}${path}`, {
+    headers: { ...(await backend.authorization(by)), ...headers },
   });
   return {
     status: response.status,
@@ -75,7 +75,7 @@ test('a signed address shows its picture without a token, no other picture, and 
   expect(left).toBeLessThanOrEqual(300_000);
   const shown = await get(href);
   expect([shown.status, shown.caching]).toEqual([200, expect.stringMatching(/^private, max-age=\d+$/)]);
-  const address = new URL(href, world.url);
+  const address = new URL(href, backend.url);
   const altered = (name: string, value: string) => {
     const other = new URL(address);
     other.searchParams.set(name, value);
@@ -102,9 +102,9 @@ test('an unknown picture has no address', async () => {
 
 test('GraphQL gives a signed address of the cover to callers who may read the post, and none of a former cover', async () => {
   const ask = async (by: Asker | null, args = '') => {
-    await world.ask('/articles', { by: null });
+    await backend.ask('/articles', { by: null });
     const query = `{ post(id: ${article}${args}) { version cover coverAddress { href expiresAt } } }`;
-    const { body } = await world.ask('/graphql', { by, method: 'POST', body: { query } });
+    const { body } = await backend.ask('/graphql', { by, method: 'POST', body: { query } });
     expect(body).not.toHaveProperty('errors');
     return (
       body as {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
 import { fillLedger, idOf } from '../../test/engines/filled-ledger.ts';
 
-let world: Backend;
+let backend: Backend;
 let owner: Asker;
 let webhookId: string;
 
@@ -12,18 +12,18 @@ type Answer<Data> = {
 };
 
 const graphql = async <Data>(query: string, by: Asker = owner): Promise<Answer<Data>> =>
-  (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer<Data>;
+  (await backend.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer<Data>;
 
 beforeAll(async () => {
-  world = await openBackend();
-  owner = await world.person('author');
+  backend = await openBackend();
+  owner = await backend.person('author');
   const input = '{ url: "https://shop.example/hooks", eventTypes: ["*"] }';
   const { data } = await graphql<{ registerWebhook: { webhook: { id: string } } }>(
     `mutation { registerWebhook(input: ${input}) { webhook { id } } }`,
   );
   webhookId = data.registerWebhook.webhook.id;
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 test('before a dispatcher has ever run, there are no deliveries', async () => {
   const { errors } = await graphql(`{ webhook(id: ${webhookId}) { deliveriesConnection { nodes { id } } } }`);
@@ -31,7 +31,7 @@ test('before a dispatcher has ever run, there are no deliveries', async () => {
 });
 
 describe('after the dispatcher has run', () => {
-  beforeAll(() => fillLedger(world.side.pool, webhookId));
+  beforeAll(() => fillLedger(backend.side.pool, webhookId));
 
   type Page = {
     webhook: {
@@ -102,7 +102,7 @@ describe('after the dispatcher has run', () => {
   });
 
   test('deliveries to the webhooks of others are not found', async () => {
-    expect(await search('', await world.person('author'))).toEqual([]);
+    expect(await search('', await backend.person('author'))).toEqual([]);
   });
 
   test.each([
@@ -184,7 +184,7 @@ describe('after the dispatcher has run', () => {
       `mutation { registerWebhook(input: ${input}) { webhook { id } } }`,
     );
     const { id } = data.registerWebhook.webhook;
-    await world.side.pool.query(
+    await backend.side.pool.query(
       `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject) values ($1, $2, 9, 'a.b', 'a-1'), ($1, $3, 2, 'a.b', 'a-1')`,
       [id, idOf(9), idOf(2)],
     );
@@ -247,7 +247,7 @@ describe('after the dispatcher has run', () => {
       );
     expect((await redeliver(1)).errors).toBeUndefined();
     expect((await redeliver(99)).errors).toMatchObject([{ extensions: { code: 'delivery_not_found' } }]);
-    expect((await redeliver(1, await world.person('author'))).errors).toMatchObject([
+    expect((await redeliver(1, await backend.person('author'))).errors).toMatchObject([
       { extensions: { code: 'webhook_not_found' } },
     ]);
   });
@@ -256,13 +256,13 @@ describe('after the dispatcher has run', () => {
     const replay = (by?: Asker) =>
       graphql(`mutation { replayWebhook(id: ${webhookId}, since: "2026-01-01T00:00:00.000Z") { id } }`, by);
     expect((await replay()).errors).toBeUndefined();
-    await world.side.pool.query(
+    await backend.side.pool.query(
       `insert into webhook_ledger.replay (id, webhook_id, to_position, at_position, requested_at)
        select gen_random_uuid(), $1, 9, 0, now() from generate_series(1, 8)`,
       [webhookId],
     );
     expect((await replay()).errors).toMatchObject([{ extensions: { code: 'too_many_replays' } }]);
-    expect((await replay(await world.person('author'))).errors).toMatchObject([
+    expect((await replay(await backend.person('author'))).errors).toMatchObject([
       { extensions: { code: 'webhook_not_found' } },
     ]);
   });

@@ -5,19 +5,19 @@ import { EVENT_SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
 
-let world: Backend;
+let backend: Backend;
 let owner: Asker;
 let other: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [owner, other, admin] = [
-    await world.person('reader'),
-    await world.person('author'),
-    await world.person('admin'),
+    await backend.person('reader'),
+    await backend.person('author'),
+    await backend.person('admin'),
   ];
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Answer = {
   readonly data: Record<string, unknown>;
@@ -25,7 +25,7 @@ type Answer = {
 };
 
 const graphql = async (query: string, by: Asker = owner): Promise<Answer> =>
-  (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
+  (await backend.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
 
 const dataOf = async <Data>(query: string, by?: Asker): Promise<Data> => {
   const { data, errors } = await graphql(query, by);
@@ -109,7 +109,7 @@ test('a refusal names the field as REST does', async () => {
 });
 
 test('its owner finds it by id, as a node, in lists, and through the user; others find nothing', async () => {
-  const person = await world.person('author');
+  const person = await backend.person('author');
   const id = await registerByGraphql(person);
   const query = `{
       webhook(id: ${id}) { id } node(id: ${id}) { __typename id ... on Webhook { url } }
@@ -139,7 +139,7 @@ test('its owner finds it by id, as a node, in lists, and through the user; other
 
 test('requests return their cursor, and are refused for a disabled webhook', async () => {
   const id = await registerByGraphql();
-  await makeLedger(world.side.pool);
+  await makeLedger(backend.side.pool);
   for (const request of ['testWebhook', 'redriveWebhook'])
     expect(await dataOf(`mutation { ${request}(id: ${id}) { cursor webhook { id } } }`)).toEqual({
       [request]: { cursor: expect.stringMatching(/^[0-9a-f]{8}-/), webhook: { id } },
@@ -160,10 +160,10 @@ test('requests return their cursor, and are refused for a disabled webhook', asy
 
 test('the types of events are public', async () => {
   const query = { query: '{ eventTypes { type version description schema example personalFields } }' };
-  const { status, body } = await world.ask('/graphql', { method: 'POST', body: query });
+  const { status, body } = await backend.ask('/graphql', { method: 'POST', body: query });
   const { data } = body as { data: { eventTypes: readonly object[] } };
   expect(status).toBe(200);
-  expect(data.eventTypes).toEqual((await world.ask('/event-types')).body);
+  expect(data.eventTypes).toEqual((await backend.ask('/event-types')).body);
 });
 
 test('both interfaces name withheld events, and refuse types that could never be delivered', async () => {
@@ -187,7 +187,7 @@ test('both interfaces name withheld events, and refuse types that could never be
   const { registerWebhook } = await dataOf<Registered>(registering, by);
   expect(registerWebhook.webhook).toMatchObject({ withheld });
   const { id } = registerWebhook.webhook;
-  const shown = await world.ask(`/webhooks/${id}`, { by });
+  const shown = await backend.ask(`/webhooks/${id}`, { by });
   expect(shown.body).toMatchObject({ withheld });
   const refused = {
     status: 422,
@@ -201,8 +201,8 @@ test('both interfaces name withheld events, and refuse types that could never be
     },
   };
   const body = { url: URL, eventTypes: ['session.*'] };
-  expect(await world.ask('/webhooks', { by, method: 'POST', body })).toMatchObject(refused);
+  expect(await backend.ask('/webhooks', { by, method: 'POST', body })).toMatchObject(refused);
   const patch = { by, method: 'PATCH', body: { eventTypes: ['session.*'] } };
-  expect(await world.ask(`/webhooks/${id}`, patch)).toMatchObject(refused);
-  expect((await world.ask('/webhooks', { by: other, method: 'POST', body })).status).toBe(201);
+  expect(await backend.ask(`/webhooks/${id}`, patch)).toMatchObject(refused);
+  expect((await backend.ask('/webhooks', { by: other, method: 'POST', body })).status).toBe(201);
 });

@@ -7,19 +7,19 @@ import { EVENT_SCOPES, SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
 
-let world: Backend;
+let backend: Backend;
 let owner: Asker;
 let other: Asker;
 let admin: Asker;
 beforeAll(async () => {
-  world = await openBackend();
+  backend = await openBackend();
   [owner, other, admin] = [
-    await world.person('reader'),
-    await world.person('author'),
-    await world.person('admin'),
+    await backend.person('reader'),
+    await backend.person('author'),
+    await backend.person('admin'),
   ];
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Body = {
   readonly id: number;
@@ -29,15 +29,15 @@ type Body = {
 
 const register = async (by: Asker, more: object = {}): Promise<number> => {
   const body = { url: URL, eventTypes: ['article.*'], ...more };
-  const reply = await world.ask('/webhooks', { by, method: 'POST', body });
+  const reply = await backend.ask('/webhooks', { by, method: 'POST', body });
   expect(reply).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^whsec_/) } });
   return (reply.body as Body).id;
 };
-const get = async (id: number, by: Asker = owner) => world.ask(`/webhooks/${id}`, { by });
+const get = async (id: number, by: Asker = owner) => backend.ask(`/webhooks/${id}`, { by });
 const act = async (id: number, action: string) =>
-  world.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
+  backend.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
 const idsOf = async (path: string, by: Asker): Promise<readonly number[]> =>
-  ((await world.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
+  ((await backend.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
 
 test('a webhook is shown as it was registered, without its secrets', async () => {
   const given = {
@@ -70,7 +70,7 @@ test('a webhook is shown as it was registered, without its secrets', async () =>
 test('a PUT of what GET returned changes nothing', async () => {
   const id = await register(owner, { headers: { 'X-Team': 'blue' } });
   const { body, headers } = await get(id);
-  const put = await world.ask(`/webhooks/${id}`, { by: owner, method: 'PUT', body });
+  const put = await backend.ask(`/webhooks/${id}`, { by: owner, method: 'PUT', body });
   expect(put.status).toBe(200);
   expect((await get(id)).headers.get('etag')).toBe(headers.get('etag'));
 });
@@ -100,18 +100,18 @@ test('only its owner and administrators see it', async () => {
   const id = await register(owner);
   expect((await get(id, admin)).status).toBe(200);
   expect(await get(id, other)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
-  expect(await world.ask(`/webhooks/${id}`)).toMatchObject({ status: 401 });
+  expect(await backend.ask(`/webhooks/${id}`)).toMatchObject({ status: 401 });
   const scopes = SCOPES.filter((scope) => scope !== 'manage:webhooks');
   expect(await get(id, { ...owner, scopes })).toMatchObject({
     status: 403,
     body: { details: { scope: 'manage:webhooks' } },
   });
-  await world.ask(`/webhooks/${id}`, { by: owner, method: 'DELETE' });
+  await backend.ask(`/webhooks/${id}`, { by: owner, method: 'DELETE' });
   expect(await get(id)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
 });
 
 test('lists have the caller’s own, paged and filtered; those of administrators have all', async () => {
-  const person = await world.person('reader');
+  const person = await backend.person('reader');
   const ids = [await register(person), await register(person, { enabled: false }), await register(person)];
   const latestFirst = ids.toReversed();
   expect(await idsOf('/webhooks', person)).toEqual(latestFirst);
@@ -121,24 +121,26 @@ test('lists have the caller’s own, paged and filtered; those of administrators
   expect(await idsOf(`/webhooks?owner=${person.id}`, other)).toEqual([]);
   expect(await idsOf(`/webhooks?owner=${person.id}`, admin)).toEqual(latestFirst);
   expect((await idsOf('/webhooks?limit=100', admin)).slice(0, 3)).toEqual(latestFirst);
-  const page = await world.ask('/webhooks?enabled=true&limit=1', { by: person });
+  const page = await backend.ask('/webhooks?enabled=true&limit=1', { by: person });
   const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
   expect(await idsOf(next, person)).toEqual([ids[0]]);
 });
 
 test('GET /event-types is the same for all callers, and revalidates with 304', async () => {
-  const { status, headers, body } = await world.ask('/event-types');
+  const { status, headers, body } = await backend.ask('/event-types');
   expect([status, headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
-  expect(await world.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({
+  expect(await backend.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({
     status: 200,
     body,
   });
-  const again = await world.ask('/event-types', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+  const again = await backend.ask('/event-types', {
+    headers: { 'if-none-match': headers.get('etag') ?? '' },
+  });
   expect(again.status).toBe(304);
 });
 
 test('a parked webhook answers 503', async () => {
-  const { pool } = world.side;
+  const { pool } = backend.side;
   const id = await register(owner);
   await get(id);
   await pool.query('delete from read_model.webhooks where id = $1', [id]);
@@ -150,7 +152,7 @@ test('a parked webhook answers 503', async () => {
   try {
     expect(await get(id)).toMatchObject({ status: 503, body: { code: 'parked' } });
     const query = { query: `{ webhook(id: ${id}) { url } }` };
-    const { body } = await world.ask('/graphql', { by: owner, method: 'POST', body: query });
+    const { body } = await backend.ask('/graphql', { by: owner, method: 'POST', body: query });
     expect(body).toMatchObject({ errors: [{ extensions: { code: 'parked' } }] });
   } finally {
     await pool.query('delete from read_model.parked');

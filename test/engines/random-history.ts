@@ -37,11 +37,11 @@ const WEBHOOK = {
 } as const;
 
 /** Takes a random action; a refused one has no effect. */
-export const takeRandomStep = async (world: Backend, random: Random, made: Made): Promise<void> => {
+export const takeRandomStep = async (backend: Backend, random: Random, made: Made): Promise<void> => {
   const command = randomCommand(random, made);
   const caller = command.type === 'RegisterWebhook' ? { ...by(system) } : by(system);
   try {
-    const { id } = await world.side.send(command, caller);
+    const { id } = await backend.side.send(command, caller);
     if (command.type === 'DraftArticle') made.articles.push(id as ArticleId);
     if (command.type === 'AddComment') made.comments.push(id as CommentId);
     if (command.type === 'RegisterWebhook') made.webhooks.push(id as WebhookId);

@@ -12,17 +12,17 @@ export type Story = {
 };
 
 /** Users, one of them erased, articles in all states, comments, a webhook, and a parked article. */
-export const writeSample = async (world: Backend): Promise<Story> => {
+export const writeSample = async (backend: Backend): Promise<Story> => {
   const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-    const reply = await world.ask(path, { by, method, ...(body && { body }) });
+    const reply = await backend.ask(path, { by, method, ...(body && { body }) });
     expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
     return (reply.body as { id: number }).id;
   };
   const [author, reader, admin, leaving] = [
-    await world.person('author', 'Ada'),
-    await world.person('reader', 'Rita'),
-    await world.person('admin', 'Root'),
-    await world.person('author', 'Leaving'),
+    await backend.person('author', 'Ada'),
+    await backend.person('reader', 'Rita'),
+    await backend.person('admin', 'Root'),
+    await backend.person('author', 'Leaving'),
   ];
   const article = await write(author, 'POST', '/articles', {
     title: 'On engines',
@@ -48,15 +48,15 @@ export const writeSample = async (world: Backend): Promise<Story> => {
   await write(author, 'POST', '/webhooks', { url: 'https://example.com/hook', eventTypes: ['article.*'] });
   await write(author, 'PATCH', `/articles/${article}`, { title: 'On many engines' });
   await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
-  await world.ask(`/users/${leaving.id}`, { by: admin, method: 'DELETE' });
+  await backend.ask(`/users/${leaving.id}`, { by: admin, method: 'DELETE' });
   const damaged = {
     id: randomUUID() as EventId,
     type: 'article.edited',
     data: { articleId: parked, title: 7, ratio: 0.1 },
     metadata: { at: '2026-01-02T03:04:05.678Z', version: 1 },
   };
-  await world.side.eventLog.append(`article-${parked}` as StreamName, 'any', [damaged]);
-  await untilSettled(world);
+  await backend.side.eventLog.append(`article-${parked}` as StreamName, 'any', [damaged]);
+  await untilSettled(backend);
   return {
     callers: [null, reader, author, admin],
     paths: [
@@ -103,16 +103,16 @@ export const answersOf = async (
   story: Story,
   on: Parameters<typeof openBackend>[1] & object,
 ): Promise<readonly unknown[]> => {
-  await using world = await openBackend({}, on);
-  await untilSettled(world);
+  await using backend = await openBackend({}, on);
+  await untilSettled(backend);
   const answers: unknown[] = [];
   for (const by of story.callers) {
     for (const path of story.paths) {
-      const { status, body } = await world.ask(path, { by });
+      const { status, body } = await backend.ask(path, { by });
       answers.push([by?.role, path, status, withoutCursors(body)]);
     }
     for (const query of story.queries) {
-      const { status, body } = await world.ask('/graphql', { by, method: 'POST', body: { query } });
+      const { status, body } = await backend.ask('/graphql', { by, method: 'POST', body: { query } });
       answers.push([by?.role, query, status, withoutCursors(body)]);
     }
   }

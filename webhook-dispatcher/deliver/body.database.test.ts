@@ -17,14 +17,14 @@ import { createIsParked } from './is-parked.ts';
 
 type Event = { readonly id: string; readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
-let world: Backend;
+let backend: Backend;
 let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
 let article: number;
 let dependencies: Parameters<typeof createComposer>[0];
 let compose: ComposeBody;
 beforeAll(async () => {
-  world = await openBackend();
-  const { eventLog, keys, pool } = world.side;
+  backend = await openBackend();
+  const { eventLog, keys, pool } = backend.side;
   dependencies = {
     domain: publishing,
     identity: eventLog.identity,
@@ -36,10 +36,10 @@ beforeAll(async () => {
     isParked: createIsParked(publishing, pool),
   };
   compose = createComposer(dependencies);
-  reader = await world.person('reader', 'Rita');
-  author = await world.person('author', 'Ada');
-  admin = await world.person('admin');
-  stranger = await world.person('author');
+  reader = await backend.person('reader', 'Rita');
+  author = await backend.person('author', 'Ada');
+  admin = await backend.person('admin');
+  stranger = await backend.person('author');
   article = await write(author, 'POST', '/articles', {
     title: 'Published',
     body: 'Text',
@@ -51,20 +51,20 @@ beforeAll(async () => {
   await write(admin, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
   // The readable rows decide the content of bodies.
   await until(
-    () => world.ask(`/articles/${article}/comments`, { by: author }),
+    () => backend.ask(`/articles/${article}/comments`, { by: author }),
     ({ body }) => (body as readonly object[]).length === 1,
   );
 }, scaled(60_000));
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-  const reply = await world.ask(path, { by, method, ...(body && { body }) });
+  const reply = await backend.ask(path, { by, method, ...(body && { body }) });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return (reply.body as { id: number }).id;
 };
 
 const allChanges = async (): Promise<readonly Change[]> => {
-  const { eventLog, pool, keys } = world.side;
+  const { eventLog, pool, keys } = backend.side;
   const reader = createChangeReader({ domain: publishing, eventLog, pool, keys });
   const head = await eventLog.head();
   const found: Change[] = [];
@@ -104,7 +104,7 @@ const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null,
 /** Fields that the feed shows in addition. */
 const ORIGIN = new Set(['actor', 'client', 'request', 'correlation', 'causation']);
 const feedOf = async (asker: Asker) =>
-  ((await world.ask('/events?limit=100', { by: asker })).body as readonly Event[]).map((event) =>
+  ((await backend.ask('/events?limit=100', { by: asker })).body as readonly Event[]).map((event) =>
     Object.fromEntries(Object.entries(event).filter(([name]) => !ORIGIN.has(name))),
   );
 
@@ -134,7 +134,7 @@ test('the bytes are the same each time, also after the owner’s role has change
 });
 
 test('a delivery about a parked aggregate or below a parked one waits if its first attempt contained more than ids', async () => {
-  const { pool } = world.side;
+  const { pool } = backend.side;
   const commented = (await allChanges()).find(({ type }) => type === 'comment.added');
   if (!commented) throw new Error('nobody commented');
   const first = await bodyFor(author, commented);
@@ -153,8 +153,8 @@ test('a delivery about a parked aggregate or below a parked one waits if its fir
 });
 
 test('a change of unpublished content is delivered with ids only, or, if the first attempt contained more, withheld', async () => {
-  await world.ask(`/articles/${article}/unpublish`, { by: author, method: 'POST' });
-  await world.ask('/articles', { by: author });
+  await backend.ask(`/articles/${article}/unpublish`, { by: author, method: 'POST' });
+  await backend.ask('/articles', { by: author });
   const published = (await allChanges()).find(({ type }) => type === 'article.published');
   if (!published) throw new Error('nothing was published');
   expect(await bodyFor(stranger, published)).toMatchObject({ shape: 'ids' });
@@ -169,7 +169,7 @@ test('a change of an erased person is delivered with ids only', async () => {
     shape: 'full',
     text: expect.stringContaining('Well said.'),
   });
-  await world.side.keys.destroy(reader.id);
+  await backend.side.keys.destroy(reader.id);
   expect(await bodyFor(author, commented)).toMatchObject({ shape: 'ids' });
   expect(await bodyFor(author, commented, 'full')).toEqual({ kind: 'withheld' });
 });

@@ -5,21 +5,21 @@ import { buildSchema, type DocumentNode, execute, type GraphQLSchema, parse, pri
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asker, type Backend, openBackend } from '../../../test/engines/backend.ts';
 
-let world: Backend;
+let backend: Backend;
 let author: Asker;
 let [published, draft, comment] = ['', '', ''];
 beforeAll(async () => {
-  world = await openBackend();
-  author = await world.person('author', 'Ada');
+  backend = await openBackend();
+  author = await backend.person('author', 'Ada');
   const write = async (path: string, body?: object): Promise<string> => {
-    const answer = await world.ask(path, { by: author, method: 'POST', ...(body && { body }) });
+    const answer = await backend.ask(path, { by: author, method: 'POST', ...(body && { body }) });
     return String((answer.body as { id: number }).id);
   };
   published = await write('/articles', { title: 'Engines', body: '', tags: [], publish: true });
   draft = await write('/articles', { title: 'Secret', body: '', tags: [] });
   comment = await write(`/articles/${published}/comments`, { text: 'Indeed' });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Answer = {
   data?: Record<string, unknown> | null;
@@ -29,9 +29,9 @@ type Answer = {
 const query = async (text: string, variables: object = {}, by: Asker | null = null): Promise<Answer> => {
   const headers = {
     'consistency-token':
-      (await world.ask('/articles', { by: author })).headers.get('consistency-token') ?? '',
+      (await backend.ask('/articles', { by: author })).headers.get('consistency-token') ?? '',
   };
-  const { body } = await world.ask('/graphql', {
+  const { body } = await backend.ask('/graphql', {
     by,
     method: 'POST',
     body: { query: text, variables },

@@ -10,18 +10,18 @@ const LOADED = 'query Loaded { __typename }';
 const OTHER = 'query Other { users { id } }';
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-let worlds: Readonly<Record<Mode, Backend>>;
+let backends: Readonly<Record<Mode, Backend>>;
 beforeAll(async () => {
   const opened = await Promise.all(
     MODES.map(async (mode) => {
-      const world = await openBackend({ PERSISTED_DOCUMENTS: mode });
-      await savePersistedDocuments(world.side.pool, [{ id: hashOf(LOADED), text: LOADED }]);
-      return [mode, world] as const;
+      const backend = await openBackend({ PERSISTED_DOCUMENTS: mode });
+      await savePersistedDocuments(backend.side.pool, [{ id: hashOf(LOADED), text: LOADED }]);
+      return [mode, backend] as const;
     }),
   );
-  worlds = Object.fromEntries(opened) as Record<Mode, Backend>;
+  backends = Object.fromEntries(opened) as Record<Mode, Backend>;
 }, scaled(60_000));
-afterAll(() => Promise.all(Object.values(worlds ?? {}).map((world) => world[Symbol.asyncDispose]())));
+afterAll(() => Promise.all(Object.values(backends ?? {}).map((backend) => backend[Symbol.asyncDispose]())));
 
 const apq = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } } });
 const REQUESTS = {
@@ -78,7 +78,7 @@ describe.each(MODES)('with persisted documents %s', (mode) => {
   test('a document is accepted as the mode says', async () => {
     const answers: string[] = [];
     for (const body of Object.values(REQUESTS)) {
-      const reply = (await worlds[mode].ask('/graphql', { method: 'POST', body })).body as Body;
+      const reply = (await backends[mode].ask('/graphql', { method: 'POST', body })).body as Body;
       answers.push(reply.data ? 'ok' : (reply.errors?.[0]?.extensions.code ?? 'nothing'));
       // Apollo's clients compare the message.
       if (answers.at(-1) === NOT_FOUND) expect(reply.errors?.[0]?.message).toBe('PersistedQueryNotFound');
@@ -90,27 +90,30 @@ describe.each(MODES)('with persisted documents %s', (mode) => {
 });
 
 test('a query over GET gets 304 while its answer is the same', async () => {
-  const world = worlds.apq;
-  const person = await world.person('author', 'Ada');
+  const backend = backends.apq;
+  const person = await backend.person('author', 'Ada');
   const text = 'query Name($id: ID!) { user(id: $id) { name } }';
   const variables = JSON.stringify({ id: person.id });
-  await world.ask('/graphql', { method: 'POST', body: { query: text, variables: { id: 1 }, ...apq(text) } });
+  await backend.ask('/graphql', {
+    method: 'POST',
+    body: { query: text, variables: { id: 1 }, ...apq(text) },
+  });
   const path = `/graphql?${new URLSearchParams({ extensions: JSON.stringify(apq(text).extensions), variables })}`;
-  const first = await world.ask(path);
+  const first = await backend.ask(path);
   expect(first.body).toMatchObject({ data: { user: { name: 'Ada' } } });
   expect(first.headers.get('cache-control')).toBe('public, no-cache');
   expect(first.headers.get('vary')).toMatch(/Accept.*Authorization/);
   const etag = first.headers.get('etag') ?? '';
-  const again = await world.ask(path, { headers: { 'if-none-match': etag } });
+  const again = await backend.ask(path, { headers: { 'if-none-match': etag } });
   expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, '', etag]);
   const newer = { accept: 'application/graphql-response+json', 'if-none-match': etag };
-  expect((await world.ask(path, { headers: newer })).status).toBe(200);
-  expect((await world.ask(path, { by: person })).headers.get('cache-control')).toBe('private, no-cache');
-  const head = await world.ask(path, { method: 'HEAD' });
+  expect((await backend.ask(path, { headers: newer })).status).toBe(200);
+  expect((await backend.ask(path, { by: person })).headers.get('cache-control')).toBe('private, no-cache');
+  const head = await backend.ask(path, { method: 'HEAD' });
   expect([head.status, head.body, head.headers.get('etag')]).toEqual([200, '', etag]);
 });
 
 test('a refusal is not cacheable', async () => {
-  const { headers, status } = await worlds.apq.ask('/graphql?documentId=unknown');
+  const { headers, status } = await backends.apq.ask('/graphql?documentId=unknown');
   expect([status, headers.get('cache-control'), headers.get('etag')]).toEqual([200, 'no-store', null]);
 });

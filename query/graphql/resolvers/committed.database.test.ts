@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
 import { type Asker, type Backend, openBackend } from '../../../test/engines/backend.ts';
 
-let world: Backend;
+let backend: Backend;
 let by: Asker;
 beforeAll(async () => {
-  world = await openBackend();
-  by = await world.person('author');
+  backend = await openBackend();
+  by = await backend.person('author');
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Committed = {
   readonly field: string;
@@ -27,14 +27,14 @@ type Body = {
 };
 
 const run = async (query: string, { headers = {}, variables = {} } = {}): Promise<Body> => {
-  const { body } = await world.ask('/graphql', { method: 'POST', by, body: { query, variables }, headers });
+  const { body } = await backend.ask('/graphql', { method: 'POST', by, body: { query, variables }, headers });
   return body as Body;
 };
 
 const create = (field: string, title = field): string =>
   `${field}: createPost(input: { title: "${title}", body: "" }) { id }`;
 const titlesSince = async (id: string): Promise<readonly string[]> => {
-  const { body } = await world.ask('/articles?sort=createdAt&limit=100', { by });
+  const { body } = await backend.ask('/articles?sort=createdAt&limit=100', { by });
   return (body as { id: number; title: string }[])
     .filter((article) => article.id >= Number(id))
     .map(({ title }) => title);
@@ -57,7 +57,9 @@ test('an error lists the fields committed before it, with ids and cursors', asyn
     { field: 'c', committed: false },
   ]);
   expect(await titlesSince(a.id)).toEqual(['a', 'b']);
-  expect(parseCursor(world.side.eventLog.identity, b.cursor as never)).toBe(await world.side.eventLog.head());
+  expect(parseCursor(backend.side.eventLog.identity, b.cursor as never)).toBe(
+    await backend.side.eventLog.head(),
+  );
 });
 
 test('a mutation without errors has cursors as well', async () => {
@@ -116,7 +118,7 @@ test('a repetition with the same key commits nothing twice, and returns the same
 });
 
 test('if the log does not answer, the outcome is unknown', async () => {
-  const { eventLog } = world.side;
+  const { eventLog } = backend.side;
   const { append } = eventLog;
   const { LogUnavailable } = await import('#shared/event-log/errors.ts');
   Object.assign(eventLog, { append: () => Promise.reject(new LogUnavailable('cut off')) });
