@@ -1,49 +1,34 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, Died, draftArticle } from '../test/engines/command-side.ts';
-import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
-import { scaled } from '../testing/load.ts';
+import { test as base } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
-import { migrateLedger } from './ledger/migrate.ts';
-import { startPlanner } from './plan.ts';
-import type { DispatcherDependencies } from './service.ts';
 
 /**
  * Tests that one id has one body or none, whatever changes, is lost, or becomes unreadable between two
  * attempts.
  */
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-let given: DispatcherDependencies;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  given = resources.use(await webhooks.dependencies());
-  await migrateLedger(given.pool);
-  resources.use(await startPlanner({ ...given, planned() {} }));
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
 
-const openProcess = (): RunProcess => openRunProcess(given, {});
 const die = async (): Promise<never> => Promise.reject(new Died());
-/** Sends due deliveries, and dies before recording them. */
-const runUnheard = async (webhookId: WebhookId): Promise<void> => {
-  await using dying = openRunProcess(given, {
-    ledger: (ledger) => ({ ...ledger, record: die, release: die }),
-  });
-  await expect(dying.run(webhookId)).rejects.toThrow(Died);
-  // Simulates that the lease of a run has expired.
-  await webhooks.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [
-    webhookId,
-  ]);
-};
+const test = base.extend(
+  'runUnheard',
+  { scope: 'file' },
+  ({ openProcess, webhooks }) =>
+    /** Sends due deliveries, and dies before recording them. */
+    async (webhookId: WebhookId): Promise<void> => {
+      await using dying = openProcess({ ledger: (ledger) => ({ ...ledger, record: die, release: die }) });
+      await expect(dying.run(webhookId)).rejects.toThrow(Died);
+      await webhooks.expireRun(webhookId);
+    },
+);
 
-const at = (path: string) => `${webhooks.sink.url}${path}`;
-const receivedAt = (path: string) => webhooks.sink.received.filter((each) => each.path === path);
-
-test('a full delivery that was never recorded is withheld once its content may not be read', async () => {
+test('a full delivery that was never recorded is withheld once its content may not be read', async ({
+  openProcess,
+  runUnheard,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({
-    url: at('/taken-back'),
+    url: webhooks.at('/taken-back'),
     payload: 'full',
     eventTypes: ['article.drafted'],
   });
@@ -58,11 +43,17 @@ test('a full delivery that was never recorded is withheld once its content may n
   await using survivor = openProcess();
   await survivor.run(webhookId);
   await webhooks.untilDeliveries(webhookId, 'withheld', 1);
-  expect(receivedAt('/taken-back').map(({ body }) => JSON.parse(body).data.title)).toEqual(['On engines']);
+  expect(webhooks.receivedAt('/taken-back').map(({ body }) => JSON.parse(body).data.title)).toEqual([
+    'On engines',
+  ]);
 });
 
-test('an ids-only delivery that was never recorded is repeated with ids only, even if the webhook asks for all by then', async () => {
-  const webhookId = await webhooks.register({ url: at('/thin'), eventTypes: ['article.drafted'] });
+test('an ids-only delivery that was never recorded is repeated with ids only, even if the webhook asks for all by then', async ({
+  openProcess,
+  runUnheard,
+  webhooks,
+}) => {
+  const webhookId = await webhooks.register({ url: webhooks.at('/thin'), eventTypes: ['article.drafted'] });
   await draftArticle(webhooks.side, webhooks.author, false);
   await webhooks.untilDeliveries(webhookId, 'due', 1);
   await runUnheard(webhookId);
@@ -72,7 +63,7 @@ test('an ids-only delivery that was never recorded is repeated with ids only, ev
   await using survivor = openProcess();
   await survivor.run(webhookId);
   await webhooks.untilDeliveries(webhookId, 'delivered', 2);
-  const titles = Map.groupBy(receivedAt('/thin'), ({ id }) => id)
+  const titles = Map.groupBy(webhooks.receivedAt('/thin'), ({ id }) => id)
     .values()
     .map((received) => received.map(({ body }) => JSON.parse(body).data.title));
   expect([...titles].toSorted((one, other) => other.length - one.length)).toEqual([
@@ -81,9 +72,13 @@ test('an ids-only delivery that was never recorded is repeated with ids only, ev
   ]);
 });
 
-test('a webhook that changes from full to ids only before the first attempt gets ids only from then on', async () => {
+test('a webhook that changes from full to ids only before the first attempt gets ids only from then on', async ({
+  openProcess,
+  runUnheard,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({
-    url: at('/thinner'),
+    url: webhooks.at('/thinner'),
     payload: 'full',
     eventTypes: ['article.drafted'],
   });
@@ -104,15 +99,18 @@ test('a webhook that changes from full to ids only before the first attempt gets
     },
     (delivered) => delivered.length === 1,
   );
-  expect(receivedAt('/thinner').map(({ body }) => JSON.parse(body).data.title)).toEqual([
+  expect(webhooks.receivedAt('/thinner').map(({ body }) => JSON.parse(body).data.title)).toEqual([
     undefined,
     undefined,
   ]);
 });
 
-test('a full delivery waits while nobody can read its content, and arrives unchanged afterwards', async () => {
+test('a full delivery waits while nobody can read its content, and arrives unchanged afterwards', async ({
+  openProcess,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({
-    url: at('/parked'),
+    url: webhooks.at('/parked'),
     payload: 'full',
     eventTypes: ['article.drafted'],
   });
@@ -127,7 +125,7 @@ test('a full delivery waits while nobody can read its content, and arrives uncha
     await process.run(webhookId);
   };
   await runNow();
-  const sent = receivedAt('/parked').length;
+  const sent = webhooks.receivedAt('/parked').length;
   expect(sent).toBeGreaterThan(0);
   const hide = () => webhooks.rows('update read_model.articles set id = -id where abs(id) = $1', [articleId]);
   await hide();
@@ -138,23 +136,26 @@ test('a full delivery waits while nobody can read its content, and arrives uncha
   webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
   await runNow();
   await webhooks.untilDeliveries(webhookId, 'due', 1);
-  expect(receivedAt('/parked')).toHaveLength(sent);
+  expect(webhooks.receivedAt('/parked')).toHaveLength(sent);
   await hide();
   await webhooks.rows('delete from read_model.parked');
   await runNow();
   await webhooks.untilDeliveries(webhookId, 'delivered', 1);
-  expect(receivedAt('/parked')).toHaveLength(sent + 1);
-  expect(new Set(receivedAt('/parked').map(({ body }) => body)).size).toBe(1);
+  expect(webhooks.receivedAt('/parked')).toHaveLength(sent + 1);
+  expect(new Set(webhooks.receivedAt('/parked').map(({ body }) => body)).size).toBe(1);
 });
 
-test('planned deliveries do not reach a new address of a user with narrower rights', async () => {
-  const webhookId = await webhooks.register({ url: at('/wide') });
+test('planned deliveries do not reach a new address of a user with narrower rights', async ({
+  openProcess,
+  webhooks,
+}) => {
+  const webhookId = await webhooks.register({ url: webhooks.at('/wide') });
   await webhooks.publish(2);
   await webhooks.untilDeliveries(webhookId, 'due', 2);
   const narrow = by(as(webhooks.author, 'author', ['manage:webhooks', 'read:comments']));
-  await webhooks.side.send({ type: 'EditWebhook', webhookId, url: at('/narrow') }, narrow);
+  await webhooks.side.send({ type: 'EditWebhook', webhookId, url: webhooks.at('/narrow') }, narrow);
   await using process = openProcess();
   await process.run(webhookId);
   await webhooks.untilDeliveries(webhookId, 'withheld', 2);
-  expect([...receivedAt('/wide'), ...receivedAt('/narrow')]).toEqual([]);
+  expect([...webhooks.receivedAt('/wide'), ...webhooks.receivedAt('/narrow')]).toEqual([]);
 });

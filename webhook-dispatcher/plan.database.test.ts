@@ -1,52 +1,43 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { untilProjected } from '../test/engines/projection.ts';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
-import { scaled } from '../testing/load.ts';
+import { test as base } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
-import { migrateLedger } from './ledger/migrate.ts';
 import { PLANNER, startPlanner } from './plan.ts';
 import type { PlannedRuns } from './planned-runs.ts';
-import type { DispatcherDependencies } from './service.ts';
 
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-let given: DispatcherDependencies;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  given = resources.use(await webhooks.dependencies());
-  await migrateLedger(given.pool);
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
-
-const start = (
-  changes: Pick<ChangeStream, 'follow'> = given.changes,
-  planned: (runs: PlannedRuns) => void = () => {},
-) => startPlanner({ ...given, changes, planned });
-const untilPlanned = async () => {
-  const head = await given.eventLog.head();
-  await until(
-    async () =>
-      (
-        await webhooks.rows<{ position: number }>(
-          'select position from public.follower_checkpoint where follower = $1',
-          [PLANNER],
-        )
-      )[0]?.position ?? 0,
-    (position) => position >= head,
-  );
-};
-const plannedTo = async (webhookId: WebhookId): Promise<readonly (readonly [string, string])[]> => {
-  const rows = await webhooks.rows<{ type: string; state: string }>(
-    'select type, state from webhook_ledger.delivery where webhook_id = $1 order by position',
-    [webhookId],
-  );
-  return rows.map(({ type, state }) => [type, state] as const);
-};
 const due = ['article.drafted', 'due'] as const;
+const test = base
+  .extend(
+    'start',
+    { scope: 'file' },
+    ({ dependencies }) =>
+      (
+        changes: Pick<ChangeStream, 'follow'> = dependencies.changes,
+        planned: (runs: PlannedRuns) => void = () => {},
+      ) =>
+        startPlanner({ ...dependencies, changes, planned }),
+  )
+  .extend('untilPlanned', { scope: 'file' }, ({ dependencies, webhooks }) => async () => {
+    const head = await dependencies.eventLog.head();
+    const CHECKPOINT = 'select position from public.follower_checkpoint where follower = $1';
+    await until(
+      async () => (await webhooks.rows<{ position: number }>(CHECKPOINT, [PLANNER]))[0]?.position ?? 0,
+      (position) => position >= head,
+    );
+  })
+  .extend('plannedTo', { scope: 'file' }, ({ webhooks }) => async (webhookId: WebhookId) => {
+    const deliveries = await webhooks.deliveriesOf(webhookId);
+    return deliveries.map(({ type, state }) => [type, state] as const);
+  });
 
-test('a webhook gets exactly the changes of the time when it was enabled, however late they are planned', async () => {
+test('a webhook gets exactly the changes of the time when it was enabled, however late they are planned', async ({
+  plannedTo,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   await webhooks.publish(1);
   const webhookId = await webhooks.register();
   await webhooks.publish(2);
@@ -61,7 +52,12 @@ test('a webhook gets exactly the changes of the time when it was enabled, howeve
   expect(await plannedTo(webhookId)).toEqual([due, due, due]);
 });
 
-test('plans for a webhook that is deleted afterwards are dropped', async () => {
+test('plans for a webhook that is deleted afterwards are dropped', async ({
+  plannedTo,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register();
   await webhooks.publish(2);
   await webhooks.send({ type: 'DeleteWebhook', webhookId });
@@ -71,7 +67,13 @@ test('plans for a webhook that is deleted afterwards are dropped', async () => {
   expect(await plannedTo(webhookId)).toEqual(Array(2).fill(['article.drafted', 'dropped']));
 });
 
-test('planning resumes where it was interrupted, with the webhooks of that position', async () => {
+test('planning resumes where it was interrupted, with the webhooks of that position', async ({
+  dependencies,
+  plannedTo,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register();
   for (let times = 0; times < 3; times += 1) {
     await webhooks.publish(3);
@@ -79,7 +81,7 @@ test('planning resumes where it was interrupted, with the webhooks of that posit
     const ending: Pick<ChangeStream, 'follow'> = {
       async *follow(after, signal) {
         // One change per page, and the third never comes.
-        for await (const { changes } of given.changes.follow(after, signal)) {
+        for await (const { changes } of dependencies.changes.follow(after, signal)) {
           for (const change of changes) {
             pages += 1;
             if (pages === 3) throw new RangeError('ended');
@@ -95,21 +97,28 @@ test('planning resumes where it was interrupted, with the webhooks of that posit
     );
   }
   const hinted = new Set<WebhookId>();
-  await using _planner = await start(given.changes, (runs) => runs.forEach((_, id) => void hinted.add(id)));
+  await using _planner = await start(dependencies.changes, (runs) =>
+    runs.forEach((_, id) => void hinted.add(id)),
+  );
   await webhooks.publish(1);
   await untilPlanned();
   expect(await plannedTo(webhookId)).toEqual(Array(10).fill(due));
   expect(hinted).toContain(webhookId);
 });
 
-test('a webhook is reported when something is planned for it, and not again when the checkpoint moves', async () => {
+test('a webhook is reported when something is planned for it, and not again when the checkpoint moves', async ({
+  dependencies,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register();
   await webhooks.publish(4);
   const named: WebhookId[] = [];
   let namedByThen: readonly WebhookId[] | undefined;
   const oneArticle: Pick<ChangeStream, 'follow'> = {
     async *follow(after, signal) {
-      for await (const { changes } of given.changes.follow(after, signal))
+      for await (const { changes } of dependencies.changes.follow(after, signal))
         for (const change of changes) {
           yield { changes: namedByThen === undefined ? [change] : [], upTo: change.position };
           if (change.type === 'article.drafted') namedByThen ??= named.splice(0);
@@ -122,7 +131,7 @@ test('a webhook is reported when something is planned for it, and not again when
   expect(named).toEqual([]);
 });
 
-test('the ledger contains no personal data', async () => {
+test('the ledger contains no personal data', async ({ plannedTo, start, untilPlanned, webhooks }) => {
   const webhookId = await webhooks.register({
     url: `${webhooks.sink.url}/shibboleth`,
     description: 'Shibboleth',
@@ -149,19 +158,25 @@ test('the ledger contains no personal data', async () => {
   for (const secret of ['shibboleth', 'whsec_', '127.0.0.1']) expect(rows[0]?.all).not.toContain(secret);
 });
 
-test('a page that is large for so many webhooks is planned completely', async () => {
+test('a page that is large for so many webhooks is planned completely', async ({
+  dependencies,
+  plannedTo,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register();
   await webhooks.publish(50);
   const inOnePage: Pick<ChangeStream, 'follow'> = {
     async *follow(after, signal) {
-      const head = await given.eventLog.head();
+      const head = await dependencies.eventLog.head();
       const changes = [];
-      for await (const page of given.changes.follow(after, signal)) {
+      for await (const page of dependencies.changes.follow(after, signal)) {
         changes.push(...page.changes);
         if (page.upTo >= head) break;
       }
       yield { changes, upTo: head };
-      yield* given.changes.follow(head, signal);
+      yield* dependencies.changes.follow(head, signal);
     },
   };
   await using _planner = await start(inOnePage);
@@ -169,14 +184,19 @@ test('a page that is large for so many webhooks is planned completely', async ()
   expect(await plannedTo(webhookId)).toEqual(Array(50).fill(due));
 });
 
-test('planning never deadlocks with a transaction that locks several webhooks in any order', async () => {
+test('planning never deadlocks with a transaction that locks several webhooks in any order', async ({
+  dependencies,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   const [first, second] = [await webhooks.register(), await webhooks.register()];
   await using planner = await start();
   await untilPlanned();
   await planner[Symbol.asyncDispose]();
   // Planned together, the later one first.
   for (const webhookId of [second, first]) await webhooks.send({ type: 'TestWebhook', webhookId });
-  const taker = await given.pool.connect();
+  const taker = await dependencies.pool.connect();
   const take = (webhookId: WebhookId) =>
     taker.query('select from webhook_ledger.endpoint where webhook_id = $1 for update', [webhookId]);
   try {
@@ -199,7 +219,12 @@ test('planning never deadlocks with a transaction that locks several webhooks in
   }
 });
 
-test('nothing is lost for an owner who is temporarily unreadable', async () => {
+test('nothing is lost for an owner who is temporarily unreadable', async ({
+  plannedTo,
+  start,
+  untilPlanned,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register();
   await untilProjected(webhooks.side);
   await webhooks.rows('delete from read_model.users where id = $1', [webhooks.author]);

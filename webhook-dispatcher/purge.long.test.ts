@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
+import { test as base } from '../test/engines/webhooks.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
-import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';
-import type { DispatcherDependencies } from './service.ts';
 
 const KEEP_DAYS = 30;
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-let given: DispatcherDependencies;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  given = resources.use(await webhooks.dependencies());
-  resources.use(await webhooks.start());
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
+const test = base
+  .extend('purge', { scope: 'file' }, ({ dependencies: { pool }, dispatcher: _running }) => async () => {
+    await purgeSome(pool, KEEP_DAYS);
+    await purgeMessages(pool, KEEP_DAYS);
+  })
+  .extend('counts', { scope: 'file' }, ({ dispatcher: _running, webhooks }) => async () => {
+    const count = async (table: string) =>
+      (await webhooks.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
+    return {
+      deliveries: await count('delivery'),
+      attempts: await count('attempt'),
+      messages: await count('message'),
+    };
+  });
 
-const count = async (table: string) =>
-  (await webhooks.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
-const purge = async () => {
-  await purgeSome(given.pool, KEEP_DAYS);
-  await purgeMessages(given.pool, KEEP_DAYS);
-};
-const counts = async () => ({
-  deliveries: await count('delivery'),
-  attempts: await count('attempt'),
-  messages: await count('message'),
-});
-
-test('deletes deliveries that were settled long ago with all their data, and none that are due', async () => {
+test('deletes deliveries that were settled long ago with all their data, and none that are due', async ({
+  counts,
+  purge,
+  webhooks,
+}) => {
   const delivered = await webhooks.register();
   await webhooks.publish(3);
   await webhooks.untilDeliveries(delivered, 'delivered', 3);
@@ -55,7 +50,9 @@ test('deletes deliveries that were settled long ago with all their data, and non
   ).toEqual([]);
 });
 
-test('deletes attempts at deliveries to webhooks that were deleted, alone or with their owner, at once', async () => {
+test('deletes attempts at deliveries to webhooks that were deleted, alone or with their owner, at once', async ({
+  webhooks,
+}) => {
   const attemptsOf = (webhookIds: readonly WebhookId[]) =>
     webhooks.rows('select from webhook_ledger.attempt where webhook_id = any($1)', [webhookIds]);
   webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
@@ -89,7 +86,9 @@ test('deletes attempts at deliveries to webhooks that were deleted, alone or wit
   );
 });
 
-test('deletes responses to deliveries about an erased person at once, and keeps the fact of delivery', async () => {
+test('deletes responses to deliveries about an erased person at once, and keeps the fact of delivery', async ({
+  webhooks,
+}) => {
   const { side, author, sink } = webhooks;
   sink.behave(
     ({ body }, response) => void response.writeHead(200, { 'x-echo': encodeURIComponent(body) }).end(body),
@@ -122,11 +121,11 @@ test('deletes responses to deliveries about an erased person at once, and keeps 
   ]);
 });
 
-test('reports if there is more than one call deletes', async () => {
+test('reports if there is more than one call deletes', async ({ dependencies, webhooks }) => {
   await webhooks.rows(
     `insert into webhook_ledger.message (event_id, position, change, recorded_at)
      select gen_random_uuid(), 1, '{}', now() - interval '31 days' from generate_series(1, 1001)`,
   );
-  expect(await purgeMessages(given.pool, KEEP_DAYS)).toBe(true);
-  expect(await purgeMessages(given.pool, KEEP_DAYS)).toBe(false);
+  expect(await purgeMessages(dependencies.pool, KEEP_DAYS)).toBe(true);
+  expect(await purgeMessages(dependencies.pool, KEEP_DAYS)).toBe(false);
 });

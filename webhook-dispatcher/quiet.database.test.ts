@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
-import { createWebhookFixture } from '../test/engines/webhook-fixture.ts';
+import { expect } from 'vitest';
+import { test } from '../test/engines/webhooks.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { writeQuiet } from './ledger/quiet.ts';
 
-test('webhooks get nothing that was taken over from another installation, and everything after it', async () => {
-  await using webhooks = await createWebhookFixture();
+test('webhooks get nothing that was taken over from another installation, and everything after it', async ({
+  webhooks,
+}) => {
   const { eventLog, pool } = webhooks.side;
   const webhookId = await webhooks.register();
   await webhooks.publish(2);

@@ -1,12 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { createWebhookFixture } from '../test/engines/webhook-fixture.ts';
+import { test } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
 import { startDispatcher } from './service.ts';
 
-test('a replay since a time starts there, and not with the first event', async () => {
-  await using webhooks = await createWebhookFixture();
+test('a replay since a time starts there, and not with the first event', async ({ webhooks }) => {
   await using dependencies = await webhooks.dependencies();
   const begun: Position[] = [];
   const changes: ChangeStream = {

@@ -1,39 +1,40 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { storeMetadata } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { appendRaw } from '../test/engines/projection.ts';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
-import { scaled } from '../testing/load.ts';
+import { test as base } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
 
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  resources.use(await webhooks.start());
-  await webhooks.publish(10);
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
-
 type Replay = { state: string; planned: number; at_position: number; to_position: number };
-const replayOf = async (webhookId: WebhookId) => {
-  const rows = await webhooks.rows<Replay>(
-    'select state, planned, at_position, to_position from webhook_ledger.replay where webhook_id = $1',
-    [webhookId],
+const REPLAYS =
+  'select state, planned, at_position, to_position from webhook_ledger.replay where webhook_id = $1';
+const test = base
+  .extend(
+    'replayOf',
+    { scope: 'file' },
+    ({ webhooks }) =>
+      async (webhookId: WebhookId) =>
+        (await webhooks.rows<Replay>(REPLAYS, [webhookId])).at(-1),
+  )
+  .extend(
+    'untilFinished',
+    { scope: 'file' },
+    ({ replayOf }) =>
+      (webhookId: WebhookId) =>
+        until(
+          () => replayOf(webhookId),
+          (replay) => replay?.state === 'finished',
+          30_000,
+        ),
   );
-  return rows.at(-1);
-};
-const untilFinished = (webhookId: WebhookId) =>
-  until(
-    () => replayOf(webhookId),
-    (replay) => replay?.state === 'finished',
-    30_000,
-  );
-const receivedAt = (path: string) => webhooks.sink.received.filter((each) => each.path === path);
+test.beforeAll(({ dispatcher: _running, webhooks }) => webhooks.publish(10));
 
-test('a replay delivers changes from before the registration, and delivered ones again', async () => {
+test('a replay delivers changes from before the registration, and delivered ones again', async ({
+  untilFinished,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/again` });
   await webhooks.publish(2);
   await webhooks.untilDeliveries(webhookId, 'delivered', 2);
@@ -41,12 +42,15 @@ test('a replay delivers changes from before the registration, and delivered ones
   const replay = await untilFinished(webhookId);
   expect(replay).toMatchObject({ planned: 12, at_position: replay?.to_position });
   await webhooks.untilDeliveries(webhookId, 'delivered', 12);
-  const received = receivedAt('/again');
+  const received = webhooks.receivedAt('/again');
   expect(received).toHaveLength(14);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(12);
 });
 
-test('a replay in a log of which this one is a copy covers everything up to the request', async () => {
+test('a replay in a log of which this one is a copy covers everything up to the request', async ({
+  untilFinished,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/copied` });
   const former = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc96400', position });
   const asked = {
@@ -77,7 +81,10 @@ const replayRequested = (data: JsonObject) => ({
   }),
 });
 
-test('a replay since a time sends only changes at that time or later', async () => {
+test('a replay since a time sends only changes at that time or later', async ({
+  untilFinished,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({
     url: `${webhooks.sink.url}/since`,
     eventTypes: ['article.drafted'],
@@ -92,12 +99,12 @@ test('a replay since a time sends only changes at that time or later', async () 
   await webhooks.send({ type: 'ReplayWebhook', webhookId, from: time.toISOString() });
   expect(await untilFinished(webhookId)).toMatchObject({ planned: 3 });
   await until(
-    () => receivedAt('/since').length,
+    () => webhooks.receivedAt('/since').length,
     (received) => received === 6,
   );
 });
 
-test('dead letters are sent again on request', async () => {
+test('dead letters are sent again on request', async ({ webhooks }) => {
   const refused = { isRefusing: true };
   webhooks.sink.behave(
     (_received, response) => void response.writeHead(refused.isRefusing ? 400 : 204).end(),
@@ -123,7 +130,7 @@ test('dead letters are sent again on request', async () => {
   await webhooks.untilDeliveries(webhookId, 'delivered', 3);
 });
 
-test('receivers that accept nothing delay no replays of others', async () => {
+test('receivers that accept nothing delay no replays of others', async ({ untilFinished, webhooks }) => {
   const stuck = await Promise.all(
     Array.from({ length: 9 }, (_, index) =>
       webhooks.register({ url: `${webhooks.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] }),

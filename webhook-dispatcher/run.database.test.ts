@@ -1,95 +1,83 @@
 // Over 200 lines, because all cases share the dispatcher that is set up here.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { countWebhooks } from '#shared/webhooks/counts.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { Died } from '../test/engines/command-side.ts';
-import { openRunProcess, type RunProcess } from '../test/engines/run-by-hand.ts';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
-import { scaled } from '../testing/load.ts';
+import { test as base } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
 import type { Sender } from './deliver/delivery.ts';
-import { migrateLedger } from './ledger/migrate.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';
-import { startPlanner } from './plan.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
-import type { DispatcherDependencies } from './service.ts';
 
-/** Starts runs by hand, like workers of several processes, on what one planner has planned. */
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-let given: DispatcherDependencies;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  given = resources.use(await webhooks.dependencies());
-  await migrateLedger(given.pool);
-  resources.use(await startPlanner({ ...given, planned: (runs) => runs.forEach(note) }));
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
-afterEach(() => webhooks.sink.behave((_received, response) => void response.writeHead(204).end()));
-
-/** The planner’s last report for each webhook. */
+/** The planner's last report for each webhook. */
 const told = new Map<WebhookId, PlannedRun>();
-const note = (run: PlannedRun, webhookId: WebhookId): void => void told.set(webhookId, run);
-/** Publishes a change, and returns its planned delivery. */
-const toldOf = async (webhookId: WebhookId): Promise<PlannedRuns> => {
-  await webhooks.publish(1);
-  const run = await until(
-    () => told.get(webhookId),
-    (known) => known !== undefined && known.deliveries.length > 0,
+const test = base
+  .extend('onPlanned', { scope: 'file' }, () => (runs: PlannedRuns) => {
+    for (const [webhookId, run] of runs) told.set(webhookId, run);
+  })
+  /** Publishes a change, and returns its planned delivery. */
+  .extend('toldOf', { scope: 'file' }, ({ webhooks }) => async (webhookId: WebhookId) => {
+    await webhooks.publish(1);
+    const run = await until(
+      () => told.get(webhookId),
+      (known) => known !== undefined && known.deliveries.length > 0,
+    );
+    told.delete(webhookId);
+    return new Map(run && [[webhookId, run]]);
+  })
+  /** Registers a webhook with that many planned deliveries. */
+  .extend(
+    'planned',
+    { scope: 'file' },
+    ({ planner: _planning, webhooks }) =>
+      async (path: string, count: number) => {
+        const webhookId = await webhooks.register({ url: webhooks.at(path) });
+        await webhooks.publish(count);
+        await webhooks.untilDeliveries(webhookId, 'due', count);
+        return webhookId;
+      },
+  )
+  .extend(
+    'letPauseEnd',
+    { scope: 'file' },
+    ({ webhooks }) =>
+      (webhookId: WebhookId) =>
+        webhooks.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [
+          webhookId,
+        ]),
   );
-  told.delete(webhookId);
-  return new Map(run && [[webhookId, run]]);
-};
+test.afterEach(({ webhooks }) =>
+  webhooks.sink.behave((_received, response) => void response.writeHead(204).end()),
+);
 
-const openProcess = (
-  wrap?: (ledger: RunLedger) => RunLedger,
-  wrapSender?: (sender: Sender) => Sender,
-): RunProcess =>
-  openRunProcess(given, { ...(wrap && { ledger: wrap }), ...(wrapSender && { sender: wrapSender }) });
-
-const at = (path: string) => `${webhooks.sink.url}${path}`;
-const receivedAt = (path: string) => webhooks.sink.received.filter((each) => each.path === path);
-/** Registers a webhook with that many planned deliveries. */
-const planned = async (path: string, count: number): Promise<WebhookId> => {
-  const webhookId = await webhooks.register({ url: at(path) });
-  await webhooks.publish(count);
-  await webhooks.untilDeliveries(webhookId, 'due', count);
-  return webhookId;
-};
-/** Simulates that the lease of a run has expired. */
-const forgetRun = (webhookId: WebhookId) =>
-  webhooks.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [
-    webhookId,
-  ]);
-const letPauseEnd = (webhookId: WebhookId) =>
-  webhooks.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [
-    webhookId,
-  ]);
-
-test('a process that dies between sending and recording, five times in a row, still leaves the delivery to be finished', async () => {
+test('a process that dies between sending and recording, five times in a row, still leaves the delivery to be finished', async ({
+  openProcess,
+  planned,
+  webhooks,
+}) => {
   const webhookId = await planned('/dying', 1);
   for (let times = 0; times < 5; times += 1) {
     const die = async (): Promise<never> => Promise.reject(new Died());
     // A dead process releases nothing either.
-    await using dying = openProcess((ledger) => ({ ...ledger, record: die, release: die }));
+    await using dying = openProcess({ ledger: (ledger) => ({ ...ledger, record: die, release: die }) });
     await expect(dying.run(webhookId)).rejects.toThrow(Died);
-    expect(receivedAt('/dying')).toHaveLength(times + 1);
+    expect(webhooks.receivedAt('/dying')).toHaveLength(times + 1);
     await using early = openProcess();
     await early.run(webhookId);
-    expect(receivedAt('/dying')).toHaveLength(times + 1);
-    await forgetRun(webhookId);
+    expect(webhooks.receivedAt('/dying')).toHaveLength(times + 1);
+    await webhooks.expireRun(webhookId);
   }
   await using survivor = openProcess();
   await survivor.run(webhookId);
   await webhooks.untilDeliveries(webhookId, 'delivered', 1);
-  const received = receivedAt('/dying');
+  const received = webhooks.receivedAt('/dying');
   expect(received).toHaveLength(6);
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
 });
 
-test('two processes never send to one webhook concurrently', async () => {
+test('two processes never send to one webhook concurrently', async ({ openProcess, planned, webhooks }) => {
   const webhookId = await planned('/shared', 30);
   let underWay = 0;
   let most = 0;
@@ -105,30 +93,36 @@ test('two processes never send to one webhook concurrently', async () => {
   await until(
     async () => {
       await Promise.all([one.run(webhookId), other.run(webhookId), one.run(webhookId)]);
-      return receivedAt('/shared').length;
+      return webhooks.receivedAt('/shared').length;
     },
     (received) => received === 30,
   );
   expect(most).toBeLessThanOrEqual(10);
-  expect(new Set(receivedAt('/shared').map(({ id }) => id)).size).toBe(30);
+  expect(new Set(webhooks.receivedAt('/shared').map(({ id }) => id)).size).toBe(30);
   await webhooks.untilDeliveries(webhookId, 'delivered', 30);
 });
 
-test('a process that was paused during a takeover records nothing, and starts nothing more', async () => {
+test('a process that was paused during a takeover records nothing, and starts nothing more', async ({
+  openProcess,
+  planned,
+  webhooks,
+}) => {
   const webhookId = await planned('/paused', 20);
   const { promise: paused, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  await using slow = openProcess((ledger) => ({
-    ...ledger,
-    async record(recorded) {
-      reach();
-      await paused;
-      return ledger.record({ ...recorded, result: { ...recorded.result, outcome: { state: 'dead' } } });
-    },
-  }));
+  await using slow = openProcess({
+    ledger: (ledger) => ({
+      ...ledger,
+      async record(recorded) {
+        reach();
+        await paused;
+        return ledger.record({ ...recorded, result: { ...recorded.result, outcome: { state: 'dead' } } });
+      },
+    }),
+  });
   const running = slow.run(webhookId);
   await reached;
-  await forgetRun(webhookId);
+  await webhooks.expireRun(webhookId);
   await using successor = openProcess();
   await successor.run(webhookId);
   await webhooks.untilDeliveries(webhookId, 'delivered', 20);
@@ -140,7 +134,7 @@ test('a process that was paused during a takeover records nothing, and starts no
     ]),
   ).toEqual([]);
   // The ten deliveries in progress came twice, because their results were unknown.
-  expect(receivedAt('/paused')).toHaveLength(30);
+  expect(webhooks.receivedAt('/paused')).toHaveLength(30);
   const attempts = await webhooks.rows<{ event_id: EventId }>(
     'select event_id from webhook_ledger.attempt where webhook_id = $1',
     [webhookId],
@@ -148,9 +142,9 @@ test('a process that was paused during a takeover records nothing, and starts no
   expect(attempts).toHaveLength(20);
 });
 
-test('the rate is obeyed', async () => {
+test('the rate is obeyed', async ({ openProcess, webhooks }) => {
   const webhookId = await webhooks.register({
-    url: at('/rate'),
+    url: webhooks.at('/rate'),
     limits: { ratePerSecond: 20, concurrency: 10 },
   });
   await webhooks.publish(12);
@@ -159,26 +153,31 @@ test('the rate is obeyed', async () => {
   // On a busy machine the first may arrive late, so the start of the run counts.
   const startedMs = Date.now();
   await process.run(webhookId);
-  const times = receivedAt('/rate').map(({ atMs }) => atMs);
+  const times = webhooks.receivedAt('/rate').map(({ atMs }) => atMs);
   expect(times).toHaveLength(12);
   // A burst of two, and ten more in half a second, with a tolerance for clocks and timers.
   expect((times.at(-1) ?? 0) - startedMs).toBeGreaterThan(450);
 });
 
-test('a receiver that only fails gets nothing for a while, and then one attempt', async () => {
+test('a receiver that only fails gets nothing for a while, and then one attempt', async ({
+  letPauseEnd,
+  openProcess,
+  planned,
+  webhooks,
+}) => {
   const webhookId = await planned('/broken', 40);
   webhooks.sink.behave((_received, response) => void response.writeHead(500).end());
   await using process = openProcess();
   await process.run(webhookId);
-  const sent = receivedAt('/broken').length;
+  const sent = webhooks.receivedAt('/broken').length;
   expect(sent).toBeGreaterThanOrEqual(10);
   expect(sent).toBeLessThanOrEqual(20);
   await process.run(webhookId);
-  expect(receivedAt('/broken')).toHaveLength(sent);
+  expect(webhooks.receivedAt('/broken')).toHaveLength(sent);
   await letPauseEnd(webhookId);
   await using other = openProcess();
   await other.run(webhookId);
-  expect(receivedAt('/broken')).toHaveLength(sent + 1);
+  expect(webhooks.receivedAt('/broken')).toHaveLength(sent + 1);
   webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
   await until(
     async () => {
@@ -196,7 +195,7 @@ test('a receiver that only fails gets nothing for a while, and then one attempt'
   );
 });
 
-test('our own failure with a delivery delays no other', async () => {
+test('our own failure with a delivery delays no other', async ({ openProcess, planned, webhooks }) => {
   const webhookId = await planned('/ownFailure', 15);
   const [first] = await webhooks.rows<{ id: EventId }>(
     'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1',
@@ -208,7 +207,7 @@ test('our own failure with a delivery delays no other', async () => {
       return sender.send(outgoing, signal);
     },
   });
-  await using process = openProcess(undefined, refuse);
+  await using process = openProcess({ sender: refuse });
   await process.run(webhookId);
   await webhooks.untilDeliveries(webhookId, 'delivered', 14);
   const left = await webhooks.rows(
@@ -218,11 +217,17 @@ test('our own failure with a delivery delays no other', async () => {
   expect(left).toEqual([{ attempts: 0 }]);
 });
 
-test('the health of a webhook shows a failing receiver, and when due deliveries are retried', async () => {
+test('the health of a webhook shows a failing receiver, and when due deliveries are retried', async ({
+  dependencies,
+  letPauseEnd,
+  openProcess,
+  planned,
+  webhooks,
+}) => {
   const webhookId = await planned('/down', 12);
   webhooks.sink.behave((_received, response) => void response.writeHead(503).end());
   await using failing = openProcess();
-  const health = async () => (await readHealthOfMany(given.pool, [webhookId])).get(webhookId);
+  const health = async () => (await readHealthOfMany(dependencies.pool, [webhookId])).get(webhookId);
   const paused = await until(
     async () => {
       await failing.run(webhookId);
@@ -242,12 +247,12 @@ test('the health of a webhook shows a failing receiver, and when due deliveries 
     nextAttemptAt: paused?.pausedUntil,
     backlog: { due: 12, oldestAt: expect.any(String), dead: 0 },
   });
-  const counted = await countWebhooks(given.pool);
+  const counted = await countWebhooks(dependencies.pool);
   expect(counted.failing).toBeGreaterThan(0);
   expect(counted.failingSince?.toISOString()).toBe(paused?.failingSince);
   const filter = { state: undefined, type: undefined, since: undefined, until: undefined };
   const shown = await listDeliveries(
-    given.pool,
+    dependencies.pool,
     { webhookId, filter },
     { after: undefined, before: undefined, isBackward: false, rowsMax: 20 },
   );
@@ -273,11 +278,15 @@ test('the health of a webhook shows a failing receiver, and when due deliveries 
     },
     backlog: { due: 0, oldestAt: null, dead: 0 },
   });
-  expect(await countWebhooks(given.pool)).toMatchObject({ failing: counted.failing - 1 });
+  expect(await countWebhooks(dependencies.pool)).toMatchObject({ failing: counted.failing - 1 });
 });
 
-test('planned deliveries are sent without a look-up, and the run continues with the next ones', async () => {
-  const webhookId = await webhooks.register({ url: at('/told') });
+test('planned deliveries are sent without a look-up, and the run continues with the next ones', async ({
+  openProcess,
+  toldOf,
+  webhooks,
+}) => {
+  const webhookId = await webhooks.register({ url: webhooks.at('/told') });
   let looks = 0;
   let looksBefore: number | undefined;
   const looking = (ledger: RunLedger): RunLedger => ({
@@ -293,7 +302,7 @@ test('planned deliveries are sent without a look-up, and the run continues with 
       return sender.send(...given);
     },
   });
-  await using process = openProcess(looking, sending);
+  await using process = openProcess({ ledger: looking, sender: sending });
   process.handOver(await toldOf(webhookId));
   await webhooks.untilDeliveries(webhookId, 'delivered', 1);
   expect(looksBefore).toBe(0);
@@ -301,16 +310,16 @@ test('planned deliveries are sent without a look-up, and the run continues with 
     process.handOver(await toldOf(webhookId));
     await webhooks.untilDeliveries(webhookId, 'delivered', planned);
   }
-  expect(new Set(receivedAt('/told').map(({ id }) => id)).size).toBe(3);
-  expect(receivedAt('/told')).toHaveLength(3);
+  expect(new Set(webhooks.receivedAt('/told').map(({ id }) => id)).size).toBe(3);
+  expect(webhooks.receivedAt('/told')).toHaveLength(3);
 });
 
-test('deliveries for a changed webhook follow the change', async () => {
-  const webhookId = await webhooks.register({ url: at('/old') });
+test('deliveries for a changed webhook follow the change', async ({ openProcess, toldOf, webhooks }) => {
+  const webhookId = await webhooks.register({ url: webhooks.at('/old') });
   await using process = openProcess();
   process.handOver(await toldOf(webhookId));
   await webhooks.untilDeliveries(webhookId, 'delivered', 1);
-  await webhooks.send({ type: 'EditWebhook', webhookId, url: at('/new') });
+  await webhooks.send({ type: 'EditWebhook', webhookId, url: webhooks.at('/new') });
   await until(
     () => told.get(webhookId)?.version,
     (version) => version === 2,
@@ -319,15 +328,19 @@ test('deliveries for a changed webhook follow the change', async () => {
   await until(
     async () => {
       await process.run(webhookId);
-      return receivedAt('/new').length;
+      return webhooks.receivedAt('/new').length;
     },
     (received) => received === 1,
   );
-  expect(receivedAt('/old')).toHaveLength(1);
+  expect(webhooks.receivedAt('/old')).toHaveLength(1);
 });
 
-test('in an ordered webhook, planned deliveries wait for earlier ones', async () => {
-  const webhookId = await webhooks.register({ url: at('/told-in-order'), ordered: true });
+test('in an ordered webhook, planned deliveries wait for earlier ones', async ({
+  openProcess,
+  toldOf,
+  webhooks,
+}) => {
+  const webhookId = await webhooks.register({ url: webhooks.at('/told-in-order'), ordered: true });
   await webhooks.publish(3);
   await webhooks.untilDeliveries(webhookId, 'due', 3);
   await using process = openProcess();
@@ -338,5 +351,5 @@ test('in an ordered webhook, planned deliveries wait for earlier ones', async ()
     'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position',
     [webhookId],
   );
-  expect(receivedAt('/told-in-order').map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
+  expect(webhooks.receivedAt('/told-in-order').map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
 });

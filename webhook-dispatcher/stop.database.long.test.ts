@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
-import { scaled } from '../testing/load.ts';
+import { expect } from 'vitest';
+import { test } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
 
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
-
-test('a stopping dispatcher waits a little for deliveries in progress, and does not count those it aborts as failures', async () => {
+test('a stopping dispatcher waits a little for deliveries in progress, and does not count those it aborts as failures', async ({
+  webhooks,
+}) => {
   const dispatcher = await webhooks.start({ WEBHOOK_TIMEOUT_MS: '60000' });
   webhooks.sink.behave(() => {});
   const webhookId = await webhooks.register();
@@ -32,7 +26,7 @@ test('a stopping dispatcher waits a little for deliveries in progress, and does 
   });
 });
 
-test('the metrics count deliveries without their destinations', async () => {
+test('the metrics count deliveries without their destinations', async ({ webhooks }) => {
   await using dispatcher = await webhooks.start();
   const before = webhooks.sink.received.length;
   const webhookId = await webhooks.register({
@@ -52,7 +46,7 @@ test('the metrics count deliveries without their destinations', async () => {
   for (const secret of ['metered', 'shibboleth', 'whsec_', '127.0.0.1']) expect(shown).not.toContain(secret);
 });
 
-test('deliveries due to a disabled webhook do not count as due', async () => {
+test('deliveries due to a disabled webhook do not count as due', async ({ webhooks }) => {
   await using dispatcher = await webhooks.start();
   webhooks.sink.behave(
     ({ path }, response) => void response.writeHead(path === '/refused' ? 500 : 204).end(),

@@ -1,24 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
-import { createWebhookFixture, type WebhookFixture } from '../test/engines/webhook-fixture.ts';
-import { scaled } from '../testing/load.ts';
+import { test as base } from '../test/engines/webhooks.ts';
 import { until } from '../testing/until.ts';
-import { migrateLedger } from './ledger/migrate.ts';
 import { startPlanner } from './plan.ts';
 import { openDeliveryQueue } from './queue/open.ts';
-import type { DispatcherDependencies } from './service.ts';
 
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-let given: DispatcherDependencies;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  given = resources.use(await webhooks.dependencies());
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
+const test = base
+  /** Plans like a process that dies before it reports. */
+  .extend('planOne', { scope: 'file' }, ({ dependencies, webhooks }) => async (webhookId: WebhookId) => {
+    await using _planner = await startPlanner({ ...dependencies, planned() {} });
+    await webhooks.publish(1);
+    await webhooks.untilDeliveries(webhookId, 'due', 1);
+  })
+  /** Changes the ledger as if the clock of the database had been set back by an hour. */
+  .extend('setClockBack', { scope: 'file' }, ({ webhooks }) => async () => {
+    await webhooks.rows(`update webhook_ledger.clock set seen_at = seen_at + interval '1 hour'`);
+    await webhooks.rows(
+      `update webhook_ledger.delivery set next_at = next_at + interval '1 hour' where state = 'due'`,
+    );
+  });
 
-test('deliveries of a silent worker are sent by others', async () => {
-  const { databaseUrl: url, eventLog, log } = given;
+test('deliveries of a silent worker are sent by others', async ({ dependencies, planOne, webhooks }) => {
+  const { databaseUrl: url, eventLog, log } = dependencies;
   await using queue = await openDeliveryQueue({ url, name: `webhooks-${eventLog.identity}`, log });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const taken: WebhookId[] = [];
@@ -44,23 +47,9 @@ test('deliveries of a silent worker are sent by others', async () => {
   end();
 });
 
-/** Plans like a process that dies before it reports. */
-const planOne = async (webhookId: WebhookId): Promise<void> => {
-  await migrateLedger(given.pool);
-  await using _planner = await startPlanner({ ...given, planned() {} });
-  await webhooks.publish(1);
-  await webhooks.untilDeliveries(webhookId, 'due', 1);
-};
-
-/** Changes the ledger as if the clock of the database had been set back by an hour. */
-const setClockBack = async (): Promise<void> => {
-  await webhooks.rows(`update webhook_ledger.clock set seen_at = seen_at + interval '1 hour'`);
-  await webhooks.rows(
-    `update webhook_ledger.delivery set next_at = next_at + interval '1 hour' where state = 'due'`,
-  );
-};
-
-test('a run whose process died before the clock was set back delays its webhook no longer than any other', async () => {
+test('a run whose process died before the clock was set back delays its webhook no longer than any other', async ({
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/claimed` });
   await using _dispatcher = await webhooks.start();
   await until(
@@ -75,7 +64,10 @@ test('a run whose process died before the clock was set back delays its webhook 
   await webhooks.untilDeliveries(webhookId, 'delivered', 1);
 });
 
-test('retries and pauses last as long as without a change of the clock', async () => {
+test('retries and pauses last as long as without a change of the clock', async ({
+  setClockBack,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/waits` });
   {
     await using _planning = await webhooks.start();

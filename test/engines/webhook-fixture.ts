@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { UserId, WebhookId } from '#shared/brands.ts';
+import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -9,7 +9,7 @@ import type { Log } from '#shared/process/log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
 import { startProjector } from '../../projector/service.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import { type Received, startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
 import { type DispatcherDependencies, startDispatcher } from '../../webhook-dispatcher/service.ts';
 import {
@@ -25,11 +25,22 @@ import {
 type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;
 
+type Delivery = {
+  readonly event_id: EventId;
+  readonly type: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly last_status: number | null;
+};
+
 /** Commands, their projection, a receiver, and any number of dispatchers. */
 export type WebhookFixture = AsyncDisposable & {
   readonly side: CommandSide;
   readonly sink: WebhookSink;
   readonly author: UserId;
+  /** An address of the receiver. */
+  at(path: string): string;
+  receivedAt(path: string): readonly Received[];
   /** The dependencies of a dispatcher: each has connections of its own, like a process. */
   dependencies(settings?: Settings): Promise<Dependencies>;
   start(settings?: Settings): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>>;
@@ -42,6 +53,10 @@ export type WebhookFixture = AsyncDisposable & {
   /** Drafts as many articles, one event each. */
   publish(count: number): Promise<void>;
   rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** In the order of the log. */
+  deliveriesOf(webhookId: WebhookId): Promise<readonly Delivery[]>;
+  /** Simulates that the lease of a run has expired. */
+  expireRun(webhookId: WebhookId): Promise<unknown>;
   /** Waits until `count` deliveries of a webhook are in a state. */
   untilDeliveries(webhookId: WebhookId, state: string, count: number): Promise<void>;
 };
@@ -64,7 +79,7 @@ const ANY = {
   enabled: true,
 } as const;
 const DELIVERIES =
-  'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
+  'select event_id, type, state, attempts, last_status from webhook_ledger.delivery where webhook_id = $1 order by position';
 
 /** `on` outlives it. */
 export const createWebhookFixture = async (on?: Pick<CommandDatabase, 'open'>): Promise<WebhookFixture> => {
@@ -81,14 +96,20 @@ export const createWebhookFixture = async (on?: Pick<CommandDatabase, 'open'>): 
     text: string,
     values: readonly unknown[] = [],
   ) => (await pool.query<Row>(text, [...values])).rows;
+  const deliveriesOf = (webhookId: WebhookId) => rows<Delivery>(DELIVERIES, [webhookId]);
   const dependencies = (settings: Settings = {}) => openDependencies(side, log, settings);
   const resources = opening.move();
   return {
     side,
     sink,
     author,
+    at: (path) => `${sink.url}${path}`,
+    receivedAt: (path) => sink.received.filter((each) => each.path === path),
     dependencies,
     rows,
+    deliveriesOf,
+    expireRun: (webhookId) =>
+      rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]),
     start: async (settings) => startOn(await dependencies(settings)),
     async register(webhook = {}) {
       const command = {
@@ -107,7 +128,7 @@ export const createWebhookFixture = async (on?: Pick<CommandDatabase, 'open'>): 
     },
     async untilDeliveries(webhookId, state, count) {
       await until(
-        () => rows<{ state: string }>(DELIVERIES, [webhookId]),
+        () => deliveriesOf(webhookId),
         (found) => found.filter((each) => each.state === state).length === count,
         30_000,
       );

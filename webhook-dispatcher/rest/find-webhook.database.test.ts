@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
-import { createWebhookFixture, type WebhookFixture } from '../../test/engines/webhook-fixture.ts';
-import type { DispatcherDependencies } from '../service.ts';
-import { createWebhookFinder, type FindWebhook } from './find-webhook.ts';
+import { test as base } from '../../test/engines/webhooks.ts';
+import { createWebhookFinder } from './find-webhook.ts';
 
-const resources = new AsyncDisposableStack();
-let webhooks: WebhookFixture;
-let find: FindWebhook;
-beforeAll(async () => {
-  webhooks = resources.use(await createWebhookFixture());
-  const { pool }: DispatcherDependencies = resources.use(await webhooks.dependencies());
-  find = createWebhookFinder(pool);
-});
-afterAll(() => resources.disposeAsync());
+const test = base.extend('find', { scope: 'file' }, ({ dependencies }) =>
+  createWebhookFinder(dependencies.pool),
+);
 
-test('a webhook is found by its owner and administrators, and absent for others', async () => {
+test('a webhook is found by its owner and administrators, and absent for others', async ({
+  find,
+  webhooks,
+}) => {
   const webhookId = await webhooks.register({ enabled: false });
   await untilProjected(webhooks.side);
   for (const caller of [as(webhooks.author), as(7, 'admin')])
@@ -25,7 +21,7 @@ test('a webhook is found by its owner and administrators, and absent for others'
     await expect(find(id, as(7))).rejects.toMatchObject({ code: 'webhook_not_found' });
 });
 
-test('a parked webhook is not reported as absent', async () => {
+test('a parked webhook is not reported as absent', async ({ find, webhooks }) => {
   const webhookId = 6 as WebhookId;
   await untilProjected(webhooks.side);
   await webhooks.rows(
