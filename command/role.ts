@@ -114,7 +114,10 @@ export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: Inte
       if (!(cause instanceof InvalidAssertion)) throw cause;
       // Not the caller’s fault: the roles differ in MASTER_KEY or in their clocks, or an intruder has network
       // access.
-      log.error({ err: cause, ...namesOf(request) }, 'A command had no valid assertion of its caller.');
+      log.error(
+        { err: cause, ...namesOf(request) },
+        'A command was refused, because it has no valid assertion of its caller.',
+      );
       throw new HttpProblem('invalid_assertion', { cause });
     }
   };

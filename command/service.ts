@@ -79,7 +79,7 @@ export const startCommandService = async (
   const newId = createIdMaker(undefined, cell);
   const executor = createExecutor(base);
   const reportUnreadable: ReportUnreadable = (err, stream) =>
-    log.error({ err, stream }, 'Events of an aggregate cannot be read, so it keeps its claimed place.');
+    log.error({ err, stream }, 'Events of an aggregate cannot be read, so it keeps its place in a limit.');
   const limits = createLimits({ ...base, masterKey, reportUnreadable });
   const administrators = createAdministratorKeeper({ ...base, pool });
   const idempotency = createIdempotency({

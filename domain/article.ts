@@ -12,13 +12,13 @@ export const article = aggregate('article', {
     title: line(200).search('A').example('On engines'),
     body: markdown(100_000).search('D').says('Markdown.').example('An *analytical* one.'),
     tags: set(
-      word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 of a–z, 0–9 and the hyphen.'),
+      word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 characters: a–z, 0–9 or hyphens.'),
       10,
       'Must not repeat a tag.',
     )
       .default([])
       .filter('tag')
-      .says('Small letters, digits and hyphens.')
+      .says('Lower-case letters, digits and hyphens.')
       .example(['engines']),
     cover: picture().optional().says('The address of its picture. The picture of a draft needs a token.'),
     status: states('draft', 'published')
@@ -28,7 +28,7 @@ export const article = aggregate('article', {
     publishedAt: instant().optional().sort().says('When it was published; null for drafts.'),
   },
   events: {
-    drafted: { says: 'An article was written, as a draft.', creates: content },
+    drafted: { says: 'An article was created as a draft.', creates: content },
     edited: {
       says: 'The content of an article was changed; only the changed fields are present.',
       changes: content,
@@ -46,7 +46,11 @@ export const article = aggregate('article', {
     deleted: { says: 'An article was deleted. Its comments are deleted afterwards.', ends: true },
   },
   commands: {
-    draft: { says: 'Write an article, as a draft or published at once', emits: 'drafted', next: ['publish'] },
+    draft: {
+      says: 'Write an article, as a draft or published immediately',
+      emits: 'drafted',
+      next: ['publish'],
+    },
     edit: { says: 'Change an article', emits: 'edited' },
     publish: { says: 'Publish an article', emits: 'published' },
     unpublish: { says: 'Turn an article back into a draft', emits: 'unpublished' },

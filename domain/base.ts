@@ -5,5 +5,5 @@ export const { aggregate, view, user, name, roles, signUp } = domain({
   name: 'publishing',
   roles: ['reader', 'author'],
   signUp: 'author',
-  means: { reader: 'Reads, and comments.', author: 'Writes articles besides.' },
+  means: { reader: 'Reads, and comments.', author: 'Also writes articles.' },
 });

@@ -8,7 +8,7 @@ export const comment = aggregate('comment', {
   parent: 'article',
   order: 'oldest',
   fields: {
-    article: ref(article).says('The article under which it stands.'),
+    article: ref(article).says('The article to which it belongs.'),
     author: ref(user).says('The author.'),
     text: prose(5_000).personal({ erased: '[deleted]' }).example('Splendid.'),
   },

@@ -6,7 +6,7 @@ test.each([{ args: [] }, { args: ['--help'] }, { args: ['query'] }, { args: ['au
   async ({ args }) => {
     expect(await runAnnals(['test/toy/contradicting-main.ts', ...args])).toEqual({
       exit: 1,
-      output: 'page: the table sheets is of sheet already: give it another name.\n',
+      output: 'page: the table sheets already belongs to sheet: give it another name.\n',
     });
   },
 );

@@ -116,10 +116,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
 const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => {
   const setBackByMs = await followClock(pool);
   if (setBackByMs > 0)
-    log.warn(
-      { setBackByMs },
-      'The clock of the database was set back: waiting deliveries were moved accordingly.',
-    );
+    log.warn({ setBackByMs }, 'The clock of the database was set back: waiting deliveries were rescheduled.');
   return findUnattended(pool);
 };
 

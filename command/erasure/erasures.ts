@@ -51,7 +51,7 @@ export const catchUpWithErasures = async ({
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, listed).catch((err: unknown) =>
     log.error(
       { err },
-      'A read model keeps personal data of erased people: “erasure report” says which. The next start erases it again.',
+      'A read model still contains personal data of erased people: “erasure report” lists it. The next start erases it again.',
     ),
   );
   const gone = await goneAmong(pool, listed.map(userStream));
@@ -70,7 +70,7 @@ export const catchUpWithErasures = async ({
   if (missing.length > 0)
     log.warn(
       { users: missing.length },
-      'People on the erasure list were deleted again where the log did not show their deletion.',
+      'People on the erasure list were deleted again because the log did not contain their deletion.',
     );
 };
 

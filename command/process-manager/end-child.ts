@@ -39,7 +39,7 @@ export const endChild = async (
     const { version, bound, ids } = await readChild(eventLog, stream, memberships);
     if (version === undefined || bound.length === 0) return;
     if (ids === undefined)
-      throw new Error(`No event of ${stream} has all of its ids, so that its end cannot be recorded.`);
+      throw new Error(`No event of ${stream} has all of its ids, so its end cannot be recorded.`);
     const ending = memberships.length === 1 ? bound[0] : await firstEnded(eventLog, bound, ids);
     if (ending === undefined) return;
     try {
@@ -56,7 +56,7 @@ export const endChild = async (
       if (!(error instanceof StaleVersion)) throw error;
     }
   }
-  throw new Error(`Others change ${stream} all the time.`);
+  throw new Error(`${stream} was changed during each of ${ATTEMPTS_MAX} attempts to end it.`);
 };
 
 type Ids = Readonly<Record<string, number>>;

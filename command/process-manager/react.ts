@@ -171,9 +171,9 @@ const commandIn = (
   called: Pick<Commanded, 'kind' | 'command'>,
 ): Pick<Ordered, 'kind' | 'command'> => {
   const kind = kinds[called.kind];
-  if (kind === undefined) throw new Error(`${called.kind} is not in the domain: give it to \`assemble\`.`);
+  if (kind === undefined) throw new Error(`${called.kind} is not in the domain: add it to \`assemble\`.`);
   const command = kind.commands[called.command];
-  if (command === undefined) throw new Error(`There is no command ${called.command} of ${called.kind}.`);
+  if (command === undefined) throw new Error(`${called.kind} has no command ${called.command}.`);
   return { kind, command };
 };
 

@@ -60,7 +60,7 @@ const isSameOrigin = (one: string, other: string): boolean =>
 /** Otherwise a stolen token could send the owner’s secrets to the thief. */
 const refuseHidden = (headers: Headers): void => {
   const hidden = Object.keys(headers).filter((name) => headers[name] === HIDDEN_VALUE);
-  const detail = 'Give it again, or remove it: its value is hidden, and is not sent to another origin.';
+  const detail = 'Hidden values are not sent to another origin: enter the value again, or remove the header.';
   const errors = hidden.map((name) => ({ pointer: pointerTo(['headers', name]), detail }));
   if (errors.length > 0) throw new Rejection('invalid_command', { errors });
 };
@@ -72,7 +72,7 @@ export const withValues = (before: Headers, after: Headers): Headers => {
     Object.entries(after).map(([name, value]) => {
       const known = value === HIDDEN_VALUE ? values.get(name.toLowerCase()) : value;
       if (known === undefined)
-        throw refusalOf(['headers', name], 'There is no such header that could keep its value.');
+        throw refusalOf(['headers', name], 'There is no header with this name whose value could be kept.');
       return [name, known];
     }),
   );

@@ -161,7 +161,7 @@ const demandSomeDelivered = (domain: Domain, command: WebhookCommand, state: Agg
   if (isDeepStrictEqual(eventTypes, presentIn(state)?.eventTypes)) return;
   const lacking = scopes === undefined ? [] : scopesLackedByAll(domain, { eventTypes, scopes });
   if (lacking.length === 0) return;
-  const detail = `Nothing of this could be sent: the token lacks ${lacking.length > 1 ? 'the scopes' : 'the scope'} ${lacking.join(', ')}.`;
+  const detail = `None of these events could be delivered: the token lacks ${lacking.length > 1 ? 'the scopes' : 'the scope'} ${lacking.join(', ')}.`;
   throw new Rejection('invalid_command', { errors: [{ pointer: '/eventTypes', detail }] });
 };
 

@@ -46,9 +46,8 @@ export const replay = ({ from: given, log, head, to = head }: Replay, missed: Mi
   // again, rather than too little.
   const since = missed && positionHere(missed.since, { log, elsewhere: START });
   const from = given ?? since ?? undefined;
-  if (from === undefined)
-    throw refusalOf('/from', 'Is missing: nothing was missed that a replay could begin with.');
-  if (to > head) throw refusalOf('/to', 'Lies beyond what has happened.');
+  if (from === undefined) throw refusalOf('/from', 'Is required, because no changes were missed.');
+  if (to > head) throw refusalOf('/to', 'Must not be after the last event.');
   const end = { log, position: to };
   const after = (isFromThere: boolean): Missed => {
     if (missed === null || !isFromThere || to < (since ?? START)) return missed;
@@ -56,7 +55,7 @@ export const replay = ({ from: given, log, head, to = head }: Replay, missed: Mi
   };
   if (typeof from === 'string')
     return { from: null, to: end, time: from, missed: after(from <= (missed?.at ?? '')) };
-  if (from > to) throw refusalOf('/from', 'Lies beyond the end.');
+  if (from > to) throw refusalOf('/from', 'Must not be after the end.');
   return { from: { log, position: from }, to: end, time: null, missed: after(from <= (since ?? START)) };
 };
 

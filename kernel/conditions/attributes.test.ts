@@ -46,18 +46,18 @@ test.each<[string, object, string]>([
   [
     'a field that users do not have',
     { text: { caller: 'room' } },
-    'post: a condition compares text with the caller’s room, which users do not have: name one of role, desk, story, level, mentor,',
+    'post: a condition compares text with the caller’s room, which users do not have: use one of role, desk, story, level, mentor,',
   ],
-  ['a personal field', { text: { caller: 'phone' } }, 'the caller’s phone, which is personal, so that'],
+  ['a personal field', { text: { caller: 'phone' } }, 'the caller’s phone, which is personal, so only'],
   [
     'a list',
     { tags: { caller: 'tags' } },
-    'the caller’s tags, and a field of the kind set cannot be compared: compare texts,',
+    'the caller’s tags, but a field of the type set cannot be compared: compare texts,',
   ],
   [
     'a long text',
     { text: { caller: 'story' } },
-    'the caller’s story, which may be longer than 200 characters: make it shorter.',
+    'the caller’s story, which may be longer than 200 characters: lower its maximum.',
   ],
   [
     'another type',
@@ -73,7 +73,7 @@ test.each<[string, object, string]>([
 
 test('an attribute that every user can change for themselves is refused', () =>
   expect(withRight({ text: { caller: 'desk' } }, ['level'])).toThrow(
-    'user: rights compare the caller’s desk, which all users could change of themselves: declare who may, by a right in `fieldRights` that `writes` it.',
+    'user: rights compare the caller’s desk, which all users can change for themselves: declare who may change it, with a right in `fieldRights` that `writes` it.',
   ));
 
 test('a field of users is an attribute only if a condition compares it', () => {

@@ -69,13 +69,13 @@ export const demandAttributes = (domain: Domain): void => {
   const free = attributesOf(domain).find(({ name }) => !guarded.has(name));
   if (free !== undefined)
     throw new StartRefused(
-      `user: rights compare the caller’s ${free.name}, which all users could change of themselves: declare who may, by a right in \`fieldRights\` that \`writes\` it.`,
+      `user: rights compare the caller’s ${free.name}, which all users can change for themselves: declare who may change it, with a right in \`fieldRights\` that \`writes\` it.`,
     );
   for (const kind of Object.values(domain.kinds)) {
     const asked = waitingIn(kind).flatMap((condition) => attributesIn(resolve(domain, kind, condition)))[0];
     if (asked !== undefined)
       throw new StartRefused(
-        `${kind.name}: a timer or a reaction has a condition on the caller’s ${asked}, and nobody calls there: ask for fields of the ${spaced(kind.name)}.`,
+        `${kind.name}: a timer or a reaction has a condition on the caller’s ${asked}, but timers and reactions have no caller: use fields of the ${spaced(kind.name)}.`,
       );
   }
 };

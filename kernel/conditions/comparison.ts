@@ -22,22 +22,22 @@ export const demandComparable = (
   if (own === undefined) {
     const names = Object.keys(fields).filter((name) => isUsable(fields[name] as FieldDef));
     throw new StartRefused(
-      `${compares}, which users do not have: name one of ${names.join(', ')}, or add it to the fields of users.`,
+      `${compares}, which users do not have: use one of ${names.join(', ')}, or add it to the fields of users.`,
     );
   }
   if (own.personal !== undefined)
     throw new StartRefused(
-      `${compares}, which is personal, so that only their own stream may contain it: compare another field.`,
+      `${compares}, which is personal, so only the user’s own stream may contain it: compare another field.`,
     );
   for (const each of [own, def])
     if (!COMPARED.has(each.kind))
       throw new StartRefused(
-        `${compares}, and a field of the kind ${each.kind} cannot be compared: compare texts, choices, numbers, flags or references.`,
+        `${compares}, but a field of the type ${each.kind} cannot be compared: compare texts, choices, numbers, flags or references.`,
       );
   // Every token of the user contains the attribute.
   if (own.kind === 'text' && own.recorded.safeParse('a'.repeat(LENGTH_MAX + 1)).success)
     throw new StartRefused(
-      `${compares}, which may be longer than ${LENGTH_MAX} characters: make it shorter.`,
+      `${compares}, which may be longer than ${LENGTH_MAX} characters: lower its maximum.`,
     );
   const isAlike =
     own.column === def.column &&

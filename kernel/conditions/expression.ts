@@ -63,7 +63,7 @@ const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
   if (!(fact in kind.facts))
     throw new StartRefused(
-      `${kind.name} has no fact ${fact}: a condition asks for one of ${Object.keys(kind.facts).join(', ') || 'none'}.`,
+      `${kind.name} has no fact ${fact}: conditions can use ${Object.keys(kind.facts).join(', ') || 'none'}.`,
     );
   return resolve(domain, kind, kind.facts[fact]);
 };

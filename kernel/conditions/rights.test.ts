@@ -69,14 +69,14 @@ test('a role named beside `as` has its own right', () => {
 
 test.each([
   [
-    'a cell for anyone beside it',
+    'an entry for anyone beside it',
     { as: 'post', anyone: true },
-    'reply: the right read has a cell for anyone, which leaves nothing to `as`',
+    'reply: the right read has an entry for anyone, so `as` has no effect',
   ],
   [
     'one that leads back to itself',
     { as: 'answered' },
-    'reply: the right read is as that of answered, which leads back to itself',
+    'reply: the right read has `as` answered, which leads back to itself',
   ],
 ])('%s is refused', (_, read, message) => expect(() => rightsOf(forumWith(read))).toThrow(message));
 

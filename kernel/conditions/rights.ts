@@ -106,11 +106,11 @@ const rightAlong = (
   if (typeof row.as !== 'string') return resolve(domain, kind, cellOf(row, role));
   if (row.anyone !== undefined)
     throw new StartRefused(
-      `${kind.name}: the right ${name} has a cell for anyone, which leaves nothing to \`as\`: remove one of them.`,
+      `${kind.name}: the right ${name} has an entry for anyone, so \`as\` has no effect: remove one of them.`,
     );
   if (before.includes(kind))
     throw new StartRefused(
-      `${kind.name}: the right ${name} is as that of ${row.as}, which leads back to itself: declare there whose right it is.`,
+      `${kind.name}: the right ${name} has \`as\` ${row.as}, which leads back to itself: declare there who has the right.`,
     );
   const own = row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
   if (own !== undefined) return resolve(domain, kind, own);

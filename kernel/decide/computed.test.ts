@@ -115,13 +115,13 @@ test.each([
     'an end',
     { gone: { ends: true, computes: ['amount'] } },
     {},
-    'other: the event gone ends, and so computes nothing',
+    'other: the event gone has `ends`, which cannot compute values',
   ],
   [
     'a command that decides nothing',
     { set: { computes: ['amount'] } },
     { set: { emits: 'set' } },
-    'other: the command set emits set, which computes values, and decides on none',
+    'other: the command set emits set, which computes values, but the command does not decide them',
   ],
 ])('%s computes nothing', (_, events, commands, sentence) =>
   expect(() => declared(events, commands)).toThrow(sentence),
@@ -134,6 +134,6 @@ test('a decision that lacks a computed value of its event is the author’s faul
   );
   const other = { kind: 'other', events: { made: {}, set: {} }, commands: { set: {} } };
   expect(() => rulesOf(wrong).given(other, 'made').when('set').yields()).toThrow(
-    'other.set is decided on without amount',
+    'the decision on other.set lacks amount',
   );
 });

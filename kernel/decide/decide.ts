@@ -196,7 +196,7 @@ const choiceOf = (
         const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
         const draft = drafts.get(name);
         if (draft === undefined)
-          throw new Error(`${kind.name}: ${command.name} decided on ${name}, which it does not emit`);
+          throw new Error(`${kind.name}: ${command.name} decided on ${name}, which is not in its \`emits\``);
         return [draft, computed];
       },
     );
@@ -224,7 +224,7 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
       isChanged = true;
     }
     for (const [name, key] of computes) {
-      if (computed[name] === undefined) throw new Error(`${event.type} is decided on without ${name}`);
+      if (computed[name] === undefined) throw new Error(`the decision on ${event.type} lacks ${name}`);
       data[key] = computed[name];
       isChanged ||= !areEqual(computed[name], fields[name]);
     }

@@ -30,7 +30,7 @@ export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
     definition: foldDefinitionOf(kind),
     decide(command, state, context = NOBODY) {
       const decide = decisions.get(command.type);
-      if (decide === undefined) throw new Error(`${command.type} is no command of ${kind.name}`);
+      if (decide === undefined) throw new Error(`${command.type} is not a command of ${kind.name}`);
       return decide(command, state, context);
     },
   };

@@ -12,7 +12,7 @@ export const evolveOf = (kind: Kind): Evolve => {
   const folds = new Map(Object.values(kind.events).map((event) => [event.type, foldOf(kind, event)]));
   return (state, event) => {
     const fold = folds.get(event.type);
-    if (fold === undefined) throw new Error(`${event.type} is no event of ${kind.name}`);
+    if (fold === undefined) throw new Error(`${event.type} is not an event of ${kind.name}`);
     return fold(state, event);
   };
 };

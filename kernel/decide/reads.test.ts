@@ -95,7 +95,7 @@ test('a form with another reference gives the decision the new target', () => {
 
 test('reading a reference that is not declared throws', () => {
   expect(() => given(claim, drafted).beside({ team: joined.state }).when('peek').changesNothing()).toThrow(
-    'claim: peek decides by what team leads to; name it in its `reads`',
+    'claim: the `decide` of peek uses the target of team: add it to `reads`',
   );
 });
 
@@ -116,12 +116,12 @@ test.each([
   [
     'no reference',
     { reads: ['note'] },
-    'claim: the command note reads note, which is no reference of it: name one of team.',
+    'claim: the command note reads note, which is not one of its references: use one of team.',
   ],
   [
     'what nothing asks for',
     { reads: ['team'] },
-    'claim: the command note reads team, and neither decides by it nor asks anything of it: remove it from `reads`, or give the command a `decide`.',
+    'claim: the command note reads team, but no condition uses it: remove it from `reads`, or give the command a `decide`.',
   ],
 ])('reading %s is refused, with place and solution', (_, command, says) => {
   expect(() => declared(command)).toThrow(says);

@@ -30,7 +30,7 @@ export const readerOf = (domain: Domain, kind: Kind, command: CommandInfo): Read
       const get = (): Row | null => {
         if (!command.reads.includes(name))
           throw new Error(
-            `${kind.name}: ${command.name} decides by what ${name} leads to; name it in its \`reads\``,
+            `${kind.name}: the \`decide\` of ${command.name} uses the target of ${name}: add it to \`reads\``,
           );
         const target = domain.kinds[targetOf(def)];
         const state = target && look(target.name, after[name]);

@@ -44,8 +44,8 @@ export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Presen
   const isHeld = holderIn(kind);
   const wanted = (name: string): string =>
     (list?.fields ?? kind.fields)[name]?.mayBeElsewhere
-      ? `Must be an upload that this ${kind.name} has, or a picture elsewhere.`
-      : `Must be an upload of this ${kind.name} that nothing else names.`;
+      ? `Must be an upload of this ${kind.name} that no other field uses, or the URL of a picture elsewhere.`
+      : `Must be an upload of this ${kind.name} that no other field uses.`;
   return (before, data) => {
     const { fields, lostUploads } = before;
     for (const name of names) {

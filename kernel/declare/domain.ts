@@ -132,7 +132,7 @@ const fieldsOf = (
   role: choice<string>(...roles, 'admin')
     .named('Role')
     .says('The role of the user. The scopes of a token limit it.')
-    .means({ ...means, admin: 'Does everything, also to what others wrote.' })
+    .means({ ...means, admin: 'May do everything, including to the content of others.' })
     .default(roles[0])
     .example(roles.at(-1) ?? 'admin'),
 });
@@ -141,5 +141,7 @@ const fieldsOf = (
 const demandAdded = (what: string, own: object, added: object = {}): void => {
   const taken = Object.keys(added).find((name) => Object.hasOwn(own, name));
   if (taken !== undefined)
-    throw new StartRefused(`user: the ${what} ${taken} is one that every user has: give yours another name.`);
+    throw new StartRefused(
+      `user: the ${what} ${taken} already exists for every user: give yours another name.`,
+    );
 };

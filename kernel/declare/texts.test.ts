@@ -7,7 +7,7 @@ test.each([
   [markdown(100_000).says('Markdown.'), 'Markdown.', 'Markdown. At most 100,000 characters.'],
   [
     prose(5_000).personal({ erased: '[deleted]' }),
-    '1 to 5,000 characters; “[deleted]” of those who were deleted.',
+    '1 to 5,000 characters; “[deleted]” for deleted users.',
     '1 to 5,000 characters.',
   ],
   [email().says('One.'), 'One.', 'One. 3 to 254 characters.'],

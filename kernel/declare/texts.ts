@@ -6,7 +6,7 @@ export const textOf = (def: FieldDef): string | undefined => {
   const text = def.says ?? limitsOf(def);
   const erased = def.personal?.erased;
   if (erased === undefined) return text;
-  return `${text === undefined ? 'Text' : text.replace(/\.$/, '')}; “${erased}” of those who were deleted.`;
+  return `${text === undefined ? 'Text' : text.replace(/\.$/, '')}; “${erased}” for deleted users.`;
 };
 
 /** The documentation of a field in forms, which includes its limits. */

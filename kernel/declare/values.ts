@@ -46,7 +46,7 @@ const VISIBLE = /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 export const demandedLine = (charactersMax: number) =>
   visibleText(charactersMax)
     .refine((value) => !MISLEADING.test(value), {
-      error: 'Must be one line, without control characters and changes of the writing direction.',
+      error: 'Must be one line, without control characters or changes of the writing direction.',
       abort: true,
     })
     .refine((value) => VISIBLE.test(value), { error: 'Must not be blank.' });
@@ -94,7 +94,7 @@ const isElsewhere = (value: string): boolean => {
 
 export const demandedPicture = picture
   .refine((value) => isUpload(value) || isElsewhere(value), {
-    error: 'Must be the path of an upload, or an http(s) URL in ASCII without a user and a password.',
+    error: 'Must be the path of an upload, or an http(s) URL in ASCII without a user name or password.',
   })
   .meta({
     maxLength: 2_048,
@@ -107,7 +107,7 @@ export const timestamp = z.iso.datetime({ precision: 3 });
 /** RFC 3339, full-date. PostgreSQL has no year 0. */
 export const day = z.iso
   .date()
-  .refine((text) => !text.startsWith('0000'), { error: 'Must be a day from the year 1 on.' });
+  .refine((text) => !text.startsWith('0000'), { error: 'Must be a date in the year 1 or later.' });
 
 export const TOKEN = /^[\x21-\x7e]{1,200}$/;
 /** A name made by a machine: of a digest, a stream or a process. */

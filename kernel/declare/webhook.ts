@@ -185,7 +185,7 @@ const EVENTS = {
     },
   },
   secret_rotated: {
-    says: 'The webhook got a new secret. For some time requests are signed with the former secret as well.',
+    says: 'The webhook got a new secret. For some time, requests are also signed with the previous secret.',
     computes: ['secret', 'oldSecretsEndAt'],
     example: {
       secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
@@ -193,14 +193,14 @@ const EVENTS = {
     },
   },
   enabled: {
-    says: 'The webhook was enabled: from now on changes are delivered that the user who enabled it may read.',
+    says: 'The webhook was enabled: from now on, it receives the changes that the user who enabled it may read.',
     sets: { enabled: true, reason: null },
     computes: ['scopes'],
     example: { scopes: ['read:articles', 'manage:webhooks'] },
   },
   disabled: {
     ...later,
-    says: 'The webhook was disabled: by its owner or an administrator, after days of failures, or by a response of 410.',
+    says: 'The webhook was disabled: by its owner or an administrator, after days of failures, or because of a 410 response.',
     sets: { enabled: false },
     computes: ['reason', 'missed'],
     example: { reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
@@ -222,13 +222,13 @@ const EVENTS = {
   },
   redelivery_requested: {
     ...quiet,
-    says: 'The repetition of one delivery was requested. Its id is the id of the delivered event.',
+    says: 'The redelivery of an event was requested. The id of the delivery is the id of the event.',
     computes: ['redeliveryId', 'deliveryId'],
     example: { redeliveryId: REQUEST_ID, deliveryId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1c' },
   },
   redrive_requested: {
     ...quiet,
-    says: 'The repetition of dead letters was requested: all, or those planned in a time range. With `retrying`, also deliveries that wait for a retry.',
+    says: 'The redelivery of dead letters was requested: of all, or of those planned in a time range. With `retrying`, also of deliveries that wait for a retry.',
     version: 2,
     upcast: { 1: (all: Row): Row => ({ ...all, since: null, until: null, retrying: false }) },
     computes: ['redriveId', 'since', 'until', 'retrying'],

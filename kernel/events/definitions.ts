@@ -67,7 +67,7 @@ const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] =
   );
   if (persons.size > 1)
     throw new StartRefused(
-      `${event.type}: one event holds personal fields of ${[...persons].join(' and ')}: keep those of one person.`,
+      `${event.type}: one event contains personal fields of ${[...persons].join(' and ')}: keep those of one person.`,
     );
   const [person] = persons;
   if (fields.length + ofItem.length === 0) return null;

@@ -34,7 +34,7 @@ const assembled = ({ fields = {}, events = {}, more = {} }: Tried) =>
   ] as never);
 
 const REQUIRED =
-  'note: the field size is required, and the event made, which creates a note, gives it no value: name it there, give it a default, or make it optional().';
+  'note: the field size is required, but the event made, which creates a note, does not set it: add it to that event, give it a default, or make it optional().';
 
 test.each<readonly [what: string, tried: Tried]>([
   ['that is optional', { fields: { size: integer(0, 9).optional() } }],
@@ -98,59 +98,66 @@ test.each(
       fields: { title: line(9).optional() },
       events: { made: { notes: true } },
     },
-    'note: the event gone ends it and sets fields, which nobody sees any more: remove `sets` or `ends`.': {
-      events: { gone: { ends: true, sets: { status: 'done' } } },
-    },
-    'note: the event seen has `notes`, which changes nothing, and sets fields: remove `notes` or `sets`.': {
-      events: { seen: { notes: true, sets: { status: 'done' } } },
-    },
-    'note: the event made has `creates` and `changes`, of which an event does one: let another event do the other.':
+    'note: the event gone ends the aggregate and sets fields, which nobody can read afterwards: remove `sets` or `ends`.':
+      {
+        events: { gone: { ends: true, sets: { status: 'done' } } },
+      },
+    'note: the event seen has `notes`, which changes nothing, but also sets fields: remove `notes` or `sets`.':
+      {
+        events: { seen: { notes: true, sets: { status: 'done' } } },
+      },
+    'note: the event made has `creates` and `changes`, but an event can have only one of them: declare another event for the other.':
       { events: { made: { creates: ['title'], changes: ['title'] } } },
-    'note: the event finished sets size to 7, which is none of its values: use one within its limits.': {
-      fields: { size: integer(0, 3).optional() },
-      events: { finished: { sets: { size: 7 } } },
-    },
-    'note: the event finished sets title to "much too long", which is none of its values: use one within its limits.':
+    'note: the event finished sets size to 7, which the field does not accept: use a value within its limits.':
+      {
+        fields: { size: integer(0, 3).optional() },
+        events: { finished: { sets: { size: 7 } } },
+      },
+    'note: the event finished sets title to "much too long", which the field does not accept: use a value within its limits.':
       { events: { finished: { sets: { title: 'much too long' } } } },
-    'note: the event finished sets status to "shut", which is none of its values: use one within its limits.':
+    'note: the event finished sets status to "shut", which the field does not accept: use a value within its limits.':
       { events: { finished: { sets: { status: 'shut' } } } },
-    'note: the event finished sets title to null, and it is required: make it optional(), or give a value.': {
-      events: { finished: { sets: { title: null } } },
-    },
-    'note: the event finished sets title to `now`, and it is no instant(): give one of its values.': {
-      events: { finished: { sets: { title: 'now' } } },
-    },
-    'note: the event finished sets title to `caller`, and it refers to no user: give one of its values.': {
-      events: { finished: { sets: { title: 'caller' } } },
-    },
-    'note: the event finished sets sum, which is no field that an event gives a value: name another one.': {
+    'note: the event finished sets title to null, but the field is required: make it optional(), or set a value.':
+      {
+        events: { finished: { sets: { title: null } } },
+      },
+    'note: the event finished sets title to `now`, but the field is not an instant(): use one of its values.':
+      {
+        events: { finished: { sets: { title: 'now' } } },
+      },
+    'note: the event finished sets title to `caller`, but the field does not refer to a user: use one of its values.':
+      {
+        events: { finished: { sets: { title: 'caller' } } },
+      },
+    'note: the event finished sets sum, which is not a field that events can set: use another field.': {
       events: { finished: { sets: { sum: 7 } } },
     },
-    'note: the field size has the default 9, which is none of its values: use one within its limits.': {
+    'note: the field size has the default 9, which it does not accept: use a value within its limits.': {
       fields: { size: integer(0, 3).default(9) },
     },
-    'note: the field code has the default "b", which is none of its values: use one within its limits.': {
+    'note: the field code has the default "b", which it does not accept: use a value within its limits.': {
       fields: { code: word(/^a$/, 'Must be a.').default('b') },
     },
-    'note: the field kind has the default "blue", which is none of its values: use one within its limits.': {
+    'note: the field kind has the default "blue", which it does not accept: use a value within its limits.': {
       fields: { kind: choice('red', 'green').default('blue' as never) },
     },
-    'note: the field rows.size has the default 9, which is none of its values: use one within its limits.': {
+    'note: the field rows.size has the default 9, which it does not accept: use a value within its limits.': {
       fields: { rows: list({ size: integer(0, 3).default(9) }, { max: 3 }) },
     },
-    'note: the field size takes numbers from 9 to 3, and there are none: put the smaller limit first.': {
-      fields: { size: integer(9, 3).optional() },
-    },
-    'note: the field text may have 0 characters: use a whole number from 1 on.': {
+    'note: the field size accepts numbers from 9 to 3, which is an empty range: put the smaller limit first.':
+      {
+        fields: { size: integer(9, 3).optional() },
+      },
+    'note: the field text allows at most 0 characters: use a whole number of at least 1.': {
       fields: { text: line(0).optional() },
     },
-    'note: the field text may have 1.5 characters: use a whole number from 1 on.': {
+    'note: the field text allows at most 1.5 characters: use a whole number of at least 1.': {
       fields: { text: markdown(1.5).optional() },
     },
-    'note: the field tags may have 0 values: use a whole number from 1 on.': {
+    'note: the field tags allows at most 0 values: use a whole number of at least 1.': {
       fields: { tags: set(line(9), 0).default([]) },
     },
-    'note: the field kind has no words: name those that it takes.': {
+    'note: the field kind has no words: list the words that it accepts.': {
       fields: { kind: (choice as () => never)() },
     },
   }),

@@ -32,7 +32,7 @@ const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
     return initial === undefined || takes(def, initial)
       ? []
       : [
-          `${place} has the default ${shown(initial)}, which is none of its values: use one within its limits.`,
+          `${place} has the default ${shown(initial)}, which it does not accept: use a value within its limits.`,
         ];
   });
 
@@ -41,7 +41,7 @@ const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | unde
   const counted = (most: number, of: string): string | undefined =>
     Number.isSafeInteger(most) && most >= 1
       ? undefined
-      : `may have ${most} ${of}: use a whole number from 1 on.`;
+      : `allows at most ${most} ${of}: use a whole number of at least 1.`;
   switch (kind) {
     case 'text': {
       const most = recorded.meta()?.maxLength as number | undefined;
@@ -54,11 +54,11 @@ const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | unde
       const isWithin = minValue === null || maxValue === null || minValue <= maxValue;
       return isWithin
         ? undefined
-        : `takes numbers from ${minValue} to ${maxValue}, and there are none: put the smaller limit first.`;
+        : `accepts numbers from ${minValue} to ${maxValue}, which is an empty range: put the smaller limit first.`;
     }
     case 'choice':
     case 'states':
-      return values?.length ? undefined : 'has no words: name those that it takes.';
+      return values?.length ? undefined : 'has no words: list the words that it accepts.';
     default:
       return undefined;
   }
@@ -77,13 +77,15 @@ const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
   const place = `the event ${name}`;
   if (second !== undefined)
     return [
-      `${place} has \`${first}\` and \`${second}\`, of which an event does one: let another event do the other.`,
+      `${place} has \`${first}\` and \`${second}\`, but an event can have only one of them: declare another event for the other.`,
     ];
   if (!Object.hasOwn(spec, 'sets')) return [];
   if (first === 'ends')
-    return [`${place} ends it and sets fields, which nobody sees any more: remove \`sets\` or \`ends\`.`];
+    return [
+      `${place} ends the aggregate and sets fields, which nobody can read afterwards: remove \`sets\` or \`ends\`.`,
+    ];
   return first === 'notes'
-    ? [`${place} has \`notes\`, which changes nothing, and sets fields: remove \`notes\` or \`sets\`.`]
+    ? [`${place} has \`notes\`, which changes nothing, but also sets fields: remove \`notes\` or \`sets\`.`]
     : [];
 };
 
@@ -92,15 +94,15 @@ const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
     const def = kind.fields[field];
     const place = `the event ${name} sets ${field}`;
     if (def === undefined || kind.derived.some((each) => each.name === field))
-      return [`${place}, which is no field that an event gives a value: name another one.`];
+      return [`${place}, which is not a field that events can set: use another field.`];
     if (value === 'now' && def.kind !== 'instant')
-      return [`${place} to \`now\`, and it is no instant(): give one of its values.`];
+      return [`${place} to \`now\`, but the field is not an instant(): use one of its values.`];
     if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
-      return [`${place} to \`caller\`, and it refers to no user: give one of its values.`];
+      return [`${place} to \`caller\`, but the field does not refer to a user: use one of its values.`];
     if (value === 'now' || value === 'caller' || takes(def, value)) return [];
     return value === null
-      ? [`${place} to null, and it is required: make it optional(), or give a value.`]
-      : [`${place} to ${shown(value)}, which is none of its values: use one within its limits.`];
+      ? [`${place} to null, but the field is required: make it optional(), or set a value.`]
+      : [`${place} to ${shown(value)}, which the field does not accept: use a value within its limits.`];
   });
 
 /** Includes events that are no longer emitted: the log may contain them. */
@@ -122,7 +124,7 @@ const wrongCreation = (kind: Kind): readonly string[] => {
       .filter(({ values, sets }) => !values.includes(field) && !Object.hasOwn(sets, field))
       .map(
         ({ name }) =>
-          `the field ${field} is required, and the event ${name}, which creates ${oneOf(kind.name)}, gives it no value: name it there, give it a default, or make it optional().`,
+          `the field ${field} is required, but the event ${name}, which creates ${oneOf(kind.name)}, does not set it: add it to that event, give it a default, or make it optional().`,
       );
   });
 };

@@ -64,15 +64,15 @@ test.each([
   ({ title }: Columns) => `${title} || E'\\'(') || (${title} || ')'`,
 ])('a parenthesis without its other half is refused: %s', (sql) => {
   expect(refused({ expressions: { short: text(sql) } })).toBe(
-    'note: the expression short closes or opens a parenthesis of its surroundings: balance “(” and “)”.',
+    'note: the expression short has unbalanced parentheses: balance “(” and “)”.',
   );
 });
 
 test.each(
   Object.entries<object>({
-    'note: the expression short asks for the column of titel, which is no field: name one of writer, title, tag, done.':
+    'note: the expression short uses the column of titel, which is not a field: use one of writer, title, tag, done.':
       { expressions: { short: text(({ titel }) => `left(${titel}, 1)`) } },
-    'note: the filter short closes or opens a parenthesis of its surroundings: balance “(” and “)”.': {
+    'note: the filter short has unbalanced parentheses: balance “(” and “)”.': {
       filters: {
         short: {
           takes: 'Int',
@@ -81,31 +81,34 @@ test.each(
         },
       },
     },
-    'note: the expression tag is called like something else, or like nothing that GraphQL can have: give it another name.':
+    'note: the expression tag has a name that is already used or not valid in GraphQL: give it another name.':
       { expressions: { tag: text(({ title }) => `${title}`) } },
     'note: the filter limit is a parameter of every list: give it another name.': {
       filters: { limit: { takes: 'Int', sql: () => 'true', holds: () => true } },
     },
-    'note: the filter writer is that of two fields: give it another name.': {
+    'note: the filter writer belongs to two fields: give it another name.': {
       filters: { writer: { takes: 'Int', sql: () => 'true', holds: () => true } },
     },
-    'note: the projection of tag is by the event thrown, which ends: name one that creates, changes or sets fields.':
+    'note: the projection of tag uses the event thrown, whose effect is `ends`: use an event with `creates`, `changes` or `sets`.':
       { projects: { tag: { by: { thrown: asIs } } } },
-    'note: the projection of tag is not alone: the event written gives it a value too; keep one of them.': {
-      events: { written: { creates: ['title', 'tag'] } },
-      projects: { tag: { by: { changed: asIs } } },
-    },
-    'note: the projection of tag needs a value before it: give the field a default, or make it optional().': {
+    'note: the projection of tag conflicts with the event written, which also sets the field: keep one of them.':
+      {
+        events: { written: { creates: ['title', 'tag'] } },
+        projects: { tag: { by: { changed: asIs } } },
+      },
+    'note: the projection of tag needs an initial value: give the field a default, or make it optional().': {
       fields: { tag: line(20) },
       projects: { tag: { by: { changed: asIs } } },
     },
-    'note: the projection of status makes no reference, state or upload: let an event set it.': {
+    'note: the projection of status cannot set a reference, a state or an upload: let an event set it.': {
       fields: { status: states('open', 'over') },
       projects: { status: { by: { changed: () => 'over' } } },
     },
-    'note: the projection of tag makes nothing that is personal or unique: let a form or a decision set it.':
-      { fields: { tag: line(20).optional().personal() }, projects: { tag: { by: { written: asIs } } } },
-    'note: a condition asks for done of the note, which a projection makes: use a field that events set.': {
+    'note: the projection of tag cannot set a personal or unique field: let a form or a decision set it.': {
+      fields: { tag: line(20).optional().personal() },
+      projects: { tag: { by: { written: asIs } } },
+    },
+    'note: a condition uses done of the note, which a projection computes: use a field that events set.': {
       projects: { done: { by: { changed: () => true } } },
       rights: { read: { anyone: { done: true } }, write: { seller: 'own' } },
     },
@@ -143,29 +146,29 @@ const routed = (change: object): string => {
 test('a valid route is accepted, and an unknown right refused with those that there are', () => {
   expect(routed({})).toBe('');
   expect(routed({ right: 'note.see' })).toMatch(
-    /^the route summarizeNotes takes the right note\.see, which there is not: name one of .*note\.read/,
+    /^the route summarizeNotes requires the right note\.see, which does not exist: use one of .*note\.read/,
   );
 });
 
 test.each(
   Object.entries<object>({
-    'the route summarizeNotes has the path /notes, which is taken, or no step of small letters: give it another.':
+    'the route summarizeNotes has the path /notes, which is already used, or is not “/” followed by lower-case letters, digits and hyphens: give it another path.':
       { path: '/notes' },
-    'the route summarizeNotes has the path /events, which is taken, or no step of small letters: give it another.':
+    'the route summarizeNotes has the path /events, which is already used, or is not “/” followed by lower-case letters, digits and hyphens: give it another path.':
       { path: '/events' },
-    'the route summarizeNotes has the path /a/b, which is taken, or no step of small letters: give it another.':
+    'the route summarizeNotes has the path /a/b, which is already used, or is not “/” followed by lower-case letters, digits and hyphens: give it another path.':
       { path: '/a/b' },
-    'the route summarizeNotes takes the right note.change, which nobody has over everything: name one that somebody has.':
+    'the route summarizeNotes requires the right note.change, which no role has without a condition: use a right that some role has without a condition.':
       { right: 'note.change' },
-    'the route summarizeNotes has rows, which is no plain value with a name of its own: give it another type or name.':
+    'the route summarizeNotes has rows, which is not a plain value or has a reserved name: give it another type or name.':
       { gives: { rows: set(line(9), 3) } },
     'the route summarizeNotes has more than one statement: remove “;”, “--” and “/*”.': {
       sql: () => 'select 1 as notes; select 2',
     },
-    'the route summarizeNotes closes or opens a parenthesis of its surroundings: balance “(” and “)”.': {
+    'the route summarizeNotes has unbalanced parentheses: balance “(” and “)”.': {
       sql: () => 'select 1 as notes) a, (select 2',
     },
-    'the route summarizeNotes asks for most, which it does not take: name one of callerId.': {
+    'the route summarizeNotes uses the parameter most, which it does not take: use one of callerId.': {
       sql: ({ most }: { most: string }) => `select ${most} as notes`,
     },
   }),

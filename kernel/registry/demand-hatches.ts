@@ -35,7 +35,7 @@ const wrongNames = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
     ...kind.filters.filter(({ name }) => !FORM.test(name)).map(({ name }) => `the filter ${name}`),
   ].map(
     (what) =>
-      `${kind.name}: ${what} is called like something else, or like nothing that GraphQL can have: give it another name.`,
+      `${kind.name}: ${what} has a name that is already used or not valid in GraphQL: give it another name.`,
   );
 };
 
@@ -66,20 +66,20 @@ const wrongProjections = (kind: Kind): readonly string[] =>
       const def = kind.fields[field];
       if (!PROJECTING.has(event.effect))
         return [
-          `${place} is by the event ${event.name}, which ${event.effect}: name one that creates, changes or sets fields.`,
+          `${place} uses the event ${event.name}, whose effect is \`${event.effect}\`: use an event with \`creates\`, \`changes\` or \`sets\`.`,
         ];
       if (def === undefined || def.kind === 'ref' || def.kind === 'states' || def.kind === 'upload')
-        return [`${place} makes no reference, state or upload: let an event set it.`];
+        return [`${place} cannot set a reference, a state or an upload: let an event set it.`];
       if (def.personal !== undefined || def.unique)
-        return [`${place} makes nothing that is personal or unique: let a form or a decision set it.`];
+        return [`${place} cannot set a personal or unique field: let a form or a decision set it.`];
       if (!def.optional && def.initial === undefined)
-        return [`${place} needs a value before it: give the field a default, or make it optional().`];
+        return [`${place} needs an initial value: give the field a default, or make it optional().`];
       const other = Object.values(kind.events).find(
         ({ values, sets }) => values.includes(field) || field in sets,
       );
       return other === undefined
         ? []
-        : [`${place} is not alone: the event ${other.name} gives it a value too; keep one of them.`];
+        : [`${place} conflicts with the event ${other.name}, which also sets the field: keep one of them.`];
     }),
   );
 
@@ -91,7 +91,7 @@ const askedOf = (domain: Domain, kind: Kind): readonly string[] =>
       of !== undefined && Object.values(of.events).some(({ projects }) => field in projects);
     return isProjected
       ? [
-          `${kind.name}: a condition asks for ${field} of the ${of.name}, which a projection makes: use a field that events set.`,
+          `${kind.name}: a condition uses ${field} of the ${of.name}, which a projection computes: use a field that events set.`,
         ]
       : [];
   });

@@ -52,40 +52,42 @@ test('valid limits are accepted', () => {
 
 test.each(
   Object.entries<Tried>({
-    'note: the limit few lets 0 be: use a whole number from 1 to 100.': limit({ max: 0 }),
-    'note: the limit few lets 1.5 be: use a whole number from 1 to 100.': limit({ max: 1.5 }),
-    'note: the limit few lets 101 be: use a whole number from 1 to 100.': limit({ max: 101 }),
+    'note: the limit few has the maximum 0: use a whole number from 1 to 100.': limit({ max: 0 }),
+    'note: the limit few has the maximum 1.5: use a whole number from 1 to 100.': limit({ max: 1.5 }),
+    'note: the limit few has the maximum 101: use a whole number from 1 to 100.': limit({ max: 101 }),
     ...Object.fromEntries(
       ['tags', 'rows', 'total', 'nowhere'].map((per) => [
-        `note: the limit few is per ${per}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
+        `note: the limit few is per ${per}, which has a type that limits cannot use: use a text, a number, a choice, an instant or a reference.`,
         limit({ per }),
       ]),
     ),
-    'note: the limit few counts by what clerk leads to, which changes without the note: count by fields of its own.':
+    'note: the limit few depends on the target of clerk, which can change without the note: use only its own fields.':
       limit({ while: { clerk: { role: 'clerk' } } }),
-    'note: the limit few counts by the caller, which changes without the note: count by fields of its own.':
+    'note: the limit few depends on the caller, which can change without the note: use only its own fields.':
       limit({ while: 'own' }),
-    'note: the limit few counts by the items of rows, which changes without the note: count by fields of its own.':
+    'note: the limit few depends on the items of rows, which can change without the note: use only its own fields.':
       limit({ while: { rows: { some: { amount: 3 } } } }),
-    'note: the limit few counts by total, a number of its items, which changes without the note: count by fields of its own.':
+    'note: the limit few depends on the derived number total, which can change without the note: use only its own fields.':
       limit({ while: { total: { max: 3 } } }),
     'note: the limit few counts nothing, because its `while` is never true: remove the limit, or use another fact.':
       limit({ while: [] }),
-    'note: the limit Few is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': {
+    'note: the limit Few does not match ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': {
       limits: { Few: { max: 1, says: 'Full.' } },
     },
-    'note: the limit code is called like a field that is unique: give it another name.': {
+    'note: the limit code has the name of a unique field: give it another name.': {
       fields: { code: line(9).unique() },
       limits: { code: { max: 2, says: 'Full.' } },
     },
-    'note: the refusal full is no code of its own: give it another name.': limit({ code: 'full' }),
-    'note: the refusal email_taken is no code of its own: give it another name.': limit({
-      code: 'email_taken',
-    }),
+    'note: the refusal full is not a valid code or is already used by the kernel: give it another name.':
+      limit({ code: 'full' }),
+    'note: the refusal email_taken is not a valid code or is already used by the kernel: give it another name.':
+      limit({
+        code: 'email_taken',
+      }),
     'note: code is unique() and has a default, which only one note could have: remove one of them.': {
       fields: { code: line(9).default('none').unique() },
     },
-    'note: code is unique(), and the event finished sets it to one value, which only one note could have: remove one of them.':
+    'note: code is unique(), and the event finished sets it to a constant, which only one note could have: remove one of them.':
       {
         fields: { code: line(9).unique() },
         events: { finished: { sets: { status: 'done', code: 'gone' } } },
@@ -101,7 +103,7 @@ test.each([flag(), set(line(9), 3), states('red', 'blue')])(
     const tried = { fields: { code: field.unique() }, events: { made: { creates: ['title'] } } };
     expect(() => assemble(base, [noteOf(tried)] as never)).toThrow(
       new StartRefused(
-        'note: code is unique(), and no text, number, moment or reference: declare a limit per code instead.',
+        'note: code is unique(), but not a text, a number, an instant, a date or a reference: declare a limit per code instead.',
       ),
     );
   },
@@ -112,7 +114,7 @@ test.each([{ sets: { status: 'done' } }, { notes: true }])('claim_abandoned as %
     assemble(base, [noteOf({ ...limit({}), events: { claim_abandoned: event } })] as never),
   ).toThrow(
     new StartRefused(
-      'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
+      'note: the event claim_abandoned is reserved for the release of claims: give yours another name.',
     ),
   );
 });
@@ -125,7 +127,7 @@ test('an aggregate cannot have the name of the streams of limits', () => {
     rights: { read: { anyone: true } },
   });
   expect(() => assemble(base, [of])).toThrow(
-    'limit: the name limit is a kind of stream of the kernel: give it another name.',
+    'limit: the name limit is an aggregate of the kernel: give it another name.',
   );
 });
 

@@ -18,16 +18,18 @@ export const demandLimits = (domain: Domain): void => {
 const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
   const place = `${kind.name}: the limit ${limit.name}`;
   if (!Number.isInteger(limit.max) || limit.max < 1 || limit.max > PLACES_MAX)
-    throw new StartRefused(`${place} lets ${limit.max} be: use a whole number from 1 to ${PLACES_MAX}.`);
+    throw new StartRefused(
+      `${place} has the maximum ${limit.max}: use a whole number from 1 to ${PLACES_MAX}.`,
+    );
   const wrong = limit.per.find((name) => !COUNTED.has(kindOf(kind, name) ?? ''));
   if (wrong !== undefined)
     throw new StartRefused(
-      `${place} is per ${wrong}, by which nothing is counted: name a text, a number, a choice, a moment or a reference.`,
+      `${place} is per ${wrong}, which has a type that limits cannot use: use a text, a number, a choice, an instant or a reference.`,
     );
   const asked = limit.while === undefined ? undefined : strangeIn(kind, countingOf(domain, kind, limit));
   if (asked !== undefined)
     throw new StartRefused(
-      `${place} counts by ${asked}, which changes without the ${kind.name}: count by fields of its own.`,
+      `${place} depends on ${asked}, which can change without the ${kind.name}: use only its own fields.`,
     );
   const counting = countingOf(domain, kind, limit);
   if (counting.op === 'const' && !counting.value)
@@ -61,7 +63,7 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
     case 'not':
       return strangeIn(kind, expression.of);
     case 'at':
-      return `what ${expression.field} leads to`;
+      return `the target of ${expression.field}`;
     case 'caller':
     case 'callers':
       return 'the caller';
@@ -71,7 +73,7 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
     case 'min':
     case 'max':
       return kind.derived.some(({ name }) => name === expression.field)
-        ? `${expression.field}, a number of its items`
+        ? `the derived number ${expression.field}`
         : undefined;
     case 'const':
       return undefined;
@@ -82,7 +84,7 @@ const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
   const place = `${kind.name}: ${name} is unique()`;
   if (!UNIQUE.has(kindOf(kind, name) ?? ''))
     throw new StartRefused(
-      `${place}, and no text, number, moment or reference: declare a limit per ${name} instead.`,
+      `${place}, but not a text, a number, an instant, a date or a reference: declare a limit per ${name} instead.`,
     );
   if (def.initial !== undefined)
     throw new StartRefused(
@@ -91,7 +93,7 @@ const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
   const setting = Object.values(kind.events).find(({ sets }) => isConstant(sets[name]));
   if (setting !== undefined)
     throw new StartRefused(
-      `${place}, and the event ${setting.name} sets it to one value, which only one ${kind.name} could have: remove one of them.`,
+      `${place}, and the event ${setting.name} sets it to a constant, which only one ${kind.name} could have: remove one of them.`,
     );
 };
 

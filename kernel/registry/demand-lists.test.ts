@@ -76,10 +76,11 @@ test('a valid list is accepted', () => {
 
 test.each(
   Object.entries<() => unknown>({
-    'note: the list rows may have 0 items: use a number from 1 to 1000.': () => declared(amount, { max: 0 }),
-    'note: the list rows may have 5000 items: use a number from 1 to 1000.': () =>
+    'note: the list rows allows at most 0 items: use a number from 1 to 1000.': () =>
+      declared(amount, { max: 0 }),
+    'note: the list rows allows at most 5000 items: use a number from 1 to 1000.': () =>
       declared(amount, { max: 5_000 }),
-    'note: the list rows calls one of its items rows: choose another word by `one`.': () =>
+    'note: the list rows calls an item rows: choose another word with `one`.': () =>
       declared(amount, { max: 3, one: 'rows' }),
     'has the table a_very_long_name_of_an_aggregate_that_is_there_rows, which is longer than 38 characters: give it another name.':
       () => declared(amount, { max: 3 }, { name: 'aVeryLongNameOfAnAggregateThatIsThere' }),
@@ -99,44 +100,44 @@ test.each(
     'has search() in how': () => declared({ how: line(9).search('A') }, { max: 3 }),
     'the personal field rows.how must belong to a user whom every event can name': () =>
       declared({ who: ref(user), how: line(9).personal({ of: 'who' }) }, { max: 3 }),
-    'note: the list rows is in no order of its own, and rowMoved moves its items: make it `ordered`.': () =>
+    'note: the list rows is not ordered, but the event rowMoved moves its items: make it `ordered`.': () =>
       declared(amount, { max: 3 }, { events: { rowMoved: { moves: 'rows' } } }),
-    'note: the list rows has nothing but its key, and rowChanged changes its items: remove that event.': () =>
-      declared(
-        { who: ref(user) },
-        { max: 3, key: 'who' as never },
-        { events: { rowChanged: { updates: 'rows' } } },
-      ),
-    'note: the command addRow is of an item, and so emits one event and decides on none.': () =>
+    'note: the list rows has no fields besides its key, but the event rowChanged changes its items: remove that event.':
+      () =>
+        declared(
+          { who: ref(user) },
+          { max: 3, key: 'who' as never },
+          { events: { rowChanged: { updates: 'rows' } } },
+        ),
+    'note: the command addRow changes an item: let it emit exactly one event, without a `decide`.': () =>
       declared(
         amount,
         { max: 3 },
         { commands: { addRow: { emits: ['rowAdded'], decide: () => ['rowAdded'] } } },
       ),
-    'note: the command make is followed by addRow, which is of an item: remove it from `next`.': () =>
+    'note: the command make is followed by addRow, which changes an item: remove it from `next`.': () =>
       declared(amount, { max: 3 }, { commands: { make: { emits: 'made', next: ['addRow'] } } }),
 
-    'note: a condition on the rows asks for remark, which is personal, so that the visibility of events could not be decided: use another field.':
+    'note: a condition on the rows uses remark, which is personal, so the visibility of events could not be decided: use another field.':
       () =>
         declared(
           { remark: line(9).personal() },
           { max: 3 },
           { rights: { read: { anyone: { rows: { some: { remark: 'a' } } } } } },
         ),
-    'calls one of its items clerk, which is already the name of another thing': () =>
+    'calls an item clerk, a name that its events already use': () =>
       declared(amount, { max: 3, one: 'clerk' }),
-    'calls one of its items note, which is already the name of another thing': () =>
-      declared(amount, { max: 3, one: 'note' }),
-    'note: the list rows has the key place, which may be less than 1, and so cannot be in a path: give it the minimum 1.':
+    'calls an item note, a name that its events already use': () => declared(amount, { max: 3, one: 'note' }),
+    'note: the list rows has the key place, which may be less than 1, but paths need a positive number: set its minimum to 1.':
       () => declared({ place: integer(0, 9) }, { max: 3, key: 'place' as never }),
-    'note: the event rowAdded carries title, which it says already of an item: give one of the fields another name.':
+    'note: the event rowAdded carries title, but the item has a field with the same name: give one of the fields another name.':
       () =>
         declared(
           { title: line(9) },
           { max: 3 },
           { events: { rowAdded: { adds: 'rows', carries: ['title'] } } },
         ),
-    'note: the command shut is of an item, and so emits one event and decides on none.': () =>
+    'note: the command shut changes an item: let it emit exactly one event, without a `decide`.': () =>
       declared(
         amount,
         { max: 3 },
@@ -167,7 +168,7 @@ test.each([ref(user).optional(), set(word(/a/, 'a'), 2)])(
 
 test.each(['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'])('the field %s is refused', (field) => {
   expect(() => declared({ [field]: integer(1, 9) }, { max: 3 })).toThrow(
-    `note: the list rows has the field ${field}, which is already the name of another thing in events: give it another name.`,
+    `note: the list rows has the field ${field}, a name that is not valid or that its events already use: give it another name.`,
   );
 });
 
@@ -179,7 +180,7 @@ test.each<object>([
   { reactions: { clerk: { deleted: { run: 'shut', when: some } } } },
 ])('a condition on items is refused in %j', (rest) => {
   expect(() => declared(amount, { max: 3 }, shutting(rest))).toThrow(
-    'note: a timer or a reaction has a condition on the rows, which it cannot be asked: ask for a number that is derived from the list.',
+    'note: a timer or a reaction has a condition on the rows, but these conditions cannot use lists: use a number that is derived from the list.',
   );
 });
 
@@ -189,9 +190,9 @@ test.each<More>([
   { events: { shut: { sets: { status: 'shut' } } }, commands: { shut: { emits: 'shut', when: byPayer } } },
   { rest: { invariants: { paid: byPayer } } },
   { commands: { addRow: { emits: 'rowAdded', when: [byPayer] } } },
-])('a condition on what an item leads to is refused in %j', (more) => {
+])('a condition on the target of an item is refused in %j', (more) => {
   expect(() => declared({ payer: ref(user) }, { max: 3 }, more)).toThrow(
-    'note: a condition on the rows asks what the payer of an item leads to, which nobody reads: ask for the caller, or for fields of the item.',
+    'note: a condition on the rows uses the target of payer, which is not read for items: use the caller, or fields of the item.',
   );
 });
 
@@ -211,14 +212,14 @@ test('a condition behind a reference of an item is refused with its place', () =
     aggregate('note', { ...note, parent: 'task' } as never),
   ];
   expect(() => assemble(base, all.toReversed() as never)).toThrow(
-    'note: of its task: a condition on the rows asks what the payer of an item leads to',
+    'note: of its task: a condition on the rows uses the target of payer',
   );
 });
 
 test('two lists with the same name for an item are refused', () => {
   const fields = { rows: list(amount, { max: 3 }), lines: list(amount, { max: 3, one: 'row' }) };
   expect(() => assemble(base, [aggregate('note', { ...made, ...open, fields } as never)] as never)).toThrow(
-    'note: the list lines calls one of its items row as rows does: choose another word by `one`.',
+    'note: the list lines calls an item row, as rows does: choose another word with `one`.',
   );
 });
 
@@ -234,7 +235,7 @@ test.each([
   const fields = { clerk: ref(user), rows: of(list(amount, { max: 3 })) };
   expect(() =>
     assemble(base, [aggregate('note', { ...made, ...open, owner: 'clerk', fields } as never)] as never),
-  ).toThrow(`note: the list rows is not ${name}() as a whole: declare it for the fields of its items.`);
+  ).toThrow(`note: the list rows cannot be ${name}() as a whole: declare this for the fields of its items.`);
 });
 
 test('a sum over anything but a non-personal number of a list is refused', () => {
@@ -249,7 +250,8 @@ test('a sum over anything but a non-personal number of a list is refused', () =>
         rights: { read: { anyone: true, ...rights } },
       } as never),
     ] as never);
-  const says = 'note: total counts the items of a list, or sums up a number of theirs that is not personal';
+  const says =
+    'note: total must count the items of a list, or sum a number of its items that is not personal';
   for (const derived of [
     { total: { sum: 'rows.title' } },
     { total: { sum: 'rows.x' } },
@@ -262,11 +264,11 @@ test('a sum over anything but a non-personal number of a list is refused', () =>
   expect(() =>
     summing(amount, { total: { sum: 'rows.amount' } }, { clerk: { total: { min: 3 } }, anyone: false }),
   ).toThrow(
-    'note: a right to read asks for total, which follows from its rows, so that the visibility of events could not be decided',
+    'note: a right to read uses total, which is derived from its rows, so the visibility of events could not be decided',
   );
   for (const name of ['clerk', 'rows', 'title'])
     expect(() => summing(amount, { [name]: { count: 'rows' } })).toThrow(
-      `note: ${name} follows from a list, and is called like a field: give it another name`,
+      `note: ${name} is derived from a list, but has the name of a field: give it another name`,
     );
   const { fields, derived } =
     summing(amount, { total: { sum: 'rows.amount' }, rowCount: { count: 'rows' } }).kinds.note ?? {};
@@ -298,6 +300,6 @@ test('a list with the table of another aggregate is refused', () => {
     aggregate('noteRow', { ...noteRow, rights } as never),
   ];
   expect(() => assemble(base, all as never)).toThrow(
-    'noteRow: the table note_rows is of note already: give it another name.',
+    'noteRow: the table note_rows already belongs to note: give it another name.',
   );
 });

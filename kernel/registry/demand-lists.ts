@@ -53,14 +53,12 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   return [
     ...(Number.isInteger(max) && max >= 1 && max <= ITEMS_MAX
       ? []
-      : [`may have ${max} items: use a number from 1 to ${ITEMS_MAX}.`]),
+      : [`allows at most ${max} items: use a number from 1 to ${ITEMS_MAX}.`]),
     ...(NAME.test(one) && one !== name
       ? []
-      : [`calls one of its items ${one || 'nothing'}: choose another word by \`one\`.`]),
+      : [`calls an item ${one || 'nothing'}: choose another word with \`one\`.`]),
     ...([one, `${one}Id`].some((each) => identity.includes(each))
-      ? [
-          `calls one of its items ${one}, which is already the name of another thing in events: choose another word by \`one\`.`,
-        ]
+      ? [`calls an item ${one}, a name that its events already use: choose another word with \`one\`.`]
       : []),
     ...(table.length <= TABLE_CHARACTERS_MAX
       ? []
@@ -70,7 +68,7 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
     ...names.flatMap(([field, def]) =>
       !NAME.test(field) || taken.has(field) || taken.has(wire(field, def))
         ? [
-            `has the field ${field}, which is already the name of another thing in events: give it another name.`,
+            `has the field ${field}, a name that is not valid or that its events already use: give it another name.`,
           ]
         : [],
     ),
@@ -85,16 +83,18 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
           `has the key ${key}, which must be a reference, a number, a word or a choice that is neither optional nor personal.`,
         ]),
     ...(key !== undefined && id.def.kind === 'integer' && ((id.def.recorded as ZodNumber).minValue ?? 0) < 1
-      ? [`has the key ${key}, which may be less than 1, and so cannot be in a path: give it the minimum 1.`]
+      ? [
+          `has the key ${key}, which may be less than 1, but paths need a positive number: set its minimum to 1.`,
+        ]
       : []),
     ...all.flatMap(([field, def]) =>
       unsupportedOf(def).map((what) => `has ${what} in ${field}, which is not supported yet; remove it.`),
     ),
     ...(moving !== undefined && !isOrdered
-      ? [`is in no order of its own, and ${moving.name} moves its items: make it \`ordered\`.`]
+      ? [`is not ordered, but the event ${moving.name} moves its items: make it \`ordered\`.`]
       : []),
     ...(empty !== undefined
-      ? [`has nothing but its key, and ${empty.name} changes its items: remove that event.`]
+      ? [`has no fields besides its key, but the event ${empty.name} changes its items: remove that event.`]
       : []),
   ];
 };
@@ -107,7 +107,7 @@ const unsupportedOf = (def: FieldDef): readonly string[] => [
   // Erasure would remove the address and keep the file.
   ...(def.kind === 'upload' && def.personal !== undefined ? ['personal() of an upload'] : []),
   ...(isNeverGiven(def) ? ['an upload without optional()'] : []),
-  ...(isErasedToAnother(def) ? ['another value once it is erased'] : []),
+  ...(isErasedToAnother(def) ? ['the option `erased`'] : []),
   ...(def.unique ? ['unique()'] : []),
   ...(def.filter ? ['filter()'] : []),
   ...(def.sort ? ['sort()'] : []),
@@ -130,7 +130,7 @@ const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
   return [
     ...(like === undefined
       ? []
-      : [`calls one of its items ${list.one} as ${like.name} does: choose another word by \`one\`.`]),
+      : [`calls an item ${list.one}, as ${like.name} does: choose another word with \`one\`.`]),
     ...twice,
   ];
 };
@@ -146,7 +146,7 @@ const wrongEvent = (kind: Kind, { name, list, carries }: EventInfo): readonly st
   return carries.flatMap((field) =>
     ofItem.has(wire(field, kind.fields[field]))
       ? [
-          `${kind.name}: the event ${name} carries ${field}, which it says already of an item: give one of the fields another name.`,
+          `${kind.name}: the event ${name} carries ${field}, but the item has a field with the same name: give one of the fields another name.`,
         ]
       : [],
   );
@@ -160,17 +160,17 @@ const wrongCommand = (
   const leading = Object.values(kind.commands).find((each) => each.next.includes(name));
   return [
     ...(events.length > 1 || decide !== undefined
-      ? [`${kind.name}: the command ${name} is of an item, and so emits one event and decides on none.`]
+      ? [
+          `${kind.name}: the command ${name} changes an item: let it emit exactly one event, without a \`decide\`.`,
+        ]
       : []),
     ...(requires.length + next.length > 0
-      ? [
-          `${kind.name}: the command ${name} is of an item, and so requires nothing and is followed by nothing.`,
-        ]
+      ? [`${kind.name}: the command ${name} changes an item: remove its \`requires\` and \`next\`.`]
       : []),
     ...(leading === undefined
       ? []
       : [
-          `${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: remove it from \`next\`.`,
+          `${kind.name}: the command ${leading.name} is followed by ${name}, which changes an item: remove it from \`next\`.`,
         ]),
   ];
 };

@@ -62,7 +62,7 @@ test('two commands with an edit form are refused, with a solution', () => {
   };
   const commands = { make: { emits: 'made' }, rename: { emits: 'renamed' }, move: { emits: 'moved' } };
   expect(refused(kindOf('claim', { more: { ...more, commands } }))).toBe(
-    "claim: the commands rename and move both change fields by a form, of which an aggregate has one: let one event change the fields of both, or let moved set something besides (`sets: { doneAt: 'now' }`), which makes move an action with a form of its own.",
+    "claim: the commands rename and move both edit fields with a form, but an aggregate can have only one such command: let one event change the fields of both, or let moved also set a field (`sets: { doneAt: 'now' }`), which makes move an action with its own form.",
   );
 });
 
@@ -71,16 +71,15 @@ test('facts may refer to facts, but not in a circle', () => {
     refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));
   expect(withFacts({ titled: { title: { not: null } }, shown: ['titled', 'own'] })).toBe('nothing');
   expect(withFacts({ titled: { shown: true }, shown: ['titled', 'own'] })).toBe(
-    'claim: the fact titled asks for itself, by titled, shown, titled: define it by fields.',
+    'claim: the fact titled depends on itself, through titled, shown, titled: define it by fields.',
   );
 });
 
 test.each(
   Object.entries<() => ReturnType<typeof kindOf>>({
-    'Claim: the name Claim is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': () =>
+    'Claim: the name Claim does not match ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': () =>
       kindOf('Claim'),
-    'session: the name session is a kind of stream of the kernel: give it another name.': () =>
-      kindOf('session'),
+    'session: the name session is an aggregate of the kernel: give it another name.': () => kindOf('session'),
     'order: the table order is reserved in SQL: give it another name.': () =>
       kindOf('order', { names: { plural: 'order' } }),
     'claim: the table removed is a table of the kernel: give it another name.': () =>
@@ -92,18 +91,18 @@ test.each(
     'signOff: the path sign-offs is a path of the kernel: give it another name.': () => kindOf('signOff'),
     'claim: the path device is a path of the kernel: give it another name.': () =>
       kindOf('claim', { names: { plural: 'device' } }),
-    'claim: the scope See It is not of the form ^[a-z][a-z0-9-]{0,39}$: give it another name.': () =>
+    'claim: the scope See It does not match ^[a-z][a-z0-9-]{0,39}$: give it another name.': () =>
       kindOf('claim', { more: { rights: { read: { scope: 'See It', anyone: true } } } }),
-    'claim: the word in-review is not of the form ^[a-zA-Z_][a-zA-Z0-9_]{0,39}$: give it another name.': () =>
+    'claim: the word in-review does not match ^[a-zA-Z_][a-zA-Z0-9_]{0,39}$: give it another name.': () =>
       kindOf('claim', { fields: { kind: choice('in-review', 'done') } }),
-    'claim: the word now is one that means something else: give it another name.': () =>
+    'claim: the word now is reserved: give it another name.': () =>
       kindOf('claim', { fields: { kind: choice('now', 'then') } }),
     'event: the path events is a path of the kernel: give it another name.': () => kindOf('event'),
-    'claim: the table users is of user already: give it another name.': () =>
+    'claim: the table users already belongs to user: give it another name.': () =>
       kindOf('claim', { names: { plural: 'users' } }),
-    'claim: the type of GraphQL Query is of the kernel already: give it another name.': () =>
+    'claim: the type of GraphQL Query already belongs to the kernel: give it another name.': () =>
       kindOf('claim', { names: { graphql: 'Query' } }),
-    'claim: the type of GraphQL User is of user already: give it another name.': () =>
+    'claim: the type of GraphQL User already belongs to user: give it another name.': () =>
       kindOf('claim', { names: { graphql: 'User' } }),
     'node: the field of GraphQL node is a query of the kernel: give it another name.': () => kindOf('node'),
     'claim: the column order is reserved in SQL: give it another name.': () =>
@@ -116,13 +115,13 @@ test.each(
       kindOf('claim', { fields: { createdAt: line(9) } }),
     'claim: the field claimId is the id of the aggregate: give it another name.': () =>
       kindOf('claim', { fields: { claimId: integer(1, 9) } }),
-    'claim: the column clerk_id is that of two fields: give it another name.': () =>
+    'claim: the column clerk_id belongs to two fields: give it another name.': () =>
       kindOf('claim', { fields: { clerkId: integer(1, 9) } }),
-    'claim: the field search is the column of what is searched: give it another name.': () =>
+    'claim: the field search is the column of the full-text search: give it another name.': () =>
       kindOf('claim', { fields: { search: line(9).search('A') } }),
     'claim: the filter sort is a parameter of every list: give it another name.': () =>
       kindOf('claim', { fields: { kind: choice('a', 'b').filter('sort') } }),
-    'claim: the event changed is what subscriptions call all that happens to one aggregate: give it another name.':
+    'claim: the event changed is the subscription to all changes of an aggregate: give it another name.':
       () =>
         kindOf('claim', {
           more: {
@@ -133,16 +132,17 @@ test.each(
             },
           },
         }),
-    'claim: the command patch is one that every aggregate has: give it another name.': () =>
+    'claim: the command patch is a command of every aggregate: give it another name.': () =>
       kindOf('claim', { commands: { patch: { emits: 'gone' } } }),
-    'claim: the fact title is a word of conditions already: give it another name.': () =>
+    'claim: the fact title is already a field or a word of conditions: give it another name.': () =>
       kindOf('claim', { more: { facts: { title: { title: 'x' } } } }),
-    'claim: the fact own is a word of conditions already: give it another name.': () =>
+    'claim: the fact own is already a field or a word of conditions: give it another name.': () =>
       kindOf('claim', { more: { facts: { own: { title: 'x' } } } }),
-    'claim: the refusal forbidden is no code of its own: give it another name.': () =>
-      kindOf('claim', {
-        more: { facts: { small: { title: 'x' } }, refusals: { small: { code: 'forbidden', says: 'No.' } } },
-      }),
+    'claim: the refusal forbidden is not a valid code or is already used by the kernel: give it another name.':
+      () =>
+        kindOf('claim', {
+          more: { facts: { small: { title: 'x' } }, refusals: { small: { code: 'forbidden', says: 'No.' } } },
+        }),
   }),
 )('refused: %s', (says, kindNamed) => {
   expect(refused(kindNamed())).toBe(says);
@@ -153,7 +153,7 @@ test('an owner named like another filter of events is refused', () => {
   const under = kindOf('line', { fields: { claim: ref('claim' as never) }, more: { parent: 'claim' } });
   const claimer = kindOf('note', { fields: { claim: ref(user) }, more: { owner: 'claim' } });
   expect(refused(ownedBy('user'))).toBe(
-    'claim: the owner user is called like an aggregate by which events are filtered: give it another name.',
+    'claim: the owner user has the name of an aggregate by which events are filtered: give it another name.',
   );
   expect(refused(ownedBy('actor'))).toBe(
     'claim: the owner actor is a parameter of events: give it another name.',
@@ -162,7 +162,7 @@ test('an owner named like another filter of events is refused', () => {
     'subject: the name subject is a parameter of events: give it another name.',
   );
   expect(refused(kindOf('claim'), under, claimer)).toBe(
-    'note: the owner claim is called like an aggregate by which events are filtered: give it another name.',
+    'note: the owner claim has the name of an aggregate by which events are filtered: give it another name.',
   );
 });
 
@@ -170,7 +170,7 @@ test('two kinds with colliding names are refused', () => {
   const one = kindOf('order', { commands: { makePurchase: { emits: 'made' } } });
   const other = kindOf('purchaseOrder');
   expect(refused(one, other)).toBe(
-    'purchaseOrder: the command MakePurchaseOrder is of order already: give it another name.',
+    'purchaseOrder: the command MakePurchaseOrder already belongs to order: give it another name.',
   );
 });
 
@@ -196,6 +196,6 @@ test('a fact cannot have the name of a word, because it would change the meaning
       }),
     );
   expect(draft()).toBe(
-    'claim: the fact open is a word of status, which is a fact already: give it another name.',
+    'claim: the fact open is already a word of status, and each word is a fact: give it another name.',
   );
 });

@@ -38,7 +38,7 @@ const of = (
   why: (each: string) => string | undefined,
 ): readonly string[] => names.flatMap((each) => why(each) ?? []).map((reason) => `${what} ${reason}`);
 const form = (pattern: RegExp) => (each: string) =>
-  pattern.test(each) ? undefined : `${each} is not of the form ${pattern.source}`;
+  pattern.test(each) ? undefined : `${each} does not match ${pattern.source}`;
 const taken = (words: ReadonlySet<string>, by: string) => (each: string) =>
   words.has(each) ? `${each} is ${by}` : undefined;
 
@@ -46,7 +46,7 @@ const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): r
   ...of('the name', [name], form(FORM)),
   ...(name === 'user'
     ? []
-    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
+    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'an aggregate of the kernel'))),
   ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
   ...of(
     'the owner',
@@ -75,7 +75,7 @@ const wrongInFields = (kind: Kind): readonly string[] => {
     ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the field', [...fields, ...wired], taken(new Set([`${kind.name}Id`]), 'the id of the aggregate')),
     ...(isSearched
-      ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched'))
+      ? of('the field', fields, taken(new Set(['search']), 'the column of the full-text search'))
       : []),
     ...of('the list', Object.keys(kind.lists), form(FORM)),
     ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
@@ -91,16 +91,16 @@ const wrongInColumns = ({ fields, lists }: Kind): readonly string[] => {
   return [
     ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
     ...of('the column', [...columns, ...ofItems], long),
-    ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
+    ...of('the column', repeated(columns), (each) => `${each} belongs to two fields`),
   ];
 };
 
 const wrongInWords = (kind: Kind): readonly string[] => [
   ...of('the word', wordsOf(kind), form(WORD)),
-  ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'one that means something else')),
+  ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'reserved')),
   ...of('the scope', scopesOf(kind), form(SCOPE)),
   ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
-  ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
+  ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} belongs to two fields`),
 ];
 
 const wrongInDeclarations = (kind: Kind): readonly string[] => {
@@ -112,29 +112,32 @@ const wrongInDeclarations = (kind: Kind): readonly string[] => {
       ? of(
           'the event',
           ['changed'],
-          taken(new Set(['changed']), 'what subscriptions call all that happens to one aggregate'),
+          taken(new Set(['changed']), 'the subscription to all changes of an aggregate'),
         )
       : []),
     ...of('the limit', limits, form(FORM)),
-    ...of('the limit', repeated(limits), (each) => `${each} is called like a field that is unique`),
+    ...of('the limit', repeated(limits), (each) => `${each} has the name of a unique field`),
     ...of('the command', Object.keys(kind.commands), form(FORM)),
     ...of(
       'the command',
       Object.keys(kind.commands),
-      taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has'),
+      taken(new Set(['patch', 'read', 'write', 'replace']), 'a command of every aggregate'),
     ),
     ...of(
       'the fact',
       facts,
-      taken(new Set([...Object.keys(kind.fields), 'own', 'caller']), 'a word of conditions already'),
+      taken(
+        new Set([...Object.keys(kind.fields), 'own', 'caller']),
+        'already a field or a word of conditions',
+      ),
     ),
-    ...of('the fact', facts, taken(new Set(['found']), 'what a refusal says of what is not there')),
+    ...of('the fact', facts, taken(new Set(['found']), 'reserved for the refusal of a missing aggregate')),
     ...of(
       'the refusal',
       refusalsIn(kind).map(({ code }) => code),
       (code) =>
         !CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code)
-          ? `${code} is no code of its own`
+          ? `${code} is not a valid code or is already used by the kernel`
           : undefined,
     ),
   ];
@@ -152,7 +155,7 @@ const demandOneEdit = ({ name, commands }: Kind): void => {
   );
   if (first !== undefined && second !== undefined)
     throw new StartRefused(
-      `${name}: the commands ${first.name} and ${second.name} both change fields by a form, of which an aggregate has one: let one event change the fields of both, or let ${second.events[0]?.name} set something besides (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with a form of its own.`,
+      `${name}: the commands ${first.name} and ${second.name} both edit fields with a form, but an aggregate can have only one such command: let one event change the fields of both, or let ${second.events[0]?.name} also set a field (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with its own form.`,
     );
 };
 
@@ -160,7 +163,7 @@ const demandOneEdit = ({ name, commands }: Kind): void => {
 const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...string[]]): void => {
   if (before.includes(fact))
     throw new StartRefused(
-      `${kind.name}: the fact ${fact} asks for itself, by ${[fact, ...before].toReversed().join(', ')}: define it by fields.`,
+      `${kind.name}: the fact ${fact} depends on itself, through ${[fact, ...before].toReversed().join(', ')}: define it by fields.`,
     );
   for (const next of factsNamedIn(kind, kind.facts[fact])) demandNoCircle(kind, [next, fact, ...before]);
 };
@@ -213,7 +216,7 @@ const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
       of(kind).flatMap((name) => {
         const first = owners.get(name);
         owners.set(name, first ?? kind.name);
-        return first === undefined ? [] : [`${kind.name}: ${what} ${name} is of ${first} already`];
+        return first === undefined ? [] : [`${kind.name}: ${what} ${name} already belongs to ${first}`];
       }),
     );
   };
@@ -235,7 +238,7 @@ const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
   ]);
   return kinds.flatMap(({ name, owner }) =>
     owner !== undefined && others.has(owner)
-      ? [`${name}: the owner ${owner} is called like an aggregate by which events are filtered`]
+      ? [`${name}: the owner ${owner} has the name of an aggregate by which events are filtered`]
       : [],
   );
 };

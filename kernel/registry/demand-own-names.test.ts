@@ -73,14 +73,16 @@ test.each<readonly [place: string, tried: Tried]>([
   ['the route toString', { route: 'toString' }],
 ])('%s has the name of an inherited member, and is refused', (place, tried) => {
   expect(() => assembled(tried)).toThrow(
-    new StartRefused(`${place} is called like something that every object has: give it another name.`),
+    new StartRefused(
+      `${place} has the name of a property that every JavaScript object has: give it another name.`,
+    ),
   );
 });
 
 test('a role with such a name is refused', () => {
   expect(() => assemble(domain({ name: 'tried', roles: ['clerk', 'constructor'] }), [])).toThrow(
     new StartRefused(
-      'the role constructor is called like something that every object has: give it another name.',
+      'the role constructor has the name of a property that every JavaScript object has: give it another name.',
     ),
   );
 });

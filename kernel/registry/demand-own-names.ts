@@ -31,7 +31,7 @@ export const demandOwnNames = ({ roles, aggregates, views, routes }: Declared): 
   const wrong = names.find(([, name]) => INHERITED.has(name));
   if (wrong !== undefined)
     throw new StartRefused(
-      `${wrong[0]} ${wrong[1]} is called like something that every object has: give it another name.`,
+      `${wrong[0]} ${wrong[1]} has the name of a property that every JavaScript object has: give it another name.`,
     );
 };
 

@@ -71,67 +71,73 @@ test('valid parts are accepted', () => {
 
 test.each(
   Object.entries<Wrong>({
-    'note: the right readIt is to no part of it: name fields or lists, or remove it.': {
+    'note: the right readIt covers no part of it: name fields or lists, or remove the right.': {
       fieldRights: { readIt: { reads: [] } },
     },
-    'is to sceret, which is no field of it: name one.': { fieldRights: { readIt: { reads: ['sceret'] } } },
-    'is to clerk, which every event names: remove it from the right.': {
+    'covers sceret, which is not one of its fields: use one of them.': {
+      fieldRights: { readIt: { reads: ['sceret'] } },
+    },
+    'covers clerk, which every event contains: remove it from the right.': {
       fieldRights: { readIt: { reads: ['clerk'] } },
     },
-    'is to status, which shows in what can be done with it': {
+    'covers status, a state that the available commands reveal': {
       fieldRights: { readIt: { reads: ['status'] } },
     },
-    'is to title, which is shown wherever it is referred to': {
+    'covers title, which is shown wherever the aggregate is referenced': {
       fieldRights: { readIt: { reads: ['title'] } },
       rest: { label: 'title' },
     },
-    'is to cover, whose files are as visible as it is itself: remove it from the right.': {
+    'covers cover, whose files are as visible as the aggregate: remove it from the right.': {
       fieldRights: { readIt: { reads: ['cover'] } },
     },
-    'is to body, by whose words everybody can search: remove search() from it.': {
+    'covers body, which everybody can search: remove search() from it.': {
       fieldRights: { readIt: { reads: ['body'] } },
     },
-    'learns which values are taken: remove unique() from it.': {
+    'reveals to writers which values are taken: remove unique() from it.': {
       fieldRights: { readIt: { reads: ['number'] } },
     },
-    'is to createdAt, which the id reveals: remove it from the right.': {
+    'covers createdAt, which the id reveals: remove it from the right.': {
       fieldRights: { readIt: { reads: ['createdAt'] } },
     },
-    'secret is of the rights one and two: name it in one of them.': {
+    'secret is in the rights one and two: keep it in one of them.': {
       fieldRights: { one: { reads: ['secret'] }, two: { reads: ['secret'] } },
     },
-    'rows is of the rights one and two': {
+    'rows is in the rights one and two': {
       fieldRights: { one: { reads: ['rows'] }, two: { items: { rows: { hidden: true } } } },
     },
-    'the right change to parts is called like another right': {
+    'the right change to parts has the name of another right': {
       fieldRights: { change: { reads: ['secret'] } },
     },
-    'the right readIt to parts has a scope of its own': {
+    'the right readIt to parts has its own scope': {
       fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } },
     },
-    'says who writes what, which is not supported yet': {
+    'has `writes`, which is not supported yet': {
       fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } },
     },
-    'is to items of row, which is no list of it: name one.': {
+    'covers items of row, which is not one of its lists: use one of them.': {
       fieldRights: { readIt: { items: { row: { hidden: true } } } },
     },
-    'is to some items of rows, and does not say which': { fieldRights: { readIt: { items: { rows: {} } } } },
-    'whose items are identified by by, so that a writer learns which items exist': {
+    'covers some items of rows, but does not say which': { fieldRights: { readIt: { items: { rows: {} } } } },
+    'whose key by reveals to writers which items exist': {
       fieldRights: { readIt: { items: { marks: { hidden: true } } } },
     },
-    'by by, which not every event can say': { fieldRights: { readIt: { items: { rows: { by: 1 } } } } },
-    'by tags, which not every event can say': { fieldRights: { readIt: { items: { rows: { tags: 'a' } } } } },
-    'total follows from all of its rows, some of which only those of readIt may read: add total to what readIt reads.':
+    'selected by by, which not every event can contain': {
+      fieldRights: { readIt: { items: { rows: { by: 1 } } } },
+    },
+    'selected by tags, which not every event can contain': {
+      fieldRights: { readIt: { items: { rows: { tags: 'a' } } } },
+    },
+    'total is derived from all of its rows, but only callers with the right readIt may read some of them: add total to the `reads` of readIt.':
       {
         fieldRights: { readIt: { items: { rows: { hidden: true } } } },
         derived: { total: { sum: 'rows.amount' } },
       },
-    'the event rowAdded is of rows, which only those of readIt may read, and sets status: let another event do that.':
+    'the event rowAdded changes rows, which only callers with the right readIt may read, and also sets status: let another event set it.':
       {
         fieldRights: { readIt: { reads: ['rows'] } },
         events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } },
       },
-    'the event flagged sets secret, which only those of readIt may read, and does something else that others see: let another event do that.':
+    'the event flagged sets secret, which only callers with the right readIt may read, and also makes a change that others see: let another event make that change.':
       {
         fieldRights: { readIt: { reads: ['secret'] } },
         events: { flagged: { sets: { secret: 'x', status: 'shut' } } },
@@ -155,5 +161,5 @@ test('a right to a personal field of the owner is accepted, and a right that dep
       } as never),
     ] as never);
   expect(of('own').kinds.note?.fieldRights).toHaveProperty('readDetails');
-  expect(() => of({ details: 'x' })).toThrow('note: a right to read asks for details, which is personal');
+  expect(() => of({ details: 'x' })).toThrow('note: a right to read uses details, which is personal');
 });

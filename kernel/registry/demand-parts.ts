@@ -28,7 +28,7 @@ const wrongIn = (kind: Kind): readonly string[] => {
       const part = partOfItems(kind, each.list);
       if (part === undefined || guardOfField(kind, each.name) === part.name) return [];
       return [
-        `${each.name} follows from all of its ${each.list.name}, some of which only those of ${part.name} may read: add ${each.name} to what ${part.name} reads.`,
+        `${each.name} is derived from all of its ${each.list.name}, but only callers with the right ${part.name} may read some of them: add ${each.name} to the \`reads\` of ${part.name}.`,
       ];
     }),
     ...Object.values(kind.events).flatMap((event) => wrongEvent(kind, event)),
@@ -41,16 +41,18 @@ const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
   const isOfDomain = kind.name !== 'user';
   return [
     ...(name in kind.commands || name === 'read' || name === 'write'
-      ? [`the right ${name} to parts is called like another right: give it another name.`]
+      ? [`the right ${name} to parts has the name of another right: give it another name.`]
       : []),
-    ...(isToNothing ? [`the right ${name} is to no part of it: name fields or lists, or remove it.`] : []),
+    ...(isToNothing
+      ? [`the right ${name} covers no part of it: name fields or lists, or remove the right.`]
+      : []),
     ...(isOfDomain && scope !== undefined
       ? [
-          `the right ${name} to parts has a scope of its own: remove the scope; the right uses that of the right to read.`,
+          `the right ${name} to parts has its own scope: remove it; the right uses the scope of the right to read.`,
         ]
       : []),
     ...(isOfDomain && writes !== undefined
-      ? [`the right ${name} says who writes what, which is not supported yet: declare commands of their own.`]
+      ? [`the right ${name} has \`writes\`, which is not supported yet: declare separate commands.`]
       : []),
   ];
 };
@@ -60,27 +62,26 @@ const MOMENTS = new Set(['createdAt', 'updatedAt']);
 const wrongField = (kind: Kind, right: string, field: string): readonly string[] => {
   const { name, fields, owner, parent, label } = kind;
   const def = fields[field];
-  const refused = (why: string): readonly string[] => [`the right ${right} is to ${field}, ${why}`];
+  const refused = (why: string): readonly string[] => [`the right ${right} covers ${field}, ${why}`];
   if (def === undefined) {
-    if (!MOMENTS.has(field)) return refused('which is no field of it: name one.');
+    if (!MOMENTS.has(field)) return refused('which is not one of its fields: use one of them.');
     return field === 'createdAt' && name !== 'user'
       ? refused('which the id reveals: remove it from the right.')
       : [];
   }
   if (field === owner || field === parent)
-    return refused('which every event names: remove it from the right.');
+    return refused('which every event contains: remove it from the right.');
   if (field === label)
     return refused(
-      'which is shown wherever it is referred to: remove it from the right, or choose another label.',
+      'which is shown wherever the aggregate is referenced: remove it from the right, or choose another label.',
     );
   if (def.kind === 'states')
-    return refused('which shows in what can be done with it: declare its parts as fields.');
+    return refused('a state that the available commands reveal: declare its parts as separate fields.');
   if (def.kind === 'upload')
-    return refused('whose files are as visible as it is itself: remove it from the right.');
-  if (def.search !== undefined)
-    return refused('by whose words everybody can search: remove search() from it.');
+    return refused('whose files are as visible as the aggregate: remove it from the right.');
+  if (def.search !== undefined) return refused('which everybody can search: remove search() from it.');
   if (def.unique && name !== 'user')
-    return refused('and a writer learns which values are taken: remove unique() from it.');
+    return refused('but unique() reveals to writers which values are taken: remove unique() from it.');
   return [];
 };
 
@@ -92,7 +93,7 @@ const twiceIn = (rights: readonly PartRight[]): readonly string[] => {
     const first = all.slice(0, index).find((each) => each.part === part);
     return first === undefined
       ? []
-      : [`${part} is of the rights ${first.name} and ${name}: name it in one of them.`];
+      : [`${part} is in the rights ${first.name} and ${name}: keep it in one of them.`];
   });
 };
 
@@ -103,9 +104,9 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
   Object.entries((kind.fieldRights[right]?.items ?? {}) as Record<string, Row>).flatMap(([name, values]) => {
     const list = kind.lists[name];
     if (list === undefined)
-      return [`the right ${right} is to items of ${name}, which is no list of it: name one.`];
+      return [`the right ${right} covers items of ${name}, which is not one of its lists: use one of them.`];
     const asked = Object.keys(values);
-    const place = `the right ${right} is to some items of ${name}`;
+    const place = `the right ${right} covers some items of ${name}`;
     const strange = asked.find(
       (field) => !TELLING.has(list.fields[field]?.kind ?? 'value') || list.fields[field]?.personal,
     );
@@ -114,20 +115,22 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
     );
     return [
       ...(asked.length === 0
-        ? [`${place}, and does not say which: name fields of theirs, or the list in \`reads\`.`]
+        ? [`${place}, but does not say which: name fields of the items, or the list in \`reads\`.`]
         : []),
       ...(list.key !== undefined
         ? [
-            `${place}, whose items are identified by ${list.key}, so that a writer learns which items exist: number them.`,
+            `${place}, whose key ${list.key} reveals to writers which items exist: remove \`key\`, so that items are numbered.`,
           ]
         : []),
       ...(strange !== undefined
         ? [
-            `${place}, by ${strange}, which not every event can say: ask for a flag, a choice, a number, a text or a moment that is not personal.`,
+            `${place}, selected by ${strange}, which not every event can contain: use a flag, a choice, a number, a text or an instant that is not personal.`,
           ]
         : []),
       ...(changing !== undefined && Object.keys(list.fields).every((field) => asked.includes(field))
-        ? [`${place}, which are then all that ${changing.name} could change: remove that event.`]
+        ? [
+            `${place}, selected by all fields that the event ${changing.name} could change: remove that event.`,
+          ]
         : []),
     ];
   });
@@ -145,12 +148,12 @@ const wrongEvent = (
     if (other === undefined) return [];
     const items = part.of === always ? list.name : `some of ${list.name}`;
     return [
-      `the event ${name} is of ${items}, which only those of ${part.name} may read, and sets ${other}: let another event do that.`,
+      `the event ${name} changes ${items}, which only callers with the right ${part.name} may read, and also sets ${other}: let another event set it.`,
     ];
   }
   const hidden = Object.keys(sets).find((field) => guardOfField(kind, field) !== undefined);
   if (hidden === undefined || (guards.size === 1 && list === undefined)) return [];
   return [
-    `the event ${name} sets ${hidden}, which only those of ${guardOfField(kind, hidden)} may read, and does something else that others see: let another event do that.`,
+    `the event ${name} sets ${hidden}, which only callers with the right ${guardOfField(kind, hidden)} may read, and also makes a change that others see: let another event make that change.`,
   ];
 };

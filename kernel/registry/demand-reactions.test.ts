@@ -64,27 +64,26 @@ const assembled = (more: object, reactions?: object) =>
 
 test.each(
   Object.entries<() => unknown>({
-    'task: a reaction goes by title, which is no reference of its own': () =>
+    'task: a reaction follows title, which is not one of its references': () =>
       assembled({ reactions: { title: { shut: { run: 'finish' } } } }),
-    'task: the reaction to team.closed by team waits for no event: team has founded, shut, gone.': () =>
-      assembled({ reactions: { team: { closed: { run: 'finish' } } } }),
-    'task: the reaction to team.shut by team runs end, which is no command of it: it has make, note, finish, drop.':
+    'task: the reaction to team.closed by team waits for an unknown event: team has founded, shut, gone.':
+      () => assembled({ reactions: { team: { closed: { run: 'finish' } } } }),
+    'task: the reaction to team.shut by team runs end, which is not one of its commands: use one of make, note, finish, drop.':
       () => assembled({ reactions: { team: { shut: { run: 'end' } } } }),
-    'runs note, whose form nothing fills in: run a command without a form, or give this one by code with react.':
+    'runs note, which needs a form: run a command without a form, or run this one from code with `react`.':
       () => assembled({ reactions: { team: { shut: { run: 'note' } } } }),
     'task has no fact nope': () =>
       assembled({ reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }),
-    'task: the reaction to team.shut by team asks who the caller is, but the system itself gives the command: ask what the task is.':
+    'task: the reaction to team.shut by team has a condition on the caller, but the system itself runs the command: use fields of the task.':
       () => assembled({ reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } }),
-    'task: a reaction goes by steps.team, which is no reference of its own': () =>
+    'task: a reaction follows steps.team, which is not one of its references': () =>
       assembled({ reactions: { 'steps.team': { shut: { run: 'finish' } } } }),
-    'runs removeStep, which is of an item, and no reference of the steps leads to one: go by a reference of theirs.':
+    'runs removeStep, which changes an item, but no reference of the steps selects one: follow a reference of these items.':
       () => assembled({ reactions: { team: { shut: { run: 'removeStep' } } }, ...steps }),
-    'task: the reaction to team.shut by steps.by runs changeStep, whose form nothing fills in': () =>
+    'task: the reaction to team.shut by steps.by runs changeStep, which needs a form': () =>
       assembled({ reactions: { 'steps.by': { shut: { run: 'changeStep' } } }, ...steps }),
-    'runs make, whose form nothing fills in': () =>
-      assembled({ reactions: { team: { shut: { run: 'make' } } } }),
-    'task: react waits for shut, which is no event of it: it has made, noted, done, gone.': () =>
+    'runs make, which needs a form': () => assembled({ reactions: { team: { shut: { run: 'make' } } } }),
+    'task: react waits for shut, which is not one of its events: use one of made, noted, done, gone.': () =>
       assembled({ react: { shut: () => [] } }),
   }),
 )('refused: %s', (says, declare) => {
@@ -94,7 +93,7 @@ test.each(
 test('reactions in a circle are refused', () => {
   const circle = { reactions: { team: { shut: { run: 'finish' } } } };
   expect(() => assembled(circle, { head: { done: { run: 'shut' } } })).toThrow(
-    'team: the reaction to task.done by head leads back to itself: task.done, team.shut, task.done, and so on; remove one of these reactions.',
+    'team: the reaction to task.done by head triggers itself again: task.done, team.shut, task.done, and so on; remove one of these reactions.',
   );
 });
 
@@ -107,21 +106,21 @@ test('a circle through an end terminates, and is accepted', () => {
 const remind = { after: 'made', wait: '3 days', run: 'finish' };
 test.each(
   Object.entries<() => unknown>({
-    'task: the timer remind waits after task.sent, which is no event: task has made, noted, done, gone.':
+    'task: the timer remind starts after task.sent, which is not an event: task has made, noted, done, gone.':
       () => assembled({ timers: { remind: { ...remind, ...{ after: 'sent' } } } }),
-    'task: the timer remind runs end, which is no command of it: it has make, note, finish, drop.': () =>
-      assembled({ timers: { remind: { ...remind, ...{ run: 'end' } } } }),
-    'task: the timer remind runs note, whose form nothing fills in': () =>
+    'task: the timer remind runs end, which is not one of its commands: use one of make, note, finish, drop.':
+      () => assembled({ timers: { remind: { ...remind, ...{ run: 'end' } } } }),
+    'task: the timer remind runs note, which needs a form': () =>
       assembled({ timers: { remind: { ...remind, ...{ run: 'note' } } } }),
     'task: the timer remind waits for “0 days”: use a number of seconds, minutes, hours, days or weeks, up to ten years.':
       () => assembled({ timers: { remind: { ...remind, ...{ wait: '0 days' } } } }),
     'waits for “3 moons”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '3 moons' } } } }),
     'waits for “600 weeks”': () => assembled({ timers: { remind: { ...remind, ...{ wait: '600 weeks' } } } }),
     'task has no fact opne': () => assembled({ timers: { remind: { ...remind, ...{ while: 'opne' } } } }),
-    'task: the timer remind asks who the caller is': () =>
+    'task: the timer remind has a condition on the caller': () =>
       assembled({ timers: { remind: { ...remind, ...{ unless: { maker: 'caller' } } } } }),
-    'task: the timer remind is paused by what a reference leads to: ask the task itself': () =>
-      assembled({ timers: { remind: { ...remind, ...{ pause: { team: 'shut' } } } } }),
+    'task: the timer remind has a `pause` that depends on the target of a reference: use fields of the task itself':
+      () => assembled({ timers: { remind: { ...remind, ...{ pause: { team: 'shut' } } } } }),
   }),
 )('refused: %s', (says, declare) => {
   expect(declare).toThrow(says);
@@ -129,7 +128,7 @@ test.each(
 
 test('a timer named like a reaction is refused, and a timer that restarts itself is accepted', () => {
   expect(() => assembled({ timers: { 'team team.shut': remind } })).toThrow(
-    'task: the timer team team.shut is not of the form',
+    'task: the timer team team.shut does not match',
   );
   expect(
     assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.waitMs,

@@ -16,7 +16,7 @@ export const demandReactions = (domain: Domain): void => {
   const circle = circleIn(kinds.flatMap((kind) => stepsOf(domain, kind)));
   if (circle !== undefined)
     throw new StartRefused(
-      `${circle.place} leads back to itself: ${circle.types.join(', ')}, and so on; remove one of these reactions.`,
+      `${circle.place} triggers itself again: ${circle.types.join(', ')}, and so on; remove one of these reactions.`,
     );
 };
 
@@ -29,14 +29,14 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
     const target = reference && domain.kinds[targetOf(reference.def)];
     if (target === undefined)
       throw new StartRefused(
-        `${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`,
+        `${kind.name}: a reaction follows ${path}, which is not one of its references: use one of them.`,
       );
     return Object.entries(reactions).flatMap(([event, { run, when }]) => {
       const place = `${kind.name}: the reaction to ${target.name}.${event} by ${path}`;
       const from = target.events[event];
       if (from === undefined)
         throw new StartRefused(
-          `${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`,
+          `${place} waits for an unknown event: ${target.name} has ${listed(Object.keys(target.events))}.`,
         );
       demandAskable(domain, kind, when, place);
       return demandRunnable(kind, kind.commands[run], {
@@ -64,16 +64,16 @@ const demandRunnable = (
 ): CommandInfo => {
   if (command === undefined)
     throw new StartRefused(
-      `${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`,
+      `${place}, which is not one of its commands: use one of ${listed(Object.keys(kind.commands))}.`,
     );
   const isFilled = z.strictObject(formShape(kind, command)).safeParse({}).success;
   if (command.list !== undefined && (list !== command.list || command.kind === 'addItem'))
     throw new StartRefused(
-      `${place}, which is of an item, and no reference of the ${command.list.name} leads to one: go by a reference of theirs.`,
+      `${place}, which changes an item, but no reference of the ${command.list.name} selects one: follow a reference of these items.`,
     );
   if (FILLING.has(command.kind) || !isFilled)
     throw new StartRefused(
-      `${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`,
+      `${place}, which needs a form: run a command without a form, or run this one from code with \`react\`.`,
     );
   return command;
 };
@@ -84,7 +84,7 @@ const FILLING: ReadonlySet<CommandInfo['kind']> = new Set(['create', 'edit', 'ch
 const demandAskable = (domain: Domain, kind: Kind, condition: unknown, place: string): void => {
   if (condition === undefined || callersIn(resolve(domain, kind, condition)).length === 0) return;
   throw new StartRefused(
-    `${place} asks who the caller is, but the system itself gives the command: ask what the ${kind.name} is.`,
+    `${place} has a condition on the caller, but the system itself runs the command: use fields of the ${kind.name}.`,
   );
 };
 
@@ -92,7 +92,7 @@ const demandReact = ({ name, react, events }: Kind): void => {
   const unknown = Object.keys(react).find((event) => events[event] === undefined);
   if (unknown !== undefined)
     throw new StartRefused(
-      `${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`,
+      `${name}: react waits for ${unknown}, which is not one of its events: use one of ${listed(Object.keys(events))}.`,
     );
 };
 
@@ -101,17 +101,17 @@ const TIMER = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...timer }: TimerInfo): void => {
   const place = `${kind.name}: the timer ${name}`;
   if (!TIMER.test(name))
-    throw new StartRefused(`${place} is not of the form ${TIMER.source}: give it another name.`);
+    throw new StartRefused(`${place} does not match ${TIMER.source}: give it another name.`);
   const events = Object.values(kind.events);
   if (!events.some(({ type }) => type === after))
     throw new StartRefused(
-      `${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
+      `${place} starts after ${after}, which is not an event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
     );
   demandRunnable(kind, kind.commands[run], { place: `${place} runs ${run}` });
   for (const condition of [timer.while, timer.unless, pause]) demandAskable(domain, kind, condition, place);
   if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
     throw new StartRefused(
-      `${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`,
+      `${place} has a \`pause\` that depends on the target of a reference: use fields of the ${kind.name} itself.`,
     );
 };
 

@@ -18,7 +18,7 @@ const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): voi
   if (def?.kind !== 'ref') {
     const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
     throw new StartRefused(
-      `${place}, which is no reference of it: name one of ${references.join(', ') || 'none'}.`,
+      `${place}, which is not one of its references: use one of ${references.join(', ') || 'none'}.`,
     );
   }
   const asked = askedOf(domain, kind, command);
@@ -27,7 +27,7 @@ const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): voi
     !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name))
   )
     throw new StartRefused(
-      `${place}, and neither decides by it nor asks anything of it: remove it from \`reads\`, or give the command a \`decide\`.`,
+      `${place}, but no condition uses it: remove it from \`reads\`, or give the command a \`decide\`.`,
     );
 };
 

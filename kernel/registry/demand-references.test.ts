@@ -42,18 +42,20 @@ test.each(
       [of('note', { folder: ref(folder) }, { reactions: { folder: { made: { run: 'make' } } } })],
     'note: the reference rows.folder leads to folder, which is not in the domain: add it to `assemble`, or remove the reference.':
       [of('note', { rows: list({ folder: ref(folder) }, { max: 3 }) })],
-    'note: the reference folder leads to another folder than the one in the domain: refer to that, or to it by its name.':
+    'note: the reference folder leads to a different folder than the one in the domain: refer to the one in the domain, or use its name.':
       [folder, of('note', { folder: ref(of('folder')) })],
-    'note: the reference maker leads to another user than the one in the domain: refer to that, or to it by its name.':
+    'note: the reference maker leads to a different user than the one in the domain: refer to the one in the domain, or use its name.':
       [of('note', { maker: ref(other.user) })],
-    'note: it was declared by another `domain()`, whose users and roles are not those of tried: declare it by the `aggregate` of this one.':
+    'note: it was declared with the `aggregate` of another `domain()`: declare it with the `aggregate` of tried.':
       [of('note', {}, {}, other as never)],
-    'note: the parent folder is optional(), and everything is created under its parent: make it required, or remove `parent`.':
+    'note: the parent folder is optional(), but aggregates are created under their parent: make it required, or remove `parent`.':
       [folder, of('note', { folder: ref(folder).optional() }, { parent: 'folder' })],
-    'note: the parent title is no reference of it: name one.': [of('note', {}, { parent: 'title' })],
-    'note: the parent next leads back to a note, by note, note, so that there is no first one: remove `parent` from one of them.':
+    'note: the parent title is not one of its references: use one of them.': [
+      of('note', {}, { parent: 'title' }),
+    ],
+    'note: the parent next leads back to a note, through note, note, so none of them can be created first: remove `parent` from one of them.':
       [of('note', { next: ref('note') }, { parent: 'next' })],
-    'note: the parent page leads back to a note, by note, page, note, so that there is no first one: remove `parent` from one of them.':
+    'note: the parent page leads back to a note, through note, page, note, so none of them can be created first: remove `parent` from one of them.':
       [
         of('note', { page: ref('page') }, { parent: 'page' }),
         of('page', { note: ref('note') }, { parent: 'note' }),

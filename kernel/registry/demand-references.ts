@@ -24,7 +24,7 @@ export const demandReferences = (kinds: readonly Kind[], { user, aggregates, dom
 };
 
 const foreign = (domain: string): string =>
-  `was declared by another \`domain()\`, whose users and roles are not those of ${domain}: declare it by the \`aggregate\` of this one.`;
+  `was declared with the \`aggregate\` of another \`domain()\`: declare it with the \`aggregate\` of ${domain}.`;
 
 const strayingFrom = (all: readonly AnyAggregate[], { kind, fields }: AnyAggregate): readonly string[] =>
   referencesIn(fields).flatMap(([name, def]) => {
@@ -37,7 +37,7 @@ const strayingFrom = (all: readonly AnyAggregate[], { kind, fields }: AnyAggrega
     return typeof def.target === 'string' || def.target === target
       ? []
       : [
-          `${place} leads to another ${target.kind} than the one in the domain: refer to that, or to it by its name.`,
+          `${place} leads to a different ${target.kind} than the one in the domain: refer to the one in the domain, or use its name.`,
         ];
   });
 
@@ -53,15 +53,15 @@ const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   const { parent } = kind;
   if (parent === undefined) return [];
   const def = kind.fields[parent];
-  if (def?.kind !== 'ref') return [`the parent ${parent} is no reference of it: name one.`];
+  if (def?.kind !== 'ref') return [`the parent ${parent} is not one of its references: use one of them.`];
   if (def.optional)
     return [
-      `the parent ${parent} is optional(), and everything is created under its parent: make it required, or remove \`parent\`.`,
+      `the parent ${parent} is optional(), but aggregates are created under their parent: make it required, or remove \`parent\`.`,
     ];
   const above = aboveOf(kinds, [kind]);
   return above.at(-1) === kind && above.length > 1
     ? [
-        `the parent ${parent} leads back to ${oneOf(kind.name)}, by ${above.map(({ name }) => name).join(', ')}, so that there is no first one: remove \`parent\` from one of them.`,
+        `the parent ${parent} leads back to ${oneOf(kind.name)}, through ${above.map(({ name }) => name).join(', ')}, so none of them can be created first: remove \`parent\` from one of them.`,
       ]
     : [];
 };

@@ -7,13 +7,13 @@ const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
 
 export const demandRoles = ({ name, roles, signUp }: Pick<Domain, 'name' | 'roles' | 'signUp'>): void => {
   const [wrong] = roles.flatMap((role) => {
-    if (NO_ROLES.has(role)) return [`the role ${role} is the kernel's`];
-    return WORDS_OF_RIGHTS.has(role) ? [`the role ${role} is a word of rights`] : [];
+    if (NO_ROLES.has(role)) return [`the role ${role} is reserved`];
+    return WORDS_OF_RIGHTS.has(role) ? [`the role ${role} is a keyword of rights`] : [];
   });
   if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
   if (!roles.includes(signUp))
     throw new StartRefused(
-      `${name}: users who sign up become ${signUp}, which is no role of it: name one of ${roles.join(', ')} by \`signUp\`.`,
+      `${name}: \`signUp\` is ${signUp}, which is not one of its roles: use one of ${roles.join(', ')}.`,
     );
 };
 
@@ -26,7 +26,7 @@ export const demandCells = ({ roles, kinds, views }: Domain): void => {
       const wrong = Object.keys(row).find((cell) => !known.has(cell));
       if (wrong !== undefined)
         throw new StartRefused(
-          `${name}: the right ${right} names ${wrong}, which is no role of the domain: name one of ${named.join(', ')}, anyone or signedIn.`,
+          `${name}: the right ${right} names ${wrong}, which is not a role of the domain: use one of ${named.join(', ')}, anyone or signedIn.`,
         );
     }
 };

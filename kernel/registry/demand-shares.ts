@@ -5,26 +5,26 @@ import { targetOf } from './names.ts';
 import type { Domain, EventInfo, Kind, ShareEffect, ShareInfo, ViewInfo } from './registry.ts';
 
 export const PERSONAL =
-  'is personal, and a view keeps nothing personal, because it would outlast the person: count by the reference to the person instead.';
+  'is personal, but views cannot contain personal data, because it would survive the erasure of the person: use the reference to the person instead.';
 
 export const demandShare = ({ kinds }: Domain, view: ViewInfo, share: ShareInfo): void => {
   const kind = kinds[share.kind];
   if (kind === undefined)
     throw new StartRefused(
-      `${view.name}: it is made from ${share.kind}, which is not in the domain: add it to the domain.`,
+      `${view.name}: it is built from ${share.kind}, which is not in the domain: add it to the domain.`,
     );
   const place = `${view.name}: from ${kind.name}`;
   for (const part of Object.keys(view.key)) demandBy(place, view, { part, kind, field: share.by[part] });
   const effects = Object.entries(share.on);
   if (!effects.some(([, effect]) => effect.kind === 'gives'))
     throw new StartRefused(
-      `${place}, no event gives a share, so that nothing is ever counted: declare \`gives\`.`,
+      `${place}, no event gives a share, so nothing is ever counted: declare \`gives\`.`,
     );
   for (const [name, effect] of effects) {
     const event = kind.events[name];
     if (event === undefined)
       throw new StartRefused(
-        `${place}, ${name} is no event of ${kind.name}: name one of ${Object.keys(kind.events).join(', ')}.`,
+        `${place}, ${name} is not an event of ${kind.name}: use one of ${Object.keys(kind.events).join(', ')}.`,
       );
     demandEffect(`${place}, the event ${name}`, { view, kind, share }, event, effect);
   }
@@ -45,22 +45,22 @@ const demandBy = (
       : isSameKind(def, target));
   if (!isItself && !isLike)
     throw new StartRefused(
-      `${place}, ${part} is by ${field || 'nothing'}, which is no field of that kind: name one${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
+      `${place}, ${part} comes from ${field || 'nothing'}, which is not a field of its type: use such a field${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
     );
   if (def?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
   if (kind.derived.some(({ name }) => name === field))
     throw new StartRefused(
-      `${place}, ${part} is by ${field}, which follows from items and is in no event: name a field of its own.`,
+      `${place}, ${part} comes from ${field}, which is derived from items and not in any event: use another field.`,
     );
   if (field !== undefined && isProjected(kind, field))
-    throw new StartRefused(`${place}, ${part} is by ${field}, ${PROJECTED}`);
+    throw new StartRefused(`${place}, ${part} comes from ${field}, ${PROJECTED}`);
 };
 
 /** Shares are computed from events, which do not contain projected values. */
 const isProjected = ({ events }: Kind, field: string): boolean =>
   Object.values(events).some(({ projects }) => field in projects);
 
-const PROJECTED = 'which a projection makes, so that no event sets it: name a field that events set.';
+const PROJECTED = 'which a projection computes: use a field that events set.';
 
 /** A state is stored like a choice. */
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
@@ -75,35 +75,37 @@ const demandEffect = (
   effect: ShareEffect,
 ): void => {
   if (event.effect === 'ends')
-    throw new StartRefused(`${place} ends the ${kind.name}, and so its share by itself: remove it.`);
+    throw new StartRefused(
+      `${place} ends the ${kind.name}, which already ends its share: remove it from the view.`,
+    );
   if (effect.kind === 'changes' && Object.keys(effect.sets).length + Object.keys(effect.adds).length === 0)
     throw new StartRefused(
-      `${place} does nothing to a share: remove it, or declare what it \`gives\`, \`changes\` or \`adds\`.`,
+      `${place} does not change a share: remove it, or declare what it \`gives\`, \`changes\` or \`adds\`.`,
     );
   if (effect.kind === 'gives')
     for (const [part, field] of Object.entries(share.by))
       if (!isSure(kind, event, field))
         throw new StartRefused(
-          `${place} gives a share, and does not hold ${field}, by which ${part} is: add it by \`carries: ['${field}']\`.`,
+          `${place} gives a share, but does not contain ${field}, from which ${part} comes: add it with \`carries: ['${field}']\`.`,
         );
   for (const [value, source] of [...Object.entries(effect.sets), ...Object.entries(effect.adds)]) {
     const { from } = source;
     const known = view.values[value];
     if (known === undefined)
       throw new StartRefused(
-        `${place} says ${value}, which is no value of the view: name one of ${Object.keys(view.values).join(', ')}.`,
+        `${place} sets ${value}, which is not a value of the view: use one of ${Object.keys(view.values).join(', ')}.`,
       );
     if (value in effect.sets && value in effect.adds)
       throw new StartRefused(`${place} both changes ${value} and adds to it: declare one of them.`);
     if (known.kind === 'count' && !Number.isSafeInteger(from))
       throw new StartRefused(
-        `${place} says of ${value}, which counts, no whole number: use one, or make it a sum().`,
+        `${place} sets ${value}, which is a count(), to a value that is not a whole number: use a whole number, or make it a sum().`,
       );
     if (
       typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
     )
       throw new StartRefused(
-        `${place} gives ${value} ${String(from)}: use a whole number${known.kind === 'latest' ? ' or a moment' : ''}.`,
+        `${place} sets ${value} to ${String(from)}: use a whole number${known.kind === 'latest' ? ' or an instant' : ''}.`,
       );
     if (typeof from === 'object')
       demandField(
@@ -123,13 +125,15 @@ const demandField = (
   if (def?.personal !== undefined) throw new StartRefused(`${place}, which ${PERSONAL}`);
   if (def === undefined || (isNumber ? def.kind !== 'integer' : !isSameKind(def, known)))
     throw new StartRefused(
-      `${place}, which is no ${isNumber ? 'number' : 'such field'} of ${kind.name}: name another.`,
+      `${place}, which is not ${isNumber ? 'a number' : 'a field of its type'} in ${kind.name}: use another field.`,
     );
   if (isProjected(kind, name)) throw new StartRefused(`${place}, ${PROJECTED}`);
   const isHeld =
     effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
   if (!isHeld)
-    throw new StartRefused(`${place}, which it does not always hold: add it by \`carries: ['${name}']\`.`);
+    throw new StartRefused(
+      `${place}, which it does not always contain: add it with \`carries: ['${name}']\`.`,
+    );
 };
 
 /** An event that changes several fields contains only those that changed. */

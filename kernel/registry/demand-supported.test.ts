@@ -27,7 +27,7 @@ const claim = aggregate('claim', {
 const tried = assemble(base, [claim]);
 
 test('a duplicate aggregate is refused', () => {
-  expect(() => assemble(base, [claim, claim])).toThrow('There are two aggregates claim');
+  expect(() => assemble(base, [claim, claim])).toThrow('There are two aggregates named claim');
 });
 
 test('colliding rights are refused on assembly', () => {
@@ -46,7 +46,7 @@ test('colliding rights are refused on assembly', () => {
     { clerk: [{ room: { wing: { name: 'a' } } }, { room: { wingName: 'a' } }] },
   );
   expect(() => assemble(base, [wing, room, desk] as never)).toThrow(
-    'desk: rights to read ask for roomWingName in two meanings; give one of the fields another name',
+    'desk: rights to read use roomWingName with two meanings: give one of the fields another name',
   );
 });
 
@@ -66,7 +66,7 @@ test('an unsupported declaration is refused by name', () => {
 test.each([
   ['sort() of amount', integer(1, 9).sort()],
   ['sort() of amount', line(9).sort()],
-  ['another value of amount once it is erased', date().personal({ erased: '1900-01-01' })],
+  ['the option `erased` of amount', date().personal({ erased: '1900-01-01' })],
   ['sort() of amount', date().sort()],
   ['the upload amount without optional()', upload()],
 ])('%s is refused by name', (what, amount) => {
@@ -81,7 +81,7 @@ test.each([
 
 test('a user field that sign-up would have to fill in is refused', () => {
   const added = domain({ name: 'tried', roles: ['clerk'], user: { fields: { department: line(80) } } });
-  expect(() => assemble(added, [])).toThrow('user: department needs a default, or must be optional');
+  expect(() => assemble(added, [])).toThrow('user: department is not set when users sign up');
 });
 
 test.each([

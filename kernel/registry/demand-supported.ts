@@ -9,7 +9,7 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
   const names = kinds.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new StartRefused(`There are two aggregates ${twice}: give one of them another name.`);
+    throw new StartRefused(`There are two aggregates named ${twice}: give one of them another name.`);
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
     if (missing !== undefined)
@@ -19,7 +19,7 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
     if (unfilled !== undefined)
       throw new StartRefused(
-        `user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`,
+        `user: ${unfilled} is not set when users sign up: give it a default, or make it optional().`,
       );
   }
 };
@@ -39,7 +39,7 @@ const unsupportedIn = (kind: Kind): readonly string[] => {
       isNeverGiven(fields[field]) ? [`the upload ${field} without optional()`] : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
-      isErasedToAnother(fields[field]) ? [`another value of ${field} once it is erased`] : [],
+      isErasedToAnother(fields[field]) ? [`the option \`erased\` of ${field}`] : [],
     ),
     ...Object.keys(fields).flatMap((field) =>
       fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [],
@@ -67,7 +67,7 @@ const unownedIn = (kind: Kind): readonly string[] => {
     return isOwned
       ? []
       : [
-          `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that its creation gives and nothing changes; name it by \`of\`, or the path to it.`,
+          `the personal field ${name} must belong to a user whom every event can name: its owner, its parent, or a reference that only its creation sets; name this reference, or the path to it, in \`of\`.`,
         ];
   });
 };
@@ -90,24 +90,24 @@ const HOPS_MAX = 5;
  */
 const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
   Object.values(kind.persons).flatMap((path) => {
-    const place = `personal fields are of ${path.join('.')}`;
+    const place = `personal fields belong to ${path.join('.')}`;
     if (path.length > HOPS_MAX)
       return [
-        `${place}, which is ${path.length} references away: give it a reference to the person of its own, or go over at most ${HOPS_MAX}.`,
+        `${place}, which is ${path.length} references away: give it its own reference to the person, or use a path of at most ${HOPS_MAX}.`,
       ];
     let from = kind;
     for (const [index, name] of path.entries()) {
       const lost = lostAt(from, name, index === 0);
-      if (lost !== undefined) return [`${place}, and ${lost}`];
+      if (lost !== undefined) return [`${place}, but ${lost}`];
       const target = kinds.find((each) => each.name === targetOf(from.fields[name] as FieldDef));
       if (target === undefined)
-        return [`${place}, and ${name} leads out of the domain: add what it leads to.`];
+        return [`${place}, but ${name} leads out of the domain: add its target to the domain.`];
       const isLast = index === path.length - 1;
       if (isLast !== (target.name === 'user'))
         return [
           isLast
-            ? `${place}, which is ${oneOf(target.name)} and nobody: end the path at a user.`
-            : `${place}, and ${name} is a user already: end the path there.`,
+            ? `${place}, which is ${oneOf(target.name)} and not a user: end the path at a user.`
+            : `${place}, but ${name} is already a user: end the path there.`,
         ];
       from = target;
     }
@@ -118,9 +118,9 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
   const { fields, lists, identity, events } = kind;
   if (name in lists) return `${name} is a list, with several items: use references only.`;
   const def = fields[name];
-  if (def?.kind !== 'ref') return `${kind.name} has no reference ${name}: name one.`;
+  if (def?.kind !== 'ref') return `${kind.name} has no reference ${name}: use one of its references.`;
   if (def.optional)
-    return `${name} of ${kind.name} may be null, so that it would belong to nobody: make it required.`;
+    return `${name} of ${kind.name} may be null, so the fields could belong to nobody: make it required.`;
   const isGiven = Object.values(events).every(
     ({ effect, content }) => effect !== 'creates' || content.includes(name),
   );
@@ -128,9 +128,9 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
     ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
   );
   if (isChanged)
-    return `${name} of ${kind.name} can change, so that the fields would belong to another person: use references that only the creation sets.`;
+    return `${name} of ${kind.name} can change, so the fields could later belong to another person: use references that only the creation sets.`;
   if (identity.includes(name) || (isFirst && isGiven)) return undefined;
-  return `${name} of ${kind.name} is not named by its every event: go over its owner or its parent.`;
+  return `${name} of ${kind.name} is not in all of its events: use its owner or its parent instead.`;
 };
 
 const unfilledIn = ({ fields }: Kind): readonly string[] =>

@@ -18,19 +18,19 @@ const declare = (versions: object) =>
 test.each([
   [
     { version: 2 },
-    'note.written has the version 2 and no upcast from version 1: declare how its data becomes that of the next version.',
+    'note.written has the version 2, but no upcast from version 1: declare how to convert this data to the next version.',
   ],
-  [{ version: 3, upcast: { 2: same } }, 'note.written has the version 3 and no upcast from version 1'],
-  [{ version: 2, upcast: { 1: 'same' } }, 'note.written has the version 2 and no upcast from version 1'],
+  [{ version: 3, upcast: { 2: same } }, 'note.written has the version 3, but no upcast from version 1'],
+  [{ version: 2, upcast: { 1: 'same' } }, 'note.written has the version 2, but no upcast from version 1'],
   [
     { upcast: { 1: same } },
-    'note.written has an upcast from version 1, and its version is 1: raise the version, or remove the upcast.',
+    'note.written has an upcast from version 1, but its version is 1: raise the version, or remove the upcast.',
   ],
   [
     { version: 2, upcast: { 1: same, 2: same } },
-    'note.written has an upcast from version 2, and its version is 2',
+    'note.written has an upcast from version 2, but its version is 2',
   ],
-  [{ version: 0 }, 'note.written has the version 0: use a whole number from 1 on.'],
+  [{ version: 0 }, 'note.written has the version 0: use a whole number of at least 1.'],
   [{ version: 1.5 }, 'note.written has the version 1.5'],
 ])('%j is refused before anything starts', (versions, message) =>
   expect(() => declare(versions)).toThrow(message),

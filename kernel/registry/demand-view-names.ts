@@ -60,7 +60,7 @@ const clashesOf = (view: ViewInfo, taken: Taken): readonly string[] => {
   const among = (what: keyof Taken, names: readonly string[]): readonly string[] =>
     names.flatMap((name) => {
       const first = taken[what].get(name);
-      return first === undefined ? [] : [`the ${what} ${name} is of ${first} already`];
+      return first === undefined ? [] : [`the ${what} ${name} already belongs to ${first}`];
     });
   return [
     ...among('name', [view.name]),
@@ -80,13 +80,13 @@ const wrongIn = (view: ViewInfo): readonly string[] => {
   return [
     ...[name, ...named]
       .filter((each) => !FORM.test(each))
-      .map((each) => `${each} is not of the form ${FORM.source}`),
+      .map((each) => `${each} does not match ${FORM.source}`),
     ...named
       .filter((each) => FIELDS_OF_THE_KERNEL.has(each))
       .map((each) => `${each} is a field of every aggregate`),
     ...named.filter((each) => PARAMETERS.has(each)).map((each) => `${each} is a parameter of every list`),
     ...[table, ...columns].filter((each) => RESERVED.has(each)).map((each) => `${each} is reserved in SQL`),
-    ...(isOfTheKernel({ table, path, name }) ? [`${name} is the kernel's`] : []),
+    ...(isOfTheKernel({ table, path, name }) ? [`${name} is reserved`] : []),
     ...[table, ...view.shares.map((share) => share.table)]
       .filter(({ length }) => length > TABLE_CHARACTERS_MAX)
       .map((each) => `the table ${each} has more than ${TABLE_CHARACTERS_MAX} characters`),

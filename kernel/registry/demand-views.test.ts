@@ -89,13 +89,13 @@ test('valid views are accepted', () => {
 });
 
 const PERSONAL =
-  'is personal, and a view keeps nothing personal, because it would outlast the person: count by the reference to the person instead.';
+  'is personal, but views cannot contain personal data, because it would survive the erasure of the person: use the reference to the person instead.';
 
 test.each(
   Object.entries<() => unknown>({
-    'sums: its key has no part: name what there is one row for.': tried({ view: { key: {} } }),
+    'sums: its key has no parts: name the fields that identify a row.': tried({ view: { key: {} } }),
     'sums: it has no values: give it a count(), a sum() or a latest().': tried({ view: { values: {} } }),
-    'sums: the part tags of its key is nothing to count by: use a reference, a choice, a number, true or false, or a short text.':
+    'sums: the part tags of its key has a type that keys cannot have: use a reference, a choice, a number, a flag or a short text.':
       tried({ view: { key: { tags: set(line(9), 3) } } }),
     'sums: the part code of its key may be longer than 200 characters: use a `line` with a lower maximum.':
       tried({ view: { key: { code: word(/^[a-z]+$/, 'Letters.') } } }),
@@ -106,81 +106,86 @@ test.each(
       view: { key: { remark: line(200) } },
       by: { remark: 'remark' },
     }),
-    "sums: from note, clerk is by title, which is no field of that kind: name one, or 'id'.": tried({
-      by: { clerk: 'title' },
-    }),
-    'sums: from note, topic is by nothing, which is no field of that kind: name one.': tried({
+    "sums: from note, clerk comes from title, which is not a field of its type: use such a field, or 'id'.":
+      tried({
+        by: { clerk: 'title' },
+      }),
+    'sums: from note, topic comes from nothing, which is not a field of its type: use such a field.': tried({
       by: { topic: undefined },
     }),
-    'sums: from note, amount is by total, which follows from items and is in no event: name a field of its own.':
+    'sums: from note, amount comes from total, which is derived from items and not in any event: use another field.':
       tried({
         view: { key: { amount: integer(0, 9) }, values: { notes: count() } },
         by: { amount: 'total' },
       }),
-    'sums: from note, label is by label, which a projection makes, so that no event sets it: name a field that events set.':
+    'sums: from note, label comes from label, which a projection computes: use a field that events set.':
       tried({ view: { key: { label: line(200) } }, by: { label: 'label' } }),
-    'sums: from note, the event made takes amount from weight, which a projection makes, so that no event sets it: name a field that events set.':
+    'sums: from note, the event made takes amount from weight, which a projection computes: use a field that events set.':
       tried({ on: { made: { gives: { amount: 'weight' } } } }),
-    'sums: from note, the event closed takes title from label, which a projection makes, so that no event sets it: name a field that events set.':
+    'sums: from note, the event closed takes title from label, which a projection computes: use a field that events set.':
       tried({ on: { closed: { changes: { title: 'label' } } } }),
-    'sums: from note, no event gives a share, so that nothing is ever counted: declare `gives`.': tried({
+    'sums: from note, no event gives a share, so nothing is ever counted: declare `gives`.': tried({
       on: { made: { changes: { notes: 1 } }, closed: { changes: { notes: 1 } } },
     }),
-    'sums: from note, maed is no event of note: name one of made, edited, retitled, added, finished, closed, gone.':
+    'sums: from note, maed is not an event of note: use one of made, edited, retitled, added, finished, closed, gone.':
       tried({ on: { maed: { gives: { notes: 1 } } } }),
-    'sums: from note, the event gone ends the note, and so its share by itself: remove it.': tried({
-      on: { gone: { ends: true } },
-    }),
-    'sums: from note, the event finished does nothing to a share: remove it, or declare what it `gives`, `changes` or `adds`.':
+    'sums: from note, the event gone ends the note, which already ends its share: remove it from the view.':
+      tried({
+        on: { gone: { ends: true } },
+      }),
+    'sums: from note, the event finished does not change a share: remove it, or declare what it `gives`, `changes` or `adds`.':
       tried({ on: { finished: { changes: {} } } }),
-    "sums: from note, the event finished gives a share, and does not hold topic, by which topic is: add it by `carries: ['topic']`.":
+    "sums: from note, the event finished gives a share, but does not contain topic, from which topic comes: add it with `carries: ['topic']`.":
       tried({ on: { finished: { gives: { notes: 1 } } } }),
-    "sums: from note, the event edited gives a share, and does not hold topic, by which topic is: add it by `carries: ['topic']`.":
+    "sums: from note, the event edited gives a share, but does not contain topic, from which topic comes: add it with `carries: ['topic']`.":
       tried({ on: { edited: { gives: { notes: 1 } } } }),
-    'sums: from note, the event made says noets, which is no value of the view: name one of notes, amount, doneAt, title.':
+    'sums: from note, the event made sets noets, which is not a value of the view: use one of notes, amount, doneAt, title.':
       tried({ on: { made: { gives: { noets: 1 } } } }),
     'sums: from note, the event finished both changes notes and adds to it: declare one of them.': tried({
       on: { finished: { changes: { notes: 1 }, adds: { notes: 1 } } },
     }),
-    'sums: from note, the event made says of notes, which counts, no whole number: use one, or make it a sum().':
+    'sums: from note, the event made sets notes, which is a count(), to a value that is not a whole number: use a whole number, or make it a sum().':
       tried({ on: { made: { gives: { notes: 'amount' } } } }),
-    'sums: from note, the event made gives amount 0.5: use a whole number.': tried({
+    'sums: from note, the event made sets amount to 0.5: use a whole number.': tried({
       on: { made: { gives: { amount: 0.5 } } },
     }),
-    'sums: from note, the event made gives title now: use a whole number or a moment.': tried({
+    'sums: from note, the event made sets title to now: use a whole number or an instant.': tried({
       on: { made: { gives: { title: 'now' } } },
     }),
-    'sums: from note, the event made takes amount from title, which is no number of note: name another.':
+    'sums: from note, the event made takes amount from title, which is not a number in note: use another field.':
       tried({ on: { made: { gives: { amount: 'title' } } } }),
-    'sums: from note, the event made takes doneAt from title, which is no such field of note: name another.':
+    'sums: from note, the event made takes doneAt from title, which is not a field of its type in note: use another field.':
       tried({ on: { made: { gives: { doneAt: 'title' } } } }),
     [`sums: from note, the event made takes title from remark, which ${PERSONAL}`]: tried({
       on: { made: { gives: { title: 'remark' } } },
     }),
-    "sums: from note, the event finished takes amount from amount, which it does not always hold: add it by `carries: ['amount']`.":
+    "sums: from note, the event finished takes amount from amount, which it does not always contain: add it with `carries: ['amount']`.":
       tried({ on: { finished: { changes: { amount: 'amount' } } } }),
-    'sums: the latest value tags is a set: use one text, word, number, moment or reference.': tried({
+    'sums: the latest value tags is a set: use a text, a word, a number, an instant or a reference.': tried({
       view: { values: { tags: latest(set(line(9), 3)) } },
     }),
     [`sums: the latest value title ${PERSONAL}`]: tried({
       view: { values: { title: latest(line(9).personal()) } },
     }),
-    'sums: two of its parts and values have the column clerk_id: give one another name.': tried({
-      view: { values: { clerkId: count() } },
-    }),
-    'sums: titlePosition is where the latest title comes from: give that value another name.': tried({
-      view: { values: { title: latest(line(9)), titlePosition: count() } },
-    }),
-    'sums: shares is how many aggregates have a share: give that part or value another name.': tried({
-      view: { values: { shares: count() } },
-    }),
-    'sums: the right to read it asks for title, which is no part of its key: ask for one of those.': tried({
+    'sums: the column clerk_id belongs to two of its key parts or values: give one of them another name.':
+      tried({
+        view: { values: { clerkId: count() } },
+      }),
+    'sums: titlePosition is reserved for the position of the latest title: give that value another name.':
+      tried({
+        view: { values: { title: latest(line(9)), titlePosition: count() } },
+      }),
+    'sums: shares is reserved for the number of aggregates with a share: give that part or value another name.':
+      tried({
+        view: { values: { shares: count() } },
+      }),
+    'sums: the right to read it uses title, which is not part of its key: use a part of the key.': tried({
       view: { rights: { read: { clerk: { title: 'x' } } } },
     }),
-    'sums: it is made from memo, which is not in the domain: add it to the domain.': tried({
+    'sums: it is built from memo, which is not in the domain: add it to the domain.': tried({
       view: { from: { memo: RIGHT.from.note } },
     }),
-    'sums: lists are ordered by title, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
+    'sums: lists can be sorted by title, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
       tried({
         view: {
           values: {
@@ -191,20 +196,20 @@ test.each(
           },
         },
       }),
-    'sums: lists are ordered by code, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
+    'sums: lists can be sorted by code, a text that does not fit into an index: limit it to 600 characters, or remove `sort()`.':
       tried({ view: { values: { ...RIGHT.values, code: latest(word(/^[a-z]+$/, 'Letters.').sort()) } } }),
-    'sums: the texts of its key may have 800 characters together, and an index holds 600: use shorter ones.':
+    'sums: the texts of its key may have 800 characters in total, but an index holds 600: use shorter texts.':
       tried({
         view: { key: Object.fromEntries(['one', 'two', 'three', 'four'].map((part) => [part, line(200)])) },
       }),
     [`sums: the column a${'_b'.repeat(29)} has more than 54 characters: give it another name.`]: tried({
       view: { values: { ...RIGHT.values, [`a${'B'.repeat(29)}`]: count() } },
     }),
-    'note: the name note is of note already: give it another name.': tried({ name: 'note' }),
-    'notes: the table notes is of note already: give it another name.': tried({ name: 'notes' }),
+    'note: the name note already belongs to note: give it another name.': tried({ name: 'note' }),
+    'notes: the table notes already belongs to note: give it another name.': tried({ name: 'notes' }),
     'select: select is reserved in SQL: give it another name.': tried({ name: 'select' }),
-    "uploads: uploads is the kernel's: give it another name.": tried({ name: 'uploads' }),
-    'Sums: Sums is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': tried({ name: 'Sums' }),
+    'uploads: uploads is reserved: give it another name.': tried({ name: 'uploads' }),
+    'Sums: Sums does not match ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': tried({ name: 'Sums' }),
     'sums: id is a field of every aggregate: give it another name.': tried({
       view: { values: { id: count() } },
     }),
@@ -221,6 +226,6 @@ test.each(
 test('two views cannot have the same name', () => {
   const sums = view('sums', RIGHT as never);
   expect(() => assemble(base, [note], [sums, sums])).toThrow(
-    'sums: the name sums is of sums already: give it another name.',
+    'sums: the name sums already belongs to sums: give it another name.',
   );
 });

@@ -30,12 +30,12 @@ const INDEX_CHARACTERS_MAX = 600;
 
 const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
   if (Object.keys(key).length === 0)
-    throw new StartRefused(`${name}: its key has no part: name what there is one row for.`);
+    throw new StartRefused(`${name}: its key has no parts: name the fields that identify a row.`);
   for (const [part, def] of Object.entries(key)) {
     const place = `${name}: the part ${part} of its key`;
     if (!KEYS.has(def.kind))
       throw new StartRefused(
-        `${place} is nothing to count by: use a reference, a choice, a number, true or false, or a short text.`,
+        `${place} has a type that keys cannot have: use a reference, a choice, a number, a flag or a short text.`,
       );
     if (def.kind === 'ref' && kinds[targetOf(def)] === undefined)
       throw new StartRefused(
@@ -58,12 +58,12 @@ const demandIndexes = ({ name, key, values }: ViewInfo): void => {
   const ofKey = Object.values(key).reduce((sum, def) => sum + charactersIn(def), 0);
   if (ofKey > INDEX_CHARACTERS_MAX)
     throw new StartRefused(
-      `${name}: the texts of its key may have ${ofKey} characters together, and an index holds ${INDEX_CHARACTERS_MAX}: use shorter ones.`,
+      `${name}: the texts of its key may have ${ofKey} characters in total, but an index holds ${INDEX_CHARACTERS_MAX}: use shorter texts.`,
     );
   for (const [value, { def }] of Object.entries(values))
     if (def.sort && charactersIn(def) + ofKey > INDEX_CHARACTERS_MAX)
       throw new StartRefused(
-        `${name}: lists are ordered by ${value}, a text that does not fit into an index: limit it to ${INDEX_CHARACTERS_MAX - ofKey} characters, or remove \`sort()\`.`,
+        `${name}: lists can be sorted by ${value}, a text that does not fit into an index: limit it to ${INDEX_CHARACTERS_MAX - ofKey} characters, or remove \`sort()\`.`,
       );
 };
 
@@ -77,13 +77,13 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
   const twice = columns.find((each, index) => columns.indexOf(each) < index);
   if (twice !== undefined)
     throw new StartRefused(
-      `${name}: two of its parts and values have the column ${twice}: give one another name.`,
+      `${name}: the column ${twice} belongs to two of its key parts or values: give one of them another name.`,
     );
   for (const [value, { kind, def }] of Object.entries(values)) {
     if (kind !== 'latest') continue;
     if (def.kind === 'list' || def.kind === 'set' || def.kind === 'upload' || def.kind === 'value')
       throw new StartRefused(
-        `${name}: the latest value ${value} is a ${def.kind}: use one text, word, number, moment or reference.`,
+        `${name}: the latest value ${value} is a ${def.kind}: use a text, a word, a number, an instant or a reference.`,
       );
     if (def.personal !== undefined) throw new StartRefused(`${name}: the latest value ${value} ${PERSONAL}`);
   }
@@ -93,15 +93,15 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
   );
   if (clash !== undefined)
     throw new StartRefused(
-      `${name}: ${clash[0]}Position is where the latest ${clash[0]} comes from: give that value another name.`,
+      `${name}: ${clash[0]}Position is reserved for the position of the latest ${clash[0]}: give that value another name.`,
     );
   if (all.has(SHARES))
     throw new StartRefused(
-      `${name}: ${SHARES} is how many aggregates have a share: give that part or value another name.`,
+      `${name}: ${SHARES} is reserved for the number of aggregates with a share: give that part or value another name.`,
     );
   if (all.has(CHANGED))
     throw new StartRefused(
-      `${name}: changedPosition is where a row changed last: give that part or value another name.`,
+      `${name}: changedPosition is reserved for the position of the last change: give that part or value another name.`,
     );
 };
 
@@ -113,6 +113,6 @@ const demandRights = (domain: Domain, { name, key, asked }: ViewInfo): void => {
   const strange = facts.map(({ field, path: [first = field] }) => first).find((field) => !(field in key));
   if (strange !== undefined)
     throw new StartRefused(
-      `${name}: the right to read it asks for ${strange}, which is no part of its key: ask for one of those.`,
+      `${name}: the right to read it uses ${strange}, which is not part of its key: use a part of the key.`,
     );
 };

@@ -49,7 +49,7 @@ export const isBalanced = (sql: string): boolean => {
   return depth === 0;
 };
 
-export const UNBALANCED = 'closes or opens a parenthesis of its surroundings: balance “(” and “)”.';
+export const UNBALANCED = 'has unbalanced parentheses: balance “(” and “)”.';
 
 const MARKED = /⟨(\w*)⟩/;
 const GIVEN = '⟨⟩';
@@ -62,7 +62,7 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
       const def = typeof field === 'string' && Object.hasOwn(fields, field) ? fields[field] : undefined;
       if (def === undefined)
         throw new StartRefused(
-          `${place} asks for the column of ${String(field)}, which is no field: name one of ${Object.keys(fields).join(', ')}.`,
+          `${place} uses the column of ${String(field)}, which is not a field: use one of ${Object.keys(fields).join(', ')}.`,
         );
       uses.add(String(field));
       return `⟨${column(String(field), def)}⟩`;
@@ -121,7 +121,7 @@ export const projectionsOf = (
 /** Author’s code threw on the data of an event. The message is dropped, because it may quote content. */
 class FailedProjection extends RangeError {
   constructor(field: string, error: unknown) {
-    super(`the projection of ${field} ended in ${error instanceof Error ? error.name : typeof error}`);
+    super(`the projection of ${field} failed with ${error instanceof Error ? error.name : typeof error}`);
     this.name = 'FailedProjection';
   }
 }

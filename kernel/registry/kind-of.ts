@@ -148,14 +148,14 @@ const derivedOf = (
     const def = field === undefined ? undefined : list?.fields[field];
     if (taken.includes(name))
       throw new StartRefused(
-        `${aggregate}: ${name} follows from a list, and is called like a field: give it another name.`,
+        `${aggregate}: ${name} is derived from a list, but has the name of a field: give it another name.`,
       );
     if (
       list === undefined ||
       (field !== undefined && (def?.kind !== 'integer' || def.personal !== undefined))
     )
       throw new StartRefused(
-        `${aggregate}: ${name} counts the items of a list, or sums up a number of theirs that is not personal: name one.`,
+        `${aggregate}: ${name} must count the items of a list, or sum a number of its items that is not personal: name that list or number.`,
       );
     return { name, list, field };
   });
@@ -178,7 +178,7 @@ const ofPaths = (def: FieldDef): FieldDef => {
   if (def.kind !== 'text') return def;
   const short = (schema: FieldDef['recorded']) =>
     schema.refine((text) => String(text).length <= KEY_CHARACTERS_MAX && !/^\.{1,2}$/.test(String(text)), {
-      error: `Must have at most ${KEY_CHARACTERS_MAX} characters, and be no step in a path.`,
+      error: `Must have at most ${KEY_CHARACTERS_MAX} characters, and not be “.” or “..”.`,
     });
   return { ...def, recorded: short(def.recorded), demanded: short(def.demanded) };
 };
@@ -204,7 +204,7 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
   for (const [each, method] of Object.entries(ONLY_OF_FIELDS))
     if (def[each as keyof typeof ONLY_OF_FIELDS] !== undefined)
       throw new StartRefused(
-        `${aggregate}: the list ${name} is not ${method}() as a whole: declare it for the fields of its items.`,
+        `${aggregate}: the list ${name} cannot be ${method}() as a whole: declare this for the fields of its items.`,
       );
   const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
   const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
@@ -301,7 +301,7 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
   );
   if (taken !== undefined)
     throw new StartRefused(
-      `${name}: the event ${taken} is what the kernel says of a claim that was given up: give yours another name.`,
+      `${name}: the event ${taken} is reserved for the release of claims: give yours another name.`,
     );
   const claims = Object.fromEntries(
     fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]),
@@ -321,7 +321,7 @@ const eventOf = (
   const content: readonly string[] = Array.isArray(given) ? given : [];
   if (computes.length > 0 && !COMPUTING.has(effect))
     throw new StartRefused(
-      `${aggregate}: the event ${name} ${effect}, and so computes nothing: remove \`computes\`.`,
+      `${aggregate}: the event ${name} has \`${effect}\`, which cannot compute values: remove \`computes\`.`,
     );
   return {
     name,
@@ -351,12 +351,12 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
   const [first] = emitted;
   if (!first)
     throw new StartRefused(
-      `${aggregate}: the command ${name} emits no event that is declared: name one of ${Object.keys(events).join(', ')}.`,
+      `${aggregate}: the command ${name} emits no declared event: use one of ${Object.keys(events).join(', ')}.`,
     );
   const computing = emitted.find(({ computes }) => computes.length > 0);
   if (computing !== undefined && spec.decide === undefined)
     throw new StartRefused(
-      `${aggregate}: the command ${name} emits ${computing.name}, which computes values, and decides on none: give it a \`decide\`.`,
+      `${aggregate}: the command ${name} emits ${computing.name}, which computes values, but the command does not decide them: give it a \`decide\`.`,
     );
   // A change that also sets a state is an action with a form, such as rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
@@ -414,7 +414,7 @@ const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
   if (taken === undefined) return { ...words, ...declared };
   const [field] = Object.keys(words[taken] as Row);
   throw new StartRefused(
-    `${aggregate}: the fact ${taken} is a word of ${field}, which is a fact already: give it another name.`,
+    `${aggregate}: the fact ${taken} is already a word of ${field}, and each word is a fact: give it another name.`,
   );
 };
 
@@ -424,7 +424,7 @@ const wordsOf = (aggregate: string, fields: Defs): Row => {
     for (const value of values) {
       if (Object.hasOwn(facts, value))
         throw new StartRefused(
-          `${aggregate}: two fields have the word ${value}, so that it is no fact: give one of the words another name.`,
+          `${aggregate}: two fields have the word ${value}, so it cannot be a fact: give one of the words another name.`,
         );
       facts[value] = { [field]: value };
     }

@@ -20,7 +20,7 @@ export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
     ...resolved(domain, kind, waitingOf(kind)).flatMap((each) =>
       listsAskedIn(each).map(
         (list) =>
-          `${kind.name}: a timer or a reaction has a condition on the ${list}, which it cannot be asked: ask for a number that is derived from the list.`,
+          `${kind.name}: a timer or a reaction has a condition on the ${list}, but these conditions cannot use lists: use a number that is derived from the list.`,
       ),
     ),
   ]),
@@ -74,15 +74,15 @@ const wrongAsked = (
   { op, field }: ReturnType<typeof asksIn>[number],
   place: string,
 ): readonly string[] => {
-  const item = `${place}: a condition on the ${list.name} asks`;
+  const item = `${place}: a condition on the ${list.name} uses`;
   if (op === 'at')
     return [
-      `${item} what the ${field} of an item leads to, which nobody reads: ask for the caller, or for fields of the item.`,
+      `${item} the target of ${field}, which is not read for items: use the caller, or fields of the item.`,
     ];
   return fieldsOfItem(list)[field]?.personal === undefined
     ? []
     : [
-        `${item} for ${field}, which is personal, so that the visibility of events could not be decided: use another field.`,
+        `${item} ${field}, which is personal, so the visibility of events could not be decided: use another field.`,
       ];
 };
 

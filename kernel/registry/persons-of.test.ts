@@ -86,21 +86,21 @@ const note = (fields: Fields, path: string, changes?: string) =>
 
 test.each(
   Object.entries<() => unknown>({
-    'note: personal fields are of claim.desk, and desk of claim is not named by its every event: go over its owner or its parent.':
+    'note: personal fields belong to claim.desk, but desk of claim is not in all of its events: use its owner or its parent instead.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.desk')] as never),
-    'note: personal fields are of claim.boss, and claim has no reference boss: name one.': () =>
-      assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.boss')] as never),
-    'note: personal fields are of claim.approvers.who, and approvers is a list, with several items: use references only.':
+    'note: personal fields belong to claim.boss, but claim has no reference boss: use one of its references.':
+      () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.boss')] as never),
+    'note: personal fields belong to claim.approvers.who, but approvers is a list, with several items: use references only.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.approvers.who')] as never),
-    'note: personal fields are of desk.keeper, and keeper of desk can change, so that the fields would belong to another person: use references that only the creation sets.':
+    'note: personal fields belong to desk.keeper, but keeper of desk can change, so the fields could later belong to another person: use references that only the creation sets.':
       () => assemble(base, [desk, claim, note({ desk: ref(desk) }, 'desk.keeper')] as never),
-    'note: personal fields are of claim.clerk, and claim of note may be null, so that it would belong to nobody: make it required.':
+    'note: personal fields belong to claim.clerk, but claim of note may be null, so the fields could belong to nobody: make it required.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim).optional() }, 'claim.clerk')] as never),
-    'note: personal fields are of claim.clerk.boss, and clerk is a user already: end the path there.': () =>
-      assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk.boss')] as never),
-    'note: personal fields are of claim.a.b.c.d.e, which is 6 references away: give it a reference to the person of its own, or go over at most 5.':
+    'note: personal fields belong to claim.clerk.boss, but clerk is already a user: end the path there.':
+      () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk.boss')] as never),
+    'note: personal fields belong to claim.a.b.c.d.e, which is 6 references away: give it its own reference to the person, or use a path of at most 5.':
       () => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.a.b.c.d.e')] as never),
-    'note: claimClerk is the person whom claim.clerk leads to: give the field of this name another one.':
+    'note: claimClerk is reserved for the person to whom claim.clerk leads: give the field another name.':
       () =>
         assemble(base, [
           desk,

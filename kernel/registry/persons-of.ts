@@ -24,7 +24,7 @@ export const withPersons = (aggregate: string, declared: readonly Named[]): With
     const name = [first, ...others.map(capital)].join('');
     if ((paths.get(name) ?? of) !== of || declared.some(([each]) => each === name))
       throw new StartRefused(
-        `${aggregate}: ${name} is the person whom ${of} leads to: give the field of this name another one.`,
+        `${aggregate}: ${name} is reserved for the person to whom ${of} leads: give the field another name.`,
       );
     paths.set(name, of);
     return name;
@@ -50,7 +50,8 @@ export const withPersons = (aggregate: string, declared: readonly Named[]): With
 };
 
 const personAt = (path: string): FieldDef =>
-  ref('user').says(`Whose the personal fields are: whom \`${path}\` led to when it was created.`).def;
+  ref('user').says(`The user to whom the personal fields belong: the target of \`${path}\` at the creation.`)
+    .def;
 
 type Identified = Pick<Kind, 'parent' | 'owner' | 'persons' | 'fields' | 'lists' | 'events'>;
 

@@ -18,7 +18,7 @@ test('the roles are those of the domain and the administrator', () => {
   expect(rolesOf(school).map((role) => roleTextOf(school, role))).toEqual([
     'Pupil',
     'Teacher: plans lessons',
-    'Administrator: does everything, also to what others wrote',
+    'Administrator: may do everything, including to the content of others',
   ]);
 });
 

@@ -18,7 +18,7 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
       const each = String(named);
       if (each !== CALLER && !Object.hasOwn(asked, each))
         throw new StartRefused(
-          `the route ${name} asks for ${each}, which it does not take: name one of ${[...Object.keys(asked), CALLER].join(', ')}.`,
+          `the route ${name} uses the parameter ${each}, which it does not take: use one of ${[...Object.keys(asked), CALLER].join(', ')}.`,
         );
       if (!given.includes(each)) given.push(each);
       return `$${given.indexOf(each) + 1}::${typeOf(asked[each])}`;
@@ -61,23 +61,27 @@ const wrongIn = (domain: Domain, { name, path, right, takes, gives }: RouteInfo)
   const isAnybodys =
     declared !== undefined && [...declared.byRole.values()].some((reach) => reach.has(always));
   return [
-    ...(FORM.test(name) ? [] : ['is called like no operation can be called: give it another name.']),
+    ...(FORM.test(name) ? [] : ['has a name that operations cannot have: give it another name.']),
     ...(PATH.test(path) && !paths.has(path.slice(1))
       ? []
-      : [`has the path ${path}, which is taken, or no step of small letters: give it another.`]),
+      : [
+          `has the path ${path}, which is already used, or is not “/” followed by lower-case letters, digits and hyphens: give it another path.`,
+        ]),
     ...(routes.filter((each) => each.name === name || each.path === path).length > 1
-      ? ['has the name or the path of another: give it another.']
+      ? ['has the name or the path of another route: give it another one.']
       : []),
     ...(declared === undefined
-      ? [`takes the right ${right}, which there is not: name one of ${[...rights.keys()].join(', ')}.`]
+      ? [`requires the right ${right}, which does not exist: use one of ${[...rights.keys()].join(', ')}.`]
       : []),
     ...(declared === undefined || isAnybodys
       ? []
-      : [`takes the right ${right}, which nobody has over everything: name one that somebody has.`]),
+      : [
+          `requires the right ${right}, which no role has without a condition: use a right that some role has without a condition.`,
+        ]),
     ...[...Object.entries(takes), ...Object.entries(gives)].flatMap(([field, def]) =>
       FORM.test(field) && PLAIN.has(def.kind) && def.personal === undefined && field !== CALLER
         ? []
-        : [`has ${field}, which is no plain value with a name of its own: give it another type or name.`],
+        : [`has ${field}, which is not a plain value or has a reserved name: give it another type or name.`],
     ),
   ];
 };

@@ -135,7 +135,7 @@ test('the examples satisfy their schemas', () => {
 test('two operations with one path are refused by name', () => {
   const twice = aggregate('memo', { ...memos, names: { plural: 'reject' } });
   expect(() => assemble(base, [claim, twice])).toThrow(
-    'memo: the operation POST /claims/{claimId}/reject is of claim already: give a command, a list or a plural another name.',
+    'memo: the operation POST /claims/{claimId}/reject already belongs to claim: give a command, a list or a plural another name.',
   );
 });
 

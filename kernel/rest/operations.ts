@@ -38,7 +38,7 @@ const demandOnce = (operations: readonly Named[]): void => {
       const owner = owners.get(name);
       if (owner !== undefined)
         throw new StartRefused(
-          `${use.kind.name}: the operation ${name} is of ${owner.name} already: give a command, a list or a plural another name.`,
+          `${use.kind.name}: the operation ${name} already belongs to ${owner.name}: give a command, a list or a plural another name.`,
         );
       owners.set(name, use.kind);
     }

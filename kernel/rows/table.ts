@@ -87,7 +87,7 @@ const personOf = (kind: Kind): string | null => {
   const def = person === undefined ? undefined : kind.fields[person];
   if (!def || targetOf(def) !== 'user')
     throw new StartRefused(
-      `${kind.name}: its personal fields belong to no user: name the reference by \`of\`.`,
+      `${kind.name}: its personal fields belong to no user: name the reference to the user in \`of\`.`,
     );
   return column(person ?? '', def);
 };

@@ -126,7 +126,7 @@ const differentIn = (kind: Kind, facts: readonly Fact[]): readonly Fact[] => {
     const other = byKey.get(fact.key) ?? fact;
     if (JSON.stringify(other) !== JSON.stringify(fact))
       throw new StartRefused(
-        `${kind.name}: rights to read ask for ${fact.key} in two meanings; give one of the fields another name.`,
+        `${kind.name}: rights to read use ${fact.key} with two meanings: give one of the fields another name.`,
       );
     byKey.set(fact.key, fact);
   }

@@ -100,12 +100,12 @@ const watchOf = (domain: Domain, kind: Kind, { asked, isParent }: Asked): Watch 
   const personal = [...fields].find((name) => kind.fields[name]?.personal !== undefined);
   if (personal !== undefined)
     throw new StartRefused(
-      `${kind.name}: a right to read asks for ${personal}, which is personal, so that the visibility of events could not be decided: use another field.`,
+      `${kind.name}: a right to read uses ${personal}, which is personal, so the visibility of events could not be decided: use another field.`,
     );
   const derived = kind.derived.find(({ name }) => fields.has(name));
   if (derived !== undefined)
     throw new StartRefused(
-      `${kind.name}: a right to read asks for ${derived.name}, which follows from its ${derived.list.name}, so that the visibility of events could not be decided: use another field.`,
+      `${kind.name}: a right to read uses ${derived.name}, which is derived from its ${derived.list.name}, so the visibility of events could not be decided: use another field.`,
     );
   return {
     fixed: fixed.map((name) => [name, wire(name, kind.fields[name])]),

@@ -195,7 +195,7 @@ test('both interfaces name withheld events, and refuse types that could never be
       errors: [
         {
           pointer: '/eventTypes',
-          detail: 'Nothing of this could be sent: the token lacks the scope read:users.',
+          detail: 'None of these events could be delivered: the token lacks the scope read:users.',
         },
       ],
     },

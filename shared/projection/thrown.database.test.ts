@@ -52,10 +52,10 @@ test('an event at which code throws is refused, and parks its aggregate if it is
   const id = await send('PrintLabel', { title: 'Apples' });
   const other = await send('PrintLabel', { title: 'Pears' });
   await expect(send('ChangeLabel', { labelId: id, title: '5 plums' })).rejects.toThrow(
-    /^the projection of label\.initial ended in TypeError$/,
+    /^the projection of label\.initial failed with TypeError$/,
   );
   await expect(send('PrintLabel', { title: '5 plums' })).rejects.toThrow(
-    'the projection of label.initial ended in TypeError',
+    'the projection of label.initial failed with TypeError',
   );
   expect(await rows()).toEqual([
     { title: 'Apples', initial: 'A' },
@@ -74,10 +74,10 @@ test('an event at which code throws is refused, and parks its aggregate if it is
   const parked = await findParked(side.pool, stream);
   expect(parked).toMatchObject({
     version: 2,
-    reason: expect.stringMatching(/the projection of label.initial ended in TypeError$/),
+    reason: expect.stringMatching(/the projection of label.initial failed with TypeError$/),
   });
   await expect(send('ChangeLabel', { labelId: id, title: 'Plums' })).rejects.toThrow(
-    'the projection of label.initial ended in TypeError',
+    'the projection of label.initial failed with TypeError',
   );
 
   expect(await replayed(side)).toEqual(await digestOf(side.pool, 'read_model'));

@@ -75,7 +75,7 @@ describeInChromium('publishing in the console', () => {
       await fill('Tags', 'Not a tag');
       await press('Create');
       await page.getByText('Must not be blank.').waitFor();
-      await page.getByText('Must be 1 to 40 of a–z, 0–9 and the hyphen.').waitFor();
+      await page.getByText('Must be 1 to 40 characters: a–z, 0–9 or hyphens.').waitFor();
       expect(await page.evaluate('document.activeElement.name')).toBe('title');
       await look('refused');
       await fill('Title', `Engines on a ${size}`);

@@ -56,7 +56,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     // It was cut while it waited for a connection.
-    if (this.#isOver) controller.abort(new Error('nobody waits for it any more'));
+    if (this.#isOver) controller.abort(new Error('the request was aborted before it was sent'));
   }
 
   onResponseStarted(): void {
@@ -72,12 +72,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (part.length > 0) this.#kept.push(part);
     this.#keptBytes += part.length;
     this.#readBytes += chunk.length;
-    if (this.#readBytes > READ_BYTES_MAX) this.cut(new Error('the rest is not read'));
+    if (this.#readBytes > READ_BYTES_MAX) this.cut(new Error('the rest of the response is not read'));
   }
 
   onResponseEnd(): void {
     if (this.#started) this.#settle(this.#started);
-    else this.#end(new Error('there was no final answer'));
+    else this.#end(new Error('there was no final response'));
   }
 
   onResponseError(_controller: Controller, error: Error): void {
@@ -138,39 +138,39 @@ export const isOurs = (error: unknown): boolean => codesOf(error).some((code) =>
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
 const WORDS: Readonly<Record<string, string>> = {
-  INSIDE_ADDRESS: 'The name leads to an inside address, where nothing is sent.',
-  ENOTFOUND: 'The name of the host was not found.',
-  ENODATA: 'The name of the host has no address.',
-  EAI_AGAIN: 'The name of the host could not be looked up.',
+  INSIDE_ADDRESS: 'The host name resolves to an internal address, and nothing is sent to internal addresses.',
+  ENOTFOUND: 'The host name was not found.',
+  ENODATA: 'The host name has no address.',
+  EAI_AGAIN: 'The host name could not be looked up.',
   ESERVFAIL: 'The name server of the host failed.',
   EREFUSED: 'The name server of the host refused to answer.',
   ETIMEOUT: 'The name server of the host did not answer in time.',
   ECONNREFUSED: 'The connection was refused.',
-  ECONNRESET: 'The connection was broken off.',
-  EPIPE: 'The connection was broken off.',
-  UND_ERR_SOCKET: 'The connection was closed before there was an answer.',
+  ECONNRESET: 'The connection was interrupted.',
+  EPIPE: 'The connection was interrupted.',
+  UND_ERR_SOCKET: 'The connection was closed before a response arrived.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The host cannot be reached.',
   EADDRNOTAVAIL: 'The host cannot be reached.',
-  ETIMEDOUT: 'The connection was not made in time.',
-  UND_ERR_CONNECT_TIMEOUT: 'The connection was not made in time.',
-  HTTPParserError: 'The answer was no HTTP.',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too long.',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer has another length than it says.',
-  UND_ERR_INVALID_ARG: 'The request cannot be made with these headers.',
+  ETIMEDOUT: 'The connection was not established in time.',
+  UND_ERR_CONNECT_TIMEOUT: 'The connection was not established in time.',
+  HTTPParserError: 'The response was not valid HTTP.',
+  UND_ERR_HEADERS_OVERFLOW: 'The headers of the response are too long.',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The length of the response differs from its Content-Length.',
+  UND_ERR_INVALID_ARG: 'The request cannot be sent with these headers.',
   CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the host is signed by itself alone.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the host is self-signed.',
   SELF_SIGNED_CERT_IN_CHAIN: 'The certificate of the host is not signed by a known authority.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'The certificate of the host is not signed by a known authority, or comes without those between.',
+    'The certificate of the host is not signed by a known authority, or its intermediate certificates are missing.',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'The certificate of the host is not signed by a known authority, or comes without those between.',
+    'The certificate of the host is not signed by a known authority, or its intermediate certificates are missing.',
 };
 
 const FAMILIES: readonly (readonly [start: string, words: string])[] = [
-  ['ERR_SSL', 'No secure connection could be made.'],
-  ['ERR_TLS', 'No secure connection could be made.'],
+  ['ERR_SSL', 'No secure connection could be established.'],
+  ['ERR_TLS', 'No secure connection could be established.'],
   ['CERT_', 'The certificate of the host is not valid.'],
 ];
 

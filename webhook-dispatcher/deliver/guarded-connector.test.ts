@@ -27,7 +27,10 @@ const addresses =
   async () =>
     found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-const INSIDE = { status: null, error: 'The name leads to an inside address, where nothing is sent.' };
+const INSIDE = {
+  status: null,
+  error: 'The host name resolves to an internal address, and nothing is sent to internal addresses.',
+};
 
 test.each([
   '127.0.0.1',
@@ -125,7 +128,7 @@ test('the address of an established connection is checked too', async () => {
 });
 
 test.each([
-  ['ENOTFOUND', 'The name of the host was not found.'],
+  ['ENOTFOUND', 'The host name was not found.'],
   ['ESERVFAIL', 'The name server of the host failed.'],
   ['ETIMEOUT', 'The name server of the host did not answer in time.'],
 ])('a lookup that fails with %s has a readable reason', async (code, error) => {

@@ -9,7 +9,7 @@ class InsideAddress extends Error {
   readonly code = 'INSIDE_ADDRESS';
 
   constructor(hostname: string) {
-    super(`${hostname} leads to an inside address`);
+    super(`${hostname} resolves to an internal address`);
     this.name = 'InsideAddress';
   }
 }

@@ -67,7 +67,7 @@ test.each([
   await using poster = open(HASTY_MS);
   const { status, error, durationMs } = await poster.post(to(receiver.url), forever);
   expect(status).toBeNull();
-  expect(error).toMatch(/^(There was no answer within 500 ms|The answer was no HTTP)\.$/);
+  expect(error).toMatch(/^(There was no response within 500 ms|The response was not valid HTTP)\.$/);
   expect(durationMs).toBeLessThan(scaled(10 * HASTY_MS));
   await until(receiver.open, (count) => count === 0);
 });
@@ -89,7 +89,7 @@ test.each([
 
 test.each([
   ['breaks off', (socket: Socket) => socket.resetAndDestroy(), /connection was/],
-  ['hangs up', (socket: Socket) => socket.end(), 'The connection was closed before there was an answer.'],
+  ['hangs up', (socket: Socket) => socket.end(), 'The connection was closed before a response arrived.'],
   [
     'breaks off in the headers',
     (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncont'),
@@ -98,12 +98,12 @@ test.each([
   [
     'speaks another protocol',
     (socket: Socket) => socket.end('220 smtp.example ESMTP\r\n'),
-    'The answer was no HTTP.',
+    'The response was not valid HTTP.',
   ],
   [
     'has too much to say in its headers',
     (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`),
-    /headers of the answer are too long/,
+    /headers of the response are too long/,
   ],
   [
     'changes the protocol',

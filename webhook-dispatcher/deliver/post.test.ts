@@ -106,7 +106,7 @@ test('a receiver that closes every connection gets one request', async () => {
   await using receiver = await openRawServer((socket) => socket.end());
   await using poster = open();
   const { error } = await poster.post(to(receiver.url), forever);
-  expect(error).toBe('The connection was closed before there was an answer.');
+  expect(error).toBe('The connection was closed before a response arrived.');
   expect(receiver.requests).toHaveLength(1);
 });
 
@@ -172,7 +172,7 @@ test('nobody listens', async () => {
 test('headers that cannot be sent are named as the reason', async () => {
   await using poster = open();
   const answer = await poster.post(to('http://127.0.0.1:9', { headers: { 'x-y': 'a\r\nb: c' } }), forever);
-  expect(answer).toMatchObject({ status: null, error: 'The request cannot be made with these headers.' });
+  expect(answer).toMatchObject({ status: null, error: 'The request cannot be sent with these headers.' });
 });
 
 test('stopping the process is no response of the receiver', async () => {

@@ -79,7 +79,7 @@ export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver(
         signal.throwIfAborted();
         if (isOurs(error)) throw error;
         return answer({
-          error: deadline.isOver ? `There was no answer within ${timeoutMs} ms.` : failureInWords(error),
+          error: deadline.isOver ? `There was no response within ${timeoutMs} ms.` : failureInWords(error),
         });
       }
     },
@@ -103,7 +103,7 @@ const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
   const exchanges = new Set<Exchange>();
   bySignal.set(signal, exchanges);
   const cutAll = (): void => {
-    for (const each of exchanges) each.cut(new Error('it was stopped'));
+    for (const each of exchanges) each.cut(new Error('the delivery was stopped'));
   };
   signal.addEventListener('abort', cutAll, { once: true });
   return exchanges;
@@ -119,7 +119,7 @@ const startDeadline = (
   let isOver = false;
   const timer = setTimeout(() => {
     isOver = true;
-    exchange.cut(new Error('the time is up'));
+    exchange.cut(new Error('the time limit was exceeded'));
   }, timeoutMs);
   const exchanges = exchangesOf(signal).add(exchange);
   return {

@@ -139,7 +139,7 @@ const attemptOf = (
 ): Attempt => ({
   durationMs,
   status,
-  error: error ?? (status !== null && status >= 300 && status < 400 ? 'A redirect is not followed.' : null),
+  error: error ?? (status !== null && status >= 300 && status < 400 ? 'Redirects are not followed.' : null),
   requestHeaders: Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [
       name,

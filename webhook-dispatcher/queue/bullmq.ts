@@ -63,7 +63,7 @@ const WAIT_MAX_S = 5;
 const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<Answer> => {
   const waiting = new AbortController();
   const late = delay(maxMs, undefined, { signal: waiting.signal, ref: false }).then(() => {
-    throw new Error(`the queue has not answered within ${maxMs} ms`);
+    throw new Error(`the queue did not respond within ${maxMs} ms`);
   });
   try {
     return await Promise.race([asked, late]);

@@ -18,6 +18,6 @@ export const openDeliveryQueue = async (options: OpenedQueue): Promise<DeliveryQ
       return openRedisDeliveryQueue(options);
     }
     default:
-      throw new Error(`webhooks cannot be queued at ${scheme}: – only at postgres: and redis:`);
+      throw new Error(`the webhook queue cannot be at ${scheme}: use postgres: or redis:`);
   }
 };

@@ -44,8 +44,8 @@ export const createBodyReader =
       owner,
     });
     if (body.kind === 'withheld')
-      return hidden('The owner of the webhook may no longer read it, so it is not sent any more.');
-    if (body.kind === 'waiting') return hidden('It cannot be read now, because the item is parked.');
+      return hidden('The owner of the webhook may no longer read it, so it is no longer sent.');
+    if (body.kind === 'waiting') return hidden('The body cannot be read now, because the item is parked.');
     return { body: body.bytes.toString(), reason: null };
   };
 

@@ -8,7 +8,7 @@ export const base = domain({
   roles: ['employee', 'approver', 'accountant'],
   means: {
     employee: 'Claims what they spent.',
-    approver: 'Decides about the claims of their teams.',
+    approver: 'Decides on the claims of their teams.',
     accountant: 'Pays what was approved.',
   },
   user: {
@@ -16,7 +16,7 @@ export const base = domain({
       iban: word(IBAN, 'Must be an IBAN without spaces.')
         .optional()
         .personal()
-        .says('Where claims are paid to.'),
+        .says('The account to which claims are paid.'),
     },
     fieldRights: { readBank: { reads: ['iban'], signedIn: 'caller', accountant: true } },
   },

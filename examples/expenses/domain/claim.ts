@@ -42,7 +42,7 @@ export const claim = aggregate('claim', {
     reason: prose(1_000).optional().personal().says('Why it was rejected.'),
     paidBy: ref(user).optional(),
     remindedAt: instant().optional(),
-    late: flag().default(false).says('Nobody has decided for six days: any approver may.'),
+    late: flag().default(false).says('Nobody has decided for six days, so any approver may.'),
   },
   derived: { total: { sum: 'items.amount' }, itemCount: { count: 'items' } },
   events: {
@@ -75,7 +75,7 @@ export const claim = aggregate('claim', {
   refusals: {
     open: 'The claim was submitted and cannot be changed.',
     filled: 'The claim has no items.',
-    affordable: 'A claim is at most 20,000.00.',
+    affordable: 'A claim can be at most 20,000.00.',
   },
   invariants: { affordable: 'affordable' },
   commands: {

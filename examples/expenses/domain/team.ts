@@ -4,7 +4,7 @@ import { aggregate, user } from './base.ts';
 const content = ['name', 'approver', 'budget'] as const;
 
 export const team = aggregate('team', {
-  says: 'Whose claims one approver decides, within one budget.',
+  says: 'Employees whose claims one approver decides, within one budget.',
   label: 'name',
   fields: {
     name: line(100).example('Field work'),
