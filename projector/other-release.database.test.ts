@@ -29,7 +29,7 @@ test('on tables of another release the projector says what to do, and resumes on
   );
   await using _projector = await start();
   expect(lines.join('')).toContain(
-    'The tables of the read model are of another release: run npm run annals -- projection rebuild',
+    'The tables of the read model belong to another release: run npm run annals -- projection rebuild',
   );
   await draftArticle(side, await registerUser(side));
   await until(

@@ -53,7 +53,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   await completeMarks(pool, definition);
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA)))
     log.warn(
-      'The tables of the read model are of another release: run npm run annals -- projection rebuild.',
+      'The tables of the read model belong to another release: run npm run annals -- projection rebuild.',
     );
   const codec = createCodec(dependencies);
   const parkings = observeProjector({ pool, metrics });
@@ -78,7 +78,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
       // A failure releases the lease: with a new release, a rebuild puts its tables in place while both are
       // running.
       if (!isMadeBy(definition.fingerprint, marksOf(live)))
-        throw new NotReady('The tables of the read model are of another release');
+        throw new NotReady('The tables of the read model belong to another release');
       for (const parked of await projectPrepared(connection, tables, joined(ready), exceptionsIn(found))) {
         parkings.inc();
         if (lostKeys.count(parked.reason)) continue;
