@@ -83,7 +83,7 @@ describeInChromium('the events of the console', () => {
       await until(
         async () => {
           await page.mouse.wheel(0, 4_000);
-          return page.getByText('This is the first of them.').count();
+          return page.getByText('There are no older events.').count();
         },
         (count) => count === 1,
       );
@@ -171,7 +171,7 @@ describeInChromium('the events of the console', () => {
         .first()
         .click();
       await page.getByRole('heading', { level: 1, name: `Edited: article-${article}` }).waitFor();
-      await page.getByRole('heading', { name: 'Why it happened, and what came of it' }).waitFor();
+      await page.getByRole('heading', { name: 'Causes and consequences' }).waitFor();
     });
   });
 });

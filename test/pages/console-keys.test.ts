@@ -76,7 +76,7 @@ describeInChromium('the console by keys alone', () => {
     await keys('g', 'd');
     await heading('Data');
     await keys('/');
-    await page.getByRole('dialog', { name: 'Go to, or do' }).waitFor();
+    await page.getByRole('dialog', { name: 'Find a page or an action' }).waitFor();
     await keys('Escape');
   });
 

@@ -85,7 +85,7 @@ describeInChromium('the console after a failure', () => {
       route.fulfill({ contentType: 'application/hal+json', body: '{"_links":{},"_embedded":{}}' }),
     );
     await page.goto(`${installation.url}/console/data/articles`);
-    await heading('Something went wrong in this page');
+    await heading('Error in this page');
     await look('boundary');
     await context.unrouteAll();
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Users' }).click();

@@ -64,9 +64,9 @@ describeInChromium('users in the console', () => {
     await press('Invite');
     await page.getByText(`${guest} is invited.`).waitFor();
     await look('1-list');
-    await press(`Take back the invitation of ${guest}`);
+    await press(`Withdraw the invitation of ${guest}`);
     await page
-      .getByRole('button', { name: `Take back the invitation of ${guest}` })
+      .getByRole('button', { name: `Withdraw the invitation of ${guest}` })
       .waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name }).click();
@@ -84,10 +84,10 @@ describeInChromium('users in the console', () => {
     await press('Change the role');
     await page.getByRole('button', { name: 'Make author' }).waitFor();
     await press('End Journal');
-    await page.getByText('No application may act for them.').waitFor();
+    await page.getByText('No application may act for the user.').waitFor();
 
     await press('Erase');
-    await press('Erase for ever');
+    await press('Erase permanently');
     await heading(`User ${ada.userId}, deleted`);
     await page.getByText('No residual personal data was found').waitFor();
     await look('4-erased');
@@ -105,7 +105,7 @@ describeInChromium('users in the console', () => {
     await signIn(page, `/console/items/articles/${(body as { id: number }).id}`);
     // The author is named among the fields, too.
     await page.getByRole('region', { name: 'History' }).getByRole('link', { name: 'Grace' }).first().click();
-    await page.getByRole('heading', { name: 'What they did' }).waitFor();
+    await page.getByRole('heading', { name: 'Latest actions' }).waitFor();
     await page.getByText('Drafted').first().waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/users/${operator.userId}`);
     await page.close();

@@ -244,7 +244,7 @@ describeInChromium('webhooks in Chromium', () => {
       await press('Send a test event');
       await page.getByText('The test event arrived.').waitFor();
       await look('7-registered');
-      await page.getByRole('link', { name: 'Look at the endpoint' }).click();
+      await page.getByRole('link', { name: 'Open the endpoint' }).click();
       await page.getByRole('link', { name: 'Edit', exact: true }).click();
       await heading('Edit endpoint');
       await page.getByLabel('Description').fill('A third receiver');
@@ -253,7 +253,7 @@ describeInChromium('webhooks in Chromium', () => {
       await page.getByText('A third receiver').waitFor();
       await page.getByText('X-Team').waitFor();
       await press('New secret');
-      await press('Make a new secret');
+      await press('Create a new secret');
       await page.locator('.secret code').waitFor();
       await press('Delete');
       await press('Delete it');

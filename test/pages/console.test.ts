@@ -138,11 +138,11 @@ describeInChromium('the console in Chromium', () => {
       await go('Overview');
       await page.getByText(/^All \d+ checks pass\.$/).waitFor();
       await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
-      await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
+      await page.getByRole('img', { name: /^Lag\. .*projector: now/ }).waitFor();
       await page.getByRole('cell', { name: 'projector' }).waitFor();
       await page.reload();
       await page.getByText(/^All \d+ checks pass\.$/).waitFor();
-      await page.getByRole('img', { name: /^Behind the log\. .*projector: now/ }).waitFor();
+      await page.getByRole('img', { name: /^Lag\. .*projector: now/ }).waitFor();
       await expectStill(page, 0.01);
       await look('overview');
       await press('6 h');
@@ -259,7 +259,7 @@ describeInChromium('the console in Chromium', () => {
       await heading('Robot');
       await page.getByText('never', { exact: true }).waitFor();
       await press('New secret');
-      await press('Make a new secret');
+      await press('Create a new secret');
       await expect
         .poll(() => page.locator('.secret code').textContent(), { timeout: DEADLINE_MS })
         .not.toBe(secret);

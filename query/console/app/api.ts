@@ -101,7 +101,7 @@ const unreachable = (cause: unknown): ApiProblem =>
 const notSignedIn = (cause: unknown): never => {
   if (!(cause instanceof SignInRefused)) throw unreachable(cause);
   throw new ApiProblem(
-    { status: 401, code: 'unauthenticated', title: 'You are not signed in any more.' },
+    { status: 401, code: 'unauthenticated', title: 'You are no longer signed in.' },
     { cause },
   );
 };

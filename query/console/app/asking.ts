@@ -8,7 +8,7 @@ export const ApiProvider = ApiContext.Provider;
 
 export const useApi = (): Api => {
   const api = useContext(ApiContext);
-  if (api === undefined) throw new Error('there is no session here');
+  if (api === undefined) throw new Error('the component is outside of a session');
   return api;
 };
 

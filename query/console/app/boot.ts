@@ -51,7 +51,7 @@ const failed = async (): Promise<void> => {
   sessionStorage.removeItem(KEY);
   say(
     'The console could not be loaded',
-    'Check your connection, and whether the server runs. If the problem remains, ask its operator.',
+    'Check your connection and that the server is running. If the problem persists, ask the operator.',
     true,
   );
 };

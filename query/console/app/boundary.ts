@@ -17,11 +17,11 @@ export class Boundary extends Component<BoundaryOptions, BoundaryState> {
   override render({ what, children }: BoundaryOptions, { error }: BoundaryState) {
     if (error === undefined) return children;
     return html`<div class="problem" role="alert">
-      <h1>Something went wrong in ${what}</h1>
-      <p>Nothing was lost on the server. Try it again, or load the page again. If it stays so, report it with the text below.</p>
+      <h1>Error in ${what}</h1>
+      <p>No data on the server was lost. Try again, or reload the page. If the error persists, report it with the text below.</p>
       <pre tabindex="0"><code>${reportOf(error)}</code></pre>
       <div class="tools"><button type="button" class="primary" onClick=${() => this.setState({ error: undefined })}>Try again</button>
-      <button type="button" onClick=${() => location.reload()}>Load the page again</button></div>
+      <button type="button" onClick=${() => location.reload()}>Reload the page</button></div>
     </div>`;
   }
 }

@@ -21,7 +21,7 @@ export const Actor = ({
   readonly actor: string | null;
   readonly plain?: boolean;
 }) => {
-  if (actor === null) return html`<span class="soft">somebody unknown</span>`;
+  if (actor === null) return html`<span class="soft">unknown</span>`;
   const path = actor.startsWith('user:') ? `/console/users/${actor.slice('user:'.length)}` : undefined;
   return path === undefined || plain
     ? html`<span>${actor.replace(/^system:/, '')}</span>`

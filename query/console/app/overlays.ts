@@ -11,8 +11,8 @@ export const Overlays = () => {
   useKeyboard();
   useActions([
     { says: 'Search', keys: '/', to: () => focusSearch() || setOpen('palette'), isKeyOnly: true },
-    { says: 'Go to, or do', keys: 'Control+k', to: () => setOpen('palette'), isKeyOnly: true },
-    { says: 'Show the keys', keys: '?', to: () => setOpen('help') },
+    { says: 'Find a page or an action', keys: 'Control+k', to: () => setOpen('palette'), isKeyOnly: true },
+    { says: 'Show keyboard shortcuts', keys: '?', to: () => setOpen('help') },
   ]);
   return html`<div class="overlays">
     <button type="button" class="quiet" onClick=${() => setOpen('palette')} aria-keyshortcuts="Control+K">Go to … <${Keys} keys="Control+k" /></button>

@@ -32,7 +32,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   };
   const show = ({ says, of, keys }: Choice) =>
     html`<bdi>${says}</bdi> ${of && html`<span class="soft">${of}</span>`}${keys && html`<${Keys} keys=${keys} />`}`;
-  return html`<${Dialog} title="Go to, or do" close=${close} class="palette">
+  return html`<${Dialog} title="Find a page or an action" close=${close} class="palette">
     <${Combobox} text=${text} setText=${setText} choices=${choices} choose=${choose} show=${show} isSearching=${items === undefined} attributes=${{ 'aria-label': 'Page, command or item' }} />
     <p class="soft" role="status">${choices.length > 0 ? `${plural(choices.length, 'result')}. Arrows choose, Enter opens.` : none}</p>
   <//>`;

@@ -35,33 +35,33 @@ export const problemOf = async (response: Response): Promise<ProblemFacts> => {
 export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
   const known = ADVICE[code];
   if (known !== undefined) return known;
-  if (status === 404) return 'It may be gone, or the address may be wrong. Go back to the list.';
-  if (status === 429) return 'You ask too often. Wait a few seconds, and try again.';
+  if (status === 404) return 'It may have been deleted, or the address may be wrong. Go back to the list.';
+  if (status === 429) return 'There were too many requests. Wait a few seconds, and try again.';
   if (status >= 500)
-    return `Try again. If it stays so, look for the request ${requestId ?? ''} in the log of the server.`;
+    return `Try again. If the error persists, look for the request ${requestId ?? ''} in the log of the server.`;
   return 'Reload the page, and try again.';
 };
 
 const ADVICE: Readonly<Record<string, string>> = {
-  unreachable: 'Check your connection, and whether the server runs.',
+  unreachable: 'Check your connection and that the server is running.',
   forbidden: 'Your role does not allow this. Ask an administrator, or sign in as another person.',
-  version_mismatch: 'Somebody has changed it meanwhile. Look at what it is now, and try again.',
+  version_mismatch: 'Somebody else has changed the item. Reload the page, and try again.',
   insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',
   unauthenticated: 'Sign in again.',
-  not_parked: 'It is not parked any more: somebody may have been quicker. Look at the operator commands.',
+  not_parked: 'Somebody else may have retried or skipped it: see the operator commands.',
   parked_at_other_version:
-    'It has come further and is parked at another event now. Reload the list, and look at that one first.',
-  verification_under_way: 'One is enough: open the one in progress among the operator commands.',
-  too_many_orders: 'Wait until some of them are finished.',
-  unavailable: 'The service cannot do this just now. Try again in a few seconds.',
-  too_many_streams: 'Close another page that follows the events. This one tries again by itself.',
-  client_built_in: 'The console is part of every installation: nobody can change or remove it.',
+    'The item is now parked at a later event. Reload the list, and check that event first.',
+  verification_under_way: 'Open the running verification in the list of operator commands.',
+  too_many_orders: 'Wait until some have finished.',
+  unavailable: 'The service is temporarily unavailable. Try again in a few seconds.',
+  too_many_streams: 'Close another page that shows live events. This page retries automatically.',
+  client_built_in: 'The console is part of every installation: nobody can change or delete it.',
   client_id_taken: 'Choose another id.',
-  webhook_disabled: 'Enable the endpoint first, if it shall receive events again.',
+  webhook_disabled: 'To receive events again, enable the endpoint first.',
 };
 
 /** Any error as a problem. */
 export const factsOf = (error: unknown): ProblemFacts =>
   error instanceof ApiProblem
     ? error.facts
-    : { status: 0, code: 'unexpected', title: 'Something went wrong in this page.', detail: String(error) };
+    : { status: 0, code: 'unexpected', title: 'An error occurred on this page.', detail: String(error) };

@@ -124,9 +124,9 @@ const pageAt = (view: Place['view'], isAdmin: boolean): (typeof VIEWS)[View] => 
 
 const NotForYou = ({ me }: { readonly me: Me }) => html`
   <${Heading} title="This page is for administrators" />
-  <p>You are signed in as <strong>${me.name}</strong>, whose role is <strong>${me.role ?? 'not known'}</strong>. You find the items that you can read and change in <a href="/console/data">Data</a>.</p>
-  <p>Ask an administrator to give you the role <code>admin</code>, then sign out and in again. Or sign out, and in as somebody who has it.</p>
-  <p>The operator of the installation can do it by hand:</p>
+  <p>You are signed in as <strong>${me.name}</strong>, whose role is <strong>${me.role ?? 'unknown'}</strong>. You find the items that you can read and change in <a href="/console/data">Data</a>.</p>
+  <p>Ask an administrator to give you the role <code>admin</code>, then sign out and in again. Or sign out, and sign in as an administrator.</p>
+  <p>The operator of the installation can change the role with a command:</p>
   <pre tabindex="0"><code>${`curl -X PATCH ${location.origin}/users/${me.id} \\
   -H "Authorization: Bearer $(npm run -s token -- --scope write:users)" \\
   -H 'Content-Type: application/json' -d '{"role":"admin"}'`}</code></pre>

@@ -8,7 +8,7 @@ type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'failed' }>;
 export const SignedOutPage = ({ entrance }: { readonly entrance: Shut }) => {
   const [title, text] =
     entrance.kind === 'signed-out'
-      ? ['You are signed out', 'This page keeps nothing of your visit.']
+      ? ['You are signed out', 'This page stores nothing about your session.']
       : wordsOf(entrance.error);
   return html`<main class="threshold" id="main">
     <p class="brand">Annals <span>Console</span></p>
@@ -20,17 +20,17 @@ export const SignedOutPage = ({ entrance }: { readonly entrance: Shut }) => {
 
 const wordsOf = (error: unknown): readonly [title: string, text: string] => {
   if (!(error instanceof SignInRefused))
-    return ['You could not be signed in', 'The server did not answer as it should. Try again in a moment.'];
+    return ['You could not be signed in', 'The server sent an unexpected response. Try again in a moment.'];
   if (error.code === 'access_denied')
     return ['You did not sign in', 'You left the sign-in page. Sign in whenever you are ready.'];
   if (error.code === 'insecure_context') {
     return [
-      'This address is not safe to sign in at',
-      'Open the console by https, or on the machine itself by http://localhost: browsers do nothing secret elsewhere.',
+      'You cannot sign in securely at this address',
+      'Use https, or http://localhost on the server itself: browsers offer cryptography only there.',
     ];
   }
   return [
     'You could not be signed in',
-    `The authorization server refused: ${error.message || error.code}. Sign in again.`,
+    `The authorization server refused the request: ${error.message || error.code}. Sign in again.`,
   ];
 };

@@ -48,7 +48,7 @@ export const Clients = () => {
       pages=${pages}
       caption="Clients by id"
       keyOf=${({ clientId }: Client) => clientId}
-      empty=${html`<p>There is no client. A program that wants to act for its users, or for itself, needs one.</p>`}
+      empty=${html`<p>There are no clients. A program needs one to act for its users or for itself.</p>`}
       columns=${[
         {
           label: 'Client',
@@ -96,13 +96,13 @@ const Facts = ({ client }: { readonly client: Client }) => {
     <div><dt>Id</dt><dd><code>${clientId}</code></dd></div>
     <div><dt>State</dt><dd><${ClientState} client=${client} /></dd></div>
     <div><dt>Grants</dt><dd>${grantTypes.map((grant) => html`<code>${grant}</code> `)}</dd></div>
-    <div><dt>Proves itself by</dt><dd><code>${tokenEndpointAuthMethod}</code></dd></div>
+    <div><dt>Authentication</dt><dd><code>${tokenEndpointAuthMethod}</code></dd></div>
     ${redirectUris.length > 0 && html`<div><dt>Redirects to</dt><dd>${redirectUris.map((uri) => html`<code>${uri}</code> `)}</dd></div>`}
     <div><dt>Scopes</dt><dd>${scopes.join(' ') || '–'}</dd></div>
-    ${redirectUris.length > 0 && html`<div><dt>Asks its users</dt><dd>${firstParty ? 'no, it is ours' : 'yes'}</dd></div>`}
+    ${redirectUris.length > 0 && html`<div><dt>Asks for consent</dt><dd>${firstParty ? 'no, it is your own application' : 'yes'}</dd></div>`}
     ${serviceAccount !== null && html`<div><dt>Acts as</dt><dd><${Subject} subject=${`user-${serviceAccount}`} /></dd></div>`}
     <div><dt>Last used</dt><dd>${lastUsedAt === null ? 'never' : html`<${Time} at=${lastUsedAt} short />, to within an hour`}</dd></div>
-    <div><dt>Made</dt><dd><${Time} at=${createdAt} /></dd></div>
+    <div><dt>Created</dt><dd><${Time} at=${createdAt} /></dd></div>
     <div><dt>Changed</dt><dd><${Time} at=${updatedAt} /></dd></div>
   </dl>`;
 };
@@ -111,7 +111,7 @@ const Actions = ({ client: { clientId, name, _links } }: { readonly client: Clie
   const api = useApi();
   const [secret, setSecret] = useState<string>();
   if (clientId === CONSOLE)
-    return html`<p class="soft">It is part of every installation: nobody can change or remove it.</p>`;
+    return html`<p class="soft">This client is part of every installation: nobody can change or delete it.</p>`;
   const rotate = async () => setSecret((await api.post<Client>(`/clients/${clientId}/secret`)).body.secret);
   const remove = async () => {
     await api.remove(`/clients/${clientId}`);
@@ -122,8 +122,8 @@ const Actions = ({ client: { clientId, name, _links } }: { readonly client: Clie
     <div class="tools ways">
       ${
         _links.secret &&
-        html`<${Confirm} label="New secret" title=${`Give ${name} a new secret?`} doing="Make a new secret" act=${rotate}>
-          <p>The secret that it has now does not work any more from that moment on.</p>
+        html`<${Confirm} label="New secret" title=${`Give ${name} a new secret?`} doing="Create a new secret" act=${rotate}>
+          <p>The current secret stops working at once.</p>
         <//>`
       }
       <${Confirm} label="Delete" kind="danger" title=${`Delete ${name}?`} doing="Delete it" act=${remove}>

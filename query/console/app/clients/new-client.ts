@@ -9,9 +9,9 @@ import { settingsOf } from './settings.ts';
 
 const SCOPES = (document.body.dataset.scope ?? '').split(' ').filter((scope) => scope.includes(':'));
 const KINDS = [
-  ['service', 'A service', 'acts for itself, by a secret'],
-  ['web', 'A web application', 'its server acts for its users, by a secret'],
-  ['public', 'An application without a secret', 'in a browser, or on the machine of its users'],
+  ['service', 'A service', 'acts for itself, with a secret'],
+  ['web', 'A web application', 'its server acts for its users, with a secret'],
+  ['public', 'An application without a secret', 'in a browser, or on the devices of its users'],
 ] as const;
 
 /** Creates a client of the three usual kinds; everything else is for `POST /clients`. */
@@ -54,8 +54,8 @@ const Form = ({
 }: FormOptions) => html`<form class="form" onSubmit=${onSubmit}>
   ${problem && html`<${Problem} problem=${problem} />`}
   <p><label for="client-name">Name</label><input id="client-name" name="name" required maxlength="100" autocomplete="off" /></p>
-  <p><label for="client-id">Id <span class="soft">(left empty, one is made)</span></label><input id="client-id" name="clientId" pattern="[a-z0-9][a-z0-9\\-]{1,61}[a-z0-9]" spellcheck="false" autocapitalize="off" autocomplete="off" /></p>
-  <fieldset><legend>What it is</legend>
+  <p><label for="client-id">Id <span class="soft">(generated if empty)</span></label><input id="client-id" name="clientId" pattern="[a-z0-9][a-z0-9\\-]{1,61}[a-z0-9]" spellcheck="false" autocapitalize="off" autocomplete="off" /></p>
+  <fieldset><legend>Type</legend>
     ${KINDS.map(
       ([value, label, hint]) =>
         html`<label class="choice"><input type="radio" name="kind" value=${value} checked=${kind === value} onChange=${() => setKind(value)} /><span>${label}<small>${hint}</small></span></label>`,
@@ -64,7 +64,7 @@ const Form = ({
   ${
     kind === 'service'
       ? html`<p><label for="client-role">Role of its account</label><select id="client-role" name="role"><option>reader</option><option>author</option><option>admin</option></select></p>`
-      : html`<p><label for="client-redirects">Addresses it is redirected to, a line each</label><textarea id="client-redirects" name="redirects" rows="3" required spellcheck="false"></textarea></p>`
+      : html`<p><label for="client-redirects">Redirect URIs, one per line</label><textarea id="client-redirects" name="redirects" rows="3" required spellcheck="false"></textarea></p>`
   }
   <fieldset><legend>Scopes</legend><div class="choices">
     ${SCOPES.map((scope) => html`<label class="choice"><input type="checkbox" name="scope" value=${scope} defaultChecked=${scope.startsWith('read:')} /><code>${scope}</code></label>`)}

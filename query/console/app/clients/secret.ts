@@ -9,6 +9,6 @@ export const Secret = ({
   readonly secret: string;
   readonly of?: string;
 }) => html`<div class="finding good" role="status">
-  <p><strong>This is the secret.</strong> It is shown this once: put it where ${of} finds it.</p>
+  <p><strong>This is the secret.</strong> It is shown only once: store it where ${of} can read it.</p>
   <p class="secret"><code>${secret}</code> <${Copy} text=${secret} /></p>
 </div>`;

@@ -51,7 +51,7 @@ const OnItem = ({ kind, id, command, path, title }: OnItemOptions) => {
   const show = (item: Item) => {
     const link = (item._links as Links)[command.rel];
     if (link?.method === undefined)
-      return html`<div class="empty"><p>You cannot do this now. <a href=${above}>Look at the ${kind.title.toLowerCase()}.</a></p></div>`;
+      return html`<div class="empty"><p>You cannot do this now. <a href=${above}>Open the ${kind.title.toLowerCase()}.</a></p></div>`;
     return html`<${Change} kind=${kind} id=${id} command=${command} path=${path} item=${item} etag=${asked.etag} link=${link} back=${above} />`;
   };
   return html`<p class="back"><a href=${above}><bdi>${asked.body && command.list === undefined ? titleOf(kind, asked.body) : kind.title}</bdi></a></p>

@@ -9,13 +9,14 @@ export const DomainProvider = DomainContext.Provider;
 /** The declaration of the domain, from the server. */
 export const useDomain = (): DomainFacts => {
   const domain = useContext(DomainContext);
-  if (domain === undefined) throw new Error('the domain is not known here');
+  if (domain === undefined) throw new Error('the component is outside of a domain');
   return domain;
 };
 
 export const readDomain = async (path: string): Promise<DomainFacts> => {
   const response = await fetch(path);
-  if (!response.ok) throw new Error(`the description of the domain was answered with ${response.status}`);
+  if (!response.ok)
+    throw new Error(`the request for the description of the domain returned ${response.status}`);
   return (await response.json()) as DomainFacts;
 };
 

@@ -45,5 +45,5 @@ const ByNumber = () => {
       <label>Item <input name="item" type="text" required placeholder=${exampleOf(kinds()[1])} spellcheck="false" autocapitalize="off" aria-describedby="item-hint" aria-invalid=${isWrong} /></label>
       <button>Show its history</button>
     </form>
-    <p id="item-hint" class=${isWrong ? 'wrong' : 'soft'} role=${isWrong ? 'alert' : null}>By its kind and its number: ${kinds().map((kind, index) => html`${index > 0 && ', '}<code>${exampleOf(kind)}</code>`)}.</p>`;
+    <p id="item-hint" class=${isWrong ? 'wrong' : 'soft'} role=${isWrong ? 'alert' : null}>Kind and number, for example ${kinds().map((kind, index) => html`${index > 0 && ', '}<code>${exampleOf(kind)}</code>`)}.</p>`;
 };

@@ -160,7 +160,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
     seen.current = item;
   }, [item, reload]);
   return html`<h2>History</h2>
-    ${entries?.length === 0 && html`<p class="soft">There are no events that you may see.</p>`}
+    ${entries?.length === 0 && html`<p class="soft">There are no events that you may read.</p>`}
     <ol class="latest">${entries?.map(
       (
         entry,

@@ -95,7 +95,7 @@ export const ActorName = ({ actor, withFace = false, plain = false }: ActorNameO
   const kind = kindNamed(useDomain(), 'user');
   const [of = '', id] = actor?.split(':') ?? [];
   const face = useFace(withFace ? kind : undefined, of === 'user' ? Number(id) : undefined);
-  if (actor === null) return html`<span class="soft">somebody unknown</span>`;
+  if (actor === null) return html`<span class="soft">unknown</span>`;
   if (of !== 'user') return html`<span>${(id ?? of).replaceAll('-', ' ')}</span>`;
   return html`${withFace && html`<${Portrait} face=${face} />`}<${Named} of=${of} id=${Number(id)} plain=${plain} ...${isAdmin && { href: `/console/users/${id}` }} />`;
 };

@@ -147,6 +147,6 @@ const Actions = ({ kind, list, items, each, here, etag, done }: ActionsOptions) 
     ${moved && above && html`<${Act} kind="quiet" act=${send(moved, { before: above[list.id] })}>Up<//>`}
     ${moved && at < items.length - 1 && html`<${Act} kind="quiet" act=${send(moved, { before: behind?.[list.id] ?? null })}>Down<//>`}
     ${list.uploads.map((upload) => html`<${Upload} upload=${upload} links=${each._links} etag=${etag} done=${done} isSmall />`)}
-    ${removed?.method && html`<${Confirm} label="Remove" kind="quiet" title=${`Remove this ${list.one}?`} doing="Remove it" act=${send(removed)}><p>The history keeps what it was.</p><//>`}
+    ${removed?.method && html`<${Confirm} label="Remove" kind="quiet" title=${`Remove this ${list.one}?`} doing="Remove it" act=${send(removed)}><p>The history keeps it.</p><//>`}
   </span>`;
 };

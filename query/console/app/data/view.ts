@@ -44,7 +44,7 @@ const Rows = ({ view, search }: RowsOptions) => {
       <p class="unseen" role="status">${plural(items.length, 'row')} shown.</p>
       ${
         items.length === 0
-          ? html`<div class="empty"><p>There are no rows that you may read${kept.size > 0 ? ', of what you look for' : ''}.</p></div>`
+          ? html`<div class="empty"><p>There are no rows that you may read${kept.size > 0 ? ' and that match' : ''}.</p></div>`
           : html`<${Table} caption=${view.title} items=${items} keyOf=${({ _links: { self } }: Row) => self?.href ?? ''}
               columns=${view.fields.map((field) => ({
                 ...headOf(field, head),

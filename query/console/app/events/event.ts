@@ -52,7 +52,7 @@ const Shown = ({ event }: { readonly event: RecordedEvent }) => {
       ${event.deliveries && html`<${Deliveries} deliveries=${event.deliveries} />`}
       <${Schema} type=${event.type} />
     </div>
-    <aside aria-label="About it"><${Envelope} event=${event} />${event.chain && html`<${Chain} chain=${event.chain} />`}</aside>
+    <aside aria-label="About the event"><${Envelope} event=${event} />${event.chain && html`<${Chain} chain=${event.chain} />`}</aside>
   </div>`;
 };
 
@@ -75,7 +75,7 @@ const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
     <div><dt>Type</dt><dd><a href=${`${EVENTS}?types=${type}`}><code>${type}</code></a> <span class="soft">version ${version}</span></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
     <div><dt>When</dt><dd><${Time} at=${at} /></dd></div>
-    <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>everything they did</a>`}</dd></div>
+    <div><dt>By</dt><dd><${ActorName} actor=${actor} />${actor && html` <a href=${`${EVENTS}?by=${encodeURIComponent(actor)}`}>all their events</a>`}</dd></div>
     ${client && html`<div><dt>Through</dt><dd><a href=${`${EVENTS}?client=${encodeURIComponent(client)}`}><code>${client}</code></a></dd></div>`}
     ${correlation && html`<div><dt>Request</dt><dd><a href=${`${EVENTS}?correlation=${encodeURIComponent(correlation)}`}><code class="long">${correlation}</code></a></dd></div>`}
     ${causation && html`<div><dt>Cause</dt><dd><a href=${`${EVENTS}/${causation}`}><code class="long">${causation}</code></a></dd></div>`}
@@ -90,12 +90,12 @@ const Chain = ({
   readonly chain: NonNullable<RecordedEvent['chain']>;
 }) => html`<h2>In the chain</h2>
   <dl class="facts stacked">
-    <div><dt>Place</dt><dd>${count === null ? html`<${Badge} tone="warn">not in the chain<//>` : html`event ${countText(count)} of the log`}</dd></div>
+    <div><dt>Number</dt><dd>${count === null ? html`<${Badge} tone="warn">not in the chain<//>` : html`event ${countText(count)} of the log`}</dd></div>
     <div><dt>Hash</dt><dd><code class="long">${hash}</code></dd></div>
     ${head !== null && html`<div><dt>Head after it</dt><dd><code class="long">${head}</code></dd></div>`}
-    <div><dt>Signed</dt><dd>${signed === null ? html`<${Badge} tone="warn">not yet<//>` : html`<${Badge} tone="good">signed<//> <${Time} at=${signed.at} />, over ${countText(signed.count)} events${signed.outside ? ', and kept outside the database' : ''}`}</dd></div>
+    <div><dt>Signed</dt><dd>${signed === null ? html`<${Badge} tone="warn">not yet<//>` : html`<${Badge} tone="good">signed<//> <${Time} at=${signed.at} />, over ${countText(signed.count)} events${signed.outside ? ', and stored outside the database' : ''}`}</dd></div>
   </dl>
-  <p><a href="/console/proof">How far the log is proven</a></p>`;
+  <p><a href="/console/proof">State of the proof</a></p>`;
 
 const Deliveries = ({
   deliveries,
@@ -104,9 +104,9 @@ const Deliveries = ({
 }) => html`<section><h2>Deliveries</h2>
   ${
     deliveries.length === 0
-      ? html`<p class="soft">It was sent to no webhook that you may manage.</p>`
+      ? html`<p class="soft">There are no deliveries to webhooks that you may manage.</p>`
       : html`<${Table}
-    caption="Where it was sent to" items=${deliveries} keyOf=${({ webhookId }: (typeof deliveries)[number]) => String(webhookId)}
+    caption="Deliveries of the event" items=${deliveries} keyOf=${({ webhookId }: (typeof deliveries)[number]) => String(webhookId)}
     columns=${[
       {
         label: 'Delivery',
@@ -120,7 +120,7 @@ const Deliveries = ({
       },
       { label: 'Attempts', numeric: true, cell: ({ attempts }: (typeof deliveries)[number]) => attempts },
       {
-        label: 'Last answer',
+        label: 'Last response',
         cell: ({ lastStatus, lastError }: (typeof deliveries)[number]) =>
           lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
       },

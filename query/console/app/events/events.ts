@@ -41,7 +41,7 @@ export const curlOf = (path: string): string =>
 
 const State = ({ state, isPaused }: { readonly state: LogState | undefined; readonly isPaused: boolean }) => {
   if (state === undefined) return null;
-  if (typeof state === 'object') return html`<${Badge} tone="bad">cut off<//>`;
+  if (typeof state === 'object') return html`<${Badge} tone="bad">disconnected<//>`;
   if (isPaused) return html`<${Badge} tone="warn">paused<//>`;
   return state === 'live'
     ? html`<${Badge} tone="good">live<//>`
@@ -106,7 +106,7 @@ const Older = ({ log: { shown, loadOlder, isLoading } }: { readonly log: EventLo
   }, [isByItself, shown?.events.length]);
   if (!isThere)
     return shown !== undefined && shown.events.length > 0
-      ? html`<p class="soft">This is the first of them.</p>`
+      ? html`<p class="soft">There are no older events.</p>`
       : null;
   return html`<p ref=${end}>
     ${shown?.searchedTo !== undefined && html`<span class="soft">Searched back to <${Time} at=${shown.searchedTo} />. </span>`}
@@ -123,7 +123,7 @@ type ListOptions = {
 const List = ({ events, isNarrowed, isOver }: ListOptions) => {
   if (events.length > 0)
     return html`<ol class="feed">${events.map((event) => html`<${Entry} key=${event.cursor} event=${event} />`)}</ol>`;
-  if (!isOver) return html`<div class="empty"><p>Nothing was found so far.</p></div>`;
+  if (!isOver) return html`<div class="empty"><p>No matching events so far.</p></div>`;
   return html`<div class="empty"><p>${isNarrowed ? 'No event matches. New events that match appear here at once.' : 'Nothing has happened yet. New events appear here at once.'}</p></div>`;
 };
 

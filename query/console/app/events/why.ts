@@ -39,7 +39,7 @@ export const causesOf = ({
 /** From the request to all its consequences: events, what followed from each, and their deliveries. */
 export const Why = ({ id }: { readonly id: string }) => {
   const asked = useAsked<EventTrace>(`/events/${id}/trace`);
-  return html`<section id="why" aria-labelledby="why-title"><h2 id="why-title" tabindex="-1">Why it happened, and what came of it</h2>
+  return html`<section id="why" aria-labelledby="why-title"><h2 id="why-title" tabindex="-1">Causes and consequences</h2>
     <${Whole} asked=${asked} show=${(trace: EventTrace) => html`<${Tree} trace=${trace} id=${id} />`} /></section>`;
 };
 

@@ -58,7 +58,7 @@ export const follow = async (
   }
 };
 
-const CUT_OFF: ProblemFacts = { status: 0, code: 'unreachable', title: 'The connection was cut off.' };
+const CUT_OFF: ProblemFacts = { status: 0, code: 'unreachable', title: 'The connection was lost.' };
 
 /** A repeated request would be refused again. */
 const isFinal = ({ status }: ProblemFacts): boolean =>

@@ -102,7 +102,7 @@ const Versions = ({ kind, path, entries, newest, search, now, etag, more, reload
         </div></div>
         <${PastState} kind=${kind} path=${path} version=${version} other=${other} />
       </section>
-      <section aria-label="History"><h2>What happened</h2><ol class="history">
+      <section aria-label="History"><h2>History</h2><ol class="history">
         ${entries.map((entry) => html`<${Entry} key=${entry.id} kind=${kind} entry=${entry} isChosen=${entry.version === version} choose=${show} />`)}
       </ol>
       ${more && html`<p><button type="button" onClick=${more}>Show earlier</button></p>`}</section>
@@ -119,7 +119,7 @@ type SliderOptions = {
 const Slider = ({ entries, version, choose }: SliderOptions) => {
   const newest = entries[0]?.version ?? 1;
   const entry = entries.find((each) => each.version === version);
-  const what = entry === undefined ? '' : `${eventText(entry.type)}, by ${entry.actor ?? 'somebody unknown'}`;
+  const what = entry === undefined ? '' : `${eventText(entry.type)}, by ${entry.actor ?? 'unknown'}`;
   return html`<div class="slider">
     <label for="version">Version <strong>${version}</strong> of ${newest}${entry && html`: <${Time} at=${entry.at} />, ${eventText(entry.type).toLowerCase()} by <${ActorName} actor=${entry.actor} plain />`}</label>
     <input
@@ -147,7 +147,7 @@ const PastState = ({ kind, path, version, other }: PastOptions) => {
   const before = useRef(asked.body);
   if (asked.body !== undefined) before.current = asked.body;
   if (asked.problem?.status === 404)
-    return html`<div class="empty"><p>At this version it was not there: it was deleted, or could not be read by you.</p></div>`;
+    return html`<div class="empty"><p>At this version the item was deleted, or you could not read it.</p></div>`;
   if (asked.problem) return html`<${Problem} problem=${asked.problem} retry=${asked.reload} />`;
   if (before.current !== undefined && other !== undefined)
     return html`<${Compared} kind=${kind} path=${path} shown=${before.current} version=${settled} other=${other} />`;
@@ -170,7 +170,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
     </p>
     <p class="soft">by <${ActorName} actor=${actor} withFace />${client && html` through <code>${client}</code>`} · <a href=${`/console/events/${id}#why`} aria-label=${`Why? v${version}`}>Why?</a></p>
     ${erased && html`<p class="soft">The person was erased: their data is no longer shown.</p>`}
-    ${unreadable && html`<p class="wrong">This event cannot be read: what it changed is not known.</p>`}
+    ${unreadable && html`<p class="wrong">This event cannot be read, so its changes are unknown.</p>`}
     <${Changes} changes=${changes} kind=${kind} />
   </li>`;
 };

@@ -27,13 +27,13 @@ export const Restore = ({ kind, path, version, now, etag, done }: RestoreOptions
   const fields = fieldsToFill(edit.form).filter(({ name, wire }) => name in then || wire in then);
   const body = changesOf(fields, rawOfAll(fields, now), rawOfAll(fields, then));
   const names = fields.filter(({ wire }) => wire in body).map(({ name }) => name);
-  if (names.length === 0) return html`<span class="soft">The same content as now</span>`;
+  if (names.length === 0) return html`<span class="soft">Same content as the current version</span>`;
   const restore = async () => {
     await api.send(link.method ?? 'PATCH', link.href, { body, ifMatch: etag });
     done();
   };
   return html`<${Confirm} label="Restore" title=${`Restore the content of version ${version}?`} doing="Restore it" act=${restore}>
-    <p>This is a new change, and the history keeps all others. Pictures stay as they are.</p>
+    <p>This adds a new version; the history keeps all earlier ones. Pictures do not change.</p>
     <${Difference} kind=${kind} from=${now} to=${then} names=${names} />
   <//>`;
 };

@@ -49,11 +49,11 @@ type Report = NonNullable<OperatorCommand['report']>;
 const Progress = ({ command: { state, progress } }: { readonly command: OperatorCommand }) => {
   if (state !== 'running' && state !== 'waiting') return null;
   if (progress === undefined)
-    return html`<p role="status">${state === 'waiting' ? 'It waits to start.' : 'It is in progress.'}</p><progress aria-label="In progress"></progress>`;
+    return html`<p role="status">${state === 'waiting' ? 'Waiting to start.' : 'In progress.'}</p><progress aria-label="In progress"></progress>`;
   const { done, of } = progress;
   if (of === null)
     return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="In progress"></progress>`;
-  return html`<p>${countText(done)} of ${countText(of)} read.</p><progress aria-label="Read of the log" value=${done} max=${Math.max(of, 1)}></progress>`;
+  return html`<p>${countText(done)} of ${countText(of)} read.</p><progress aria-label="Progress through the log" value=${done} max=${Math.max(of, 1)}></progress>`;
 };
 
 const MS_PER_SECOND = 1_000;
@@ -64,23 +64,23 @@ const ReportOf = ({ report }: { readonly report: Report }) => {
   const rows = Object.entries(readModel?.rows ?? {});
   return html`<section>
     <p class=${`finding ${outcome === 'proven' ? 'good' : 'bad'}`}>
-      ${outcome === 'proven' ? html`<strong>Proven.</strong> What is read equals what was recorded.` : html`<strong>There are differences.</strong> What is read is not what was recorded: see below, and docs/audit.md.`}
+      ${outcome === 'proven' ? html`<strong>Proven.</strong> The read model equals the log.` : html`<strong>There are differences.</strong> See below, and docs/audit.md.`}
     </p>
     <dl class="facts">
-      <div><dt>Begun</dt><dd><${Time} at=${startedAt} />, took ${(tookMs / MS_PER_SECOND).toFixed(1)} s</dd></div>
+      <div><dt>Started</dt><dd><${Time} at=${startedAt} />, took ${(tookMs / MS_PER_SECOND).toFixed(1)} s</dd></div>
       <div><dt>Events read</dt><dd>${countText(log.events)}</dd></div>
-      <div><dt>In the chain</dt><dd>${countText(chain.chained)}, of which signed ${countText(chain.signed)}</dd></div>
+      <div><dt>In the chain</dt><dd>${countText(chain.chained)}, ${countText(chain.signed)} of them signed</dd></div>
       <div><dt>Head of the chain</dt><dd><code>${chain.head}</code></dd></div>
       ${rows.length > 0 && html`<div><dt>Rows compared</dt><dd>${rows.map(([table, count]) => `${countText(count)} ${table}`).join(', ')}</dd></div>`}
       <div><dt>Parked</dt><dd>${countText(parked.total)}</dd></div>
-      <div><dt>Left out</dt><dd>${countText(leftOut.total)}</dd></div>
+      <div><dt>Skipped</dt><dd>${countText(leftOut.total)}</dd></div>
     </dl>
     ${
       findings.total > 0 &&
       html`<h2>Differences</h2><ul class="findings">
       ${Object.entries(findings.byKind).map(([kind, count]) => html`<li><${Badge} tone="bad">${countText(count)}<//> <code>${kind}</code></li>`)}
     </ul>
-    <h3>The first of them</h3>
+    <h3>First differences</h3>
     ${findings.listed.slice(0, LISTED_MAX).map((finding) => html`<pre tabindex="0"><code>${JSON.stringify(finding, null, 2)}</code></pre>`)}`
     }
   </section>`;

@@ -16,12 +16,12 @@ export const Parked = () => {
   return html`
     <${Heading} title="Parked" />
     <p>An item is parked if one of its events cannot be processed. The item cannot be read; everything else continues.
-    Mend the cause (often: start a newer release) and <strong>retry</strong>, or <strong>release</strong> it without that event.</p>
+    Fix the cause (often by starting a newer release) and <strong>retry</strong>, or <strong>skip</strong> the event.</p>
     <${Listing}
       pages=${pages}
       caption="Parked items"
       keyOf=${({ stream }: ParkedItem) => stream}
-      empty=${html`<p><strong>Nothing is parked.</strong> An item with an event that cannot be processed would be listed here, with the reason.</p>`}
+      empty=${html`<p><strong>Nothing is parked.</strong> Items with an event that cannot be processed are listed here, with the reason.</p>`}
       columns=${[
         { label: 'Item', cell: ({ stream }: ParkedItem) => html`<${Subject} subject=${stream} />` },
         {
@@ -31,7 +31,7 @@ export const Parked = () => {
         },
         { label: 'Reason', cell: ({ reason }: ParkedItem) => reason },
         { label: 'Since', cell: ({ since }: ParkedItem) => html`<${Time} at=${since} clock />` },
-        { label: 'Do', cell: (item: ParkedItem) => html`<${Actions} item=${item} />` },
+        { label: 'Actions', cell: (item: ParkedItem) => html`<${Actions} item=${item} />` },
       ]}
     />
     <${Consequences} />
@@ -46,16 +46,16 @@ const Consequences = () => {
   return html`
     <h2>Consequences of events</h2>
     <p>A deletion ends what belonged to the item, a deleted user is erased, and aggregates react to the events of others. A consequence that fails is
-    retried, and delays only those that follow for the same item. Remove the cause; at the machine, <code>npm run annals -- process-manager retry</code> does not wait for the next attempt.</p>
+    retried, and delays only later ones of the same item. Fix the cause; on the server, <code>npm run annals -- process-manager retry</code> retries at once.</p>
     <${Listing}
       pages=${pages}
       caption="Parked consequences"
       keyOf=${({ task, name, stream, cause }: ParkedConsequence) => `${task} ${name} ${stream} ${cause}`}
-      empty=${html`<p><strong>No consequence is parked.</strong> One that cannot be carried out would stand here, with the reason.</p>`}
+      empty=${html`<p><strong>No consequence is parked.</strong> Consequences that fail are listed here, with the reason.</p>`}
       columns=${[
         { label: 'Item', cell: ({ stream }: ParkedConsequence) => html`<${Subject} subject=${stream} />` },
         {
-          label: 'To do',
+          label: 'Task',
           cell: ({ task, name }: ParkedConsequence) => [TASKS[task], name].filter(Boolean).join(' '),
         },
         { label: 'Reason', cell: ({ reason }: ParkedConsequence) => reason },
@@ -75,7 +75,7 @@ const Timers = () => {
   const pages = usePages<RunningTimer>('/operations/timers', EVERY_MS);
   return html`
     <h2>Timers</h2>
-    <p>What follows from an event some time later, as the domain declares it. A timer whose command does not fit any more when its time has come does nothing.</p>
+    <p>Commands that the domain runs some time after an event. If the command is no longer allowed when the timer expires, nothing happens.</p>
     <${Listing}
       pages=${pages}
       caption="Timers"
@@ -85,7 +85,7 @@ const Timers = () => {
         { label: 'Item', cell: ({ stream }: RunningTimer) => html`<${Subject} subject=${stream} />` },
         { label: 'Timer', cell: ({ name }: RunningTimer) => name },
         {
-          label: 'Runs out',
+          label: 'Expires',
           cell: ({ dueAt, leftSeconds }: RunningTimer) =>
             dueAt === null
               ? `${spanText(leftSeconds ?? 0)} left, paused`
@@ -107,7 +107,7 @@ const Actions = ({ item: { stream, version, type, _links } }: { readonly item: P
       release &&
       html`<${Confirm} label="Skip" kind="danger" title=${`Skip version ${version} of ${stream} permanently?`} doing="Skip it" act=${() => send(release.href, { version })}>
         <p>The event <code>${type}</code> stays in the log, but its changes are never shown: not now, and not after a rebuild.</p>
-        <p>The item can be read again, as if this had not happened. This cannot be undone here.</p>
+        <p>The item can be read again, as if the event had not happened. This cannot be undone.</p>
       <//>`
     }
   </div>`;

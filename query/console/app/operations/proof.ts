@@ -19,15 +19,15 @@ export const Proof = () => {
     go(`/console/orders/${(await api.post<OperatorCommand>('/audit/verifications')).body.id}`);
   return html`
     <${Heading} title="Proof"><${Act} kind="primary" act=${verify}>Verify everything<//><//>
-    <p>Every event has its place in a chain of hashes, whose heads are signed and kept outside the database. In the background all is verified in rounds; <strong>Verify
-    everything</strong> does it now: the log, its chain and heads, and each row that is read.</p>
+    <p>Every event is part of a hash chain, whose heads are signed and stored outside the database. A background verification checks everything in rounds. <strong>Verify
+    everything</strong> checks it now: the log, its chain and heads, and each row of the read model.</p>
     <${Whole} asked=${status} show=${(body: AuditStatus) => html`<${State} status=${body} />`} />
     <h2>Signed heads</h2>
     <${Listing}
       pages=${heads}
       caption="Signed heads"
       keyOf=${({ count }: AuditHead) => String(count)}
-      empty=${html`<p>No head was signed yet. The first is, soon after the first events.</p>`}
+      empty=${html`<p>There are no signed heads yet. The first is signed soon after the first events.</p>`}
       columns=${[
         { label: 'Events', numeric: true, cell: ({ count }: AuditHead) => countText(count) },
         { label: 'Signed', cell: ({ at }: AuditHead) => html`<${Time} at=${at} />` },
@@ -42,12 +42,12 @@ const State = ({ status }: { readonly status: AuditStatus }) => {
   return html`
     <div role="status">${
       found > 0
-        ? html`<p class="finding bad"><strong>${plural(found, 'difference was', 'differences were')} found.</strong> Verify everything to see what they are.</p>`
-        : html`<p class="finding good"><strong>No differences.</strong> ${verified?.finished ? html`All was verified for the last time <${Time} at=${verified.finished} />.` : 'The first round is not finished yet.'}</p>`
+        ? html`<p class="finding bad"><strong>${plural(found, 'difference was', 'differences were')} found.</strong> Verify everything to see them.</p>`
+        : html`<p class="finding good"><strong>No differences.</strong> ${verified?.finished ? html`Last complete verification: <${Time} at=${verified.finished} />.` : 'The first round is not finished yet.'}</p>`
     }
     ${problem && html`<p class="finding bad"><strong>No head is published:</strong> ${problem}</p>`}</div>
     <dl class="facts">
-      <div><dt>Last verified position</dt><dd>${verified === null ? 'not begun' : html`<code>${verified.cursor}</code> after ${plural(verified.count, 'event')} of this round`}</dd></div>
+      <div><dt>Last verified position</dt><dd>${verified === null ? 'not started' : html`<code>${verified.cursor}</code> after ${plural(verified.count, 'event')} of this round`}</dd></div>
       <div><dt>In the chain</dt><dd>${plural(chain.count, 'event')}, up to <code>${chain.cursor}</code></dd></div>
       <div><dt>Newest signed head</dt><dd>${signed === null ? 'none yet' : html`over ${plural(signed.count, 'event')}, <${Time} at=${signed.at} />`}</dd></div>
       <div><dt>Not signed yet</dt><dd>${plural(unproven.events, 'event')}${unproven.since && html`, since <${Time} at=${unproven.since} />`}</dd></div>

@@ -99,10 +99,10 @@ const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slic
 
 const Tiles = ({ status: { readModel, webhooks, at } }: { readonly status: OperationsStatus }) => html`
   <dl class="tiles">
-    <div><dt>Reads are behind</dt><dd>${readModel.behindSeconds === null ? 'not known' : spanText(readModel.behindSeconds)}</dd></div>
+    <div><dt>Lag of reads</dt><dd>${readModel.behindSeconds === null ? 'unknown' : spanText(readModel.behindSeconds)}</dd></div>
     <div><dt>Parked</dt><dd><a href="/console/parked">${countText(readModel.parked)}</a></dd></div>
     <div><dt>Deliveries due</dt><dd>${countText(webhooks.due)}</dd></div>
-    <div><dt>Deliveries dead</dt><dd>${countText(webhooks.dead)}</dd></div>
+    <div><dt>Dead letters</dt><dd>${countText(webhooks.dead)}</dd></div>
     <div><dt>Webhooks enabled</dt><dd><a href="/console/webhooks">${countText(webhooks.enabled)} of ${countText(webhooks.endpoints)}</a></dd></div>
     <div><dt>Read model</dt><dd>${bytesText(readModel.bytes)}</dd></div>
   </dl>
@@ -156,12 +156,12 @@ const Plots = ({ samples }: { readonly samples: Samples | undefined }) => {
   );
   if (samples === undefined || shown === undefined) return html`<div class="plots waiting"></div>`;
   if (samples.length < SAMPLES_MIN) {
-    return html`<div class="empty"><p>Plots begin here once two samples were taken: one is, every ten seconds.</p></div>`;
+    return html`<div class="empty"><p>The charts start with the second sample. One is taken every ten seconds.</p></div>`;
   }
   const [throughput, lag, queues] = shown;
   return html`<div class="plots">
     <${Plot} title="Throughput" series=${throughput} text=${rateText} />
-    <${Plot} title="Behind the log" series=${lag} text=${spanText} />
+    <${Plot} title="Lag" series=${lag} text=${spanText} />
     <${Plot} title="Queues" series=${queues} text=${countText} isWhole />
   </div>`;
 };
@@ -169,9 +169,9 @@ const Plots = ({ samples }: { readonly samples: Samples | undefined }) => {
 type Follower = OperationsStatus['followers'][number];
 
 const Followers = ({ followers }: { readonly followers: readonly Follower[] }) => html`<section>
-  <h2>Who follows the log</h2>
+  <h2>Followers of the log</h2>
   <${Table}
-    caption="Who follows the log"
+    caption="Followers of the log"
     items=${followers}
     keyOf=${({ name }: Follower) => name}
     columns=${[
@@ -182,10 +182,9 @@ const Followers = ({ followers }: { readonly followers: readonly Follower[] }) =
           html`<${Badge} tone=${isRunning ? 'good' : 'plain'}>${isRunning ? 'running' : 'no process'}<//>`,
       },
       {
-        label: 'Behind',
+        label: 'Lag',
         numeric: true,
-        cell: ({ behindSeconds }: Follower) =>
-          behindSeconds === null ? 'not known' : spanText(behindSeconds),
+        cell: ({ behindSeconds }: Follower) => (behindSeconds === null ? 'unknown' : spanText(behindSeconds)),
       },
       { label: 'Cursor', cell: ({ cursor }: Follower) => html`<code>${cursor ?? '–'}</code>` },
     ]}

@@ -59,5 +59,5 @@ test('a plot can be described in words', () => {
   expect(wordsOf(series, String)).toBe(
     'Due: now 2, at most 8; Dead: now 0, at most 0; Parked: now 0, at most 0',
   );
-  expect(wordsOf({ times: [], lines: [{ label: 'Events', values: [] }] }, String)).toBe('Events: not known');
+  expect(wordsOf({ times: [], lines: [{ label: 'Events', values: [] }] }, String)).toBe('Events: unknown');
 });

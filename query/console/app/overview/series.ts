@@ -83,7 +83,7 @@ export const wordsOf = ({ lines }: Series, text: (value: number) => string): str
       const known = values.filter((value) => value !== null);
       const last = known.at(-1);
       return last === undefined
-        ? `${label}: not known`
+        ? `${label}: unknown`
         : `${label}: now ${text(last)}, at most ${text(Math.max(...known))}`;
     })
     .join('; ');

@@ -22,11 +22,11 @@ export const Account = ({ user }: { readonly user: User }) => {
           ? html`<p><${Act} act=${() => then(api.post(`${path}/reactivate`))}>Reactivate<//></p>`
           : user.role !== 'admin' &&
             html`<p><${Confirm} label="Deactivate" title=${`Deactivate ${user.name}?`} doing="Deactivate" act=${() => then(api.post(`${path}/deactivate`))}>
-              <p>Nobody can sign in to the account, and what acts for it is refused, until you reactivate it. Its webhooks go on.</p>
+              <p>Until you reactivate the account, nobody can sign in to it, and applications and tokens that act for it are refused. Its webhooks continue.</p>
             <//></p>`
       }
     </section>
-    <${Acting} title="Sessions" none="They are signed in nowhere." items=${account.sessions.map(
+    <${Acting} title="Sessions" none="The user has no sessions." items=${account.sessions.map(
       ({ id, browser, network, signedInAt, lastSeenAt }) => ({
         key: id,
         name: `${browser ?? 'A browser'}${network === null ? '' : ` from ${network}`}`,
@@ -35,7 +35,7 @@ export const Account = ({ user }: { readonly user: User }) => {
         end: end(`sessions/${encodeURIComponent(id)}`),
       }),
     )} />
-    <${Acting} title="Applications" none="No application may act for them." items=${account.applications.map(
+    <${Acting} title="Applications" none="No application may act for the user." items=${account.applications.map(
       ({ clientId, name, scopes, allowedAt, lastUsedAt }) => ({
         key: clientId,
         name,
@@ -45,7 +45,7 @@ export const Account = ({ user }: { readonly user: User }) => {
         end: end(`applications/${encodeURIComponent(clientId)}`),
       }),
     )} />
-    <${Acting} title="Access tokens" none="They have no personal access token." items=${account.tokens.map(
+    <${Acting} title="Access tokens" none="The user has no personal access tokens." items=${account.tokens.map(
       ({ id, name, scopes, createdAt, lastUsedAt }) => ({
         key: id,
         name,
@@ -61,8 +61,8 @@ const waysOf = ({ hasPassword, passkeys, hasSecondFactor, isConfirmed }: Managed
   [
     hasPassword ? 'a password' : 'no password',
     passkeys === 0 ? 'no passkeys' : plural(passkeys, 'passkey'),
-    hasSecondFactor ? 'codes from an app' : 'no codes from an app',
-    isConfirmed ? 'the address is confirmed' : 'the address is not confirmed',
+    hasSecondFactor ? 'an authenticator app' : 'no authenticator app',
+    isConfirmed ? 'a confirmed address' : 'an unconfirmed address',
   ].join(', ');
 
 type Actor = {

@@ -21,19 +21,19 @@ const Report = ({
 }: {
   readonly report: ErasureReport;
 }) => html`
-  <p>${isDone ? html`<${Badge} tone="good">erased<//> No residual personal data was found.` : html`<${Badge} tone="warn">under way<//> The rest is erased within moments.`}</p>
+  <p>${isDone ? html`<${Badge} tone="good">erased<//> No residual personal data was found.` : html`<${Badge} tone="warn">in progress<//> The rest is erased within moments.`}</p>
   <dl class="facts">
     <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${ActorName} actor=${asked.actor} />`}</dd></div>
     <div><dt>Key destroyed</dt><dd>${keyDestroyedAt === null ? 'not yet' : html`<${Time} at=${keyDestroyedAt} short />`}</dd></div>
-    <div><dt>Events that nobody can open</dt><dd>${countText(sealed.reduce((sum, { events }) => sum + events, 0))}</dd></div>
-    ${Object.entries(kept).map(([name, count]) => html`<div><dt>Stays without them: ${name}</dt><dd>${countText(count)}</dd></div>`)}
+    <div><dt>Events that nobody can decrypt</dt><dd>${countText(sealed.reduce((sum, { events }) => sum + events, 0))}</dd></div>
+    ${Object.entries(kept).map(([name, count]) => html`<div><dt>Stays without personal data: ${name}</dt><dd>${countText(count)}</dd></div>`)}
   </dl>
   <${Table}
-    caption="Where something of them could be"
+    caption="Places that may have personal data of the user"
     items=${parts}
     keyOf=${({ part }: Part) => part}
     columns=${[
       { label: 'Where', cell: ({ part }: Part) => part },
-      { label: 'What is left', cell: ({ left }: Part) => (left === 0 ? 'nothing' : countText(left)) },
+      { label: 'Left', cell: ({ left }: Part) => (left === 0 ? 'nothing' : countText(left)) },
     ]}
   />`;

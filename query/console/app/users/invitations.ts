@@ -63,7 +63,7 @@ export const Invitations = () => {
               {
                 label: 'Action',
                 cell: ({ id, email }: Invitation) =>
-                  html`<${Act} act=${() => revoke(id)}>Take back<span class="unseen"> the invitation of ${email}</span><//>`,
+                  html`<${Act} act=${() => revoke(id)}>Withdraw<span class="unseen"> the invitation of ${email}</span><//>`,
               },
             ]}
           />`} />
@@ -75,6 +75,6 @@ const Invited = ({
 }: {
   readonly made: Made;
 }) => html`<div class="finding good" role="status">
-  <p><strong>${email} is invited.</strong> ${link === null ? 'The link is on its way by mail.' : 'There is no mail here: send them this link. It is shown this once.'}</p>
+  <p><strong>${email} is invited.</strong> ${link === null ? 'The link is on its way by mail.' : 'This installation sends no mail: send this link to the person. It is shown only once.'}</p>
   ${link !== null && html`<p class="secret"><code>${link}</code></p>`}
 </div>`;

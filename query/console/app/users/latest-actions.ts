@@ -19,10 +19,10 @@ const SHOWN = 20;
 export const LatestActions = ({ id }: { readonly id: string }) => {
   const pages = usePages<Deed>(`/events?sort=-cursor&limit=${SHOWN}&actor=user:${id}`);
   return html`<section aria-labelledby="deeds">
-    <h2 id="deeds">What they did</h2>
+    <h2 id="deeds">Latest actions</h2>
     <p><a href=${`/console/events?by=user:${id}`}>Search and filter these events</a></p>
     <${Whole} asked=${pages} show=${(deeds: readonly Deed[]) => html`
-      ${deeds.length === 0 && html`<p class="soft">There are no events of theirs.</p>`}
+      ${deeds.length === 0 && html`<p class="soft">There are no events of this user.</p>`}
       <ol class="latest">${deeds.map(
         ({
           cursor,

@@ -58,10 +58,10 @@ const Actions = ({ user: { id, name, role }, etag, reload }: ActionsOptions) => 
         (
           each,
         ) => html`<${Confirm} key=${each} label=${`Make ${each}`} title=${`Give ${name} the role ${each}?`} doing="Change the role" act=${() => give(each)}>
-          <p>What they may do changes at once, also for the applications and tokens that act for them.</p>
+          <p>The rights of the user change at once, also for applications and tokens that act for them.</p>
         <//>`,
       )}
-    <${Confirm} label="Erase" kind="danger" title=${`Erase ${name}?`} doing="Erase for ever" act=${erase}>
+    <${Confirm} label="Erase" kind="danger" title=${`Erase ${name}?`} doing="Erase permanently" act=${erase}>
       <p>The key of their personal data is destroyed: nobody can read it again, not even in the history. Their sessions, tokens and webhooks end. This cannot be undone.</p>
     <//>
   </div>`;

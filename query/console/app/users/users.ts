@@ -33,7 +33,7 @@ export const Users = ({ place: { search } }: { readonly place: Place }) => {
       pages=${pages}
       caption="Users, the newest first"
       keyOf=${({ id }: User) => String(id)}
-      empty=${html`<p>${q === '' ? 'There is no user.' : `No name and no e-mail address contains “${q}”.`}</p>`}
+      empty=${html`<p>${q === '' ? 'There are no users.' : `No name or e-mail address contains “${q}”.`}</p>`}
       columns=${[
         {
           label: 'Name',

@@ -37,13 +37,13 @@ export const Actions = ({
     <div class="tools ways">
       ${enabled ? html`<${TestEvent} path=${path} />` : html`<${Act} kind="primary" act=${() => send('enable')}>Enable<//>`}
       ${enabled && html`<${ReplayButton} path=${path} isMissing=${missedSince !== undefined} done=${reload} />`}
-      <${Confirm} label="New secret" title="Give this endpoint a new secret?" doing="Make a new secret" act=${rotate}>
-        <p>For 24 hours each request is signed with both secrets, so that the receiver can change over.</p>
+      <${Confirm} label="New secret" title="Give this endpoint a new secret?" doing="Create a new secret" act=${rotate}>
+        <p>For 24 hours each request is signed with both secrets, so that the receiver can switch to the new one.</p>
       <//>
       ${
         enabled &&
         html`<${Confirm} label="Disable" kind="danger" title="Disable this endpoint?" doing="Disable it" act=${() => send('disable')}>
-          <p>Nothing is sent to ${shortUrl(url)} until it is enabled. Events of the time in between need a replay.</p>
+          <p>Nothing is sent to ${shortUrl(url)} until you enable it. To send the events of that time, replay them.</p>
         <//>`
       }
       <${Confirm} label="Delete" kind="danger" title="Delete this endpoint?" doing="Delete it" act=${remove}>
@@ -62,10 +62,10 @@ const ReplayButton = ({ path, isMissing, done }: ReplayOptions) => {
     done();
   };
   return html`<${Confirm} label="Replay" title="Send all events again?" doing="Replay" act=${replay}>
-    <p>All matching events since then are sent once more, with the same ids, also those that arrived.</p>
+    <p>All matching events since then are sent again, with the same ids, including those already delivered.</p>
     <label for="replay-from">Since</label>
     <input id="replay-from" type="text" spellcheck="false" autocapitalize="off" required=${!isMissing} placeholder="2026-11-21T15:00:00Z, or a cursor" aria-describedby="replay-hint" />
-    <p id="replay-hint" class="soft">A time (RFC 3339) or a cursor.${isMissing && ' Leave it empty for what was missed.'}</p>
+    <p id="replay-hint" class="soft">A time (RFC 3339) or a cursor.${isMissing && ' Leave it empty to send the missed events.'}</p>
   <//>`;
 };
 

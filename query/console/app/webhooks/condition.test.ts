@@ -27,7 +27,7 @@ const conditionWith = (webhook: Partial<Webhook>, health: Partial<WebhookHealth>
 
 test.each<[string, Partial<Webhook>, Partial<WebhookHealth>, string, string]>([
   ['healthy', {}, {}, 'good', 'It accepts deliveries.'],
-  ['nothing sent', {}, { lastSuccessAt: null }, 'plain', 'Nothing was delivered yet.'],
+  ['nothing sent', {}, { lastSuccessAt: null }, 'plain', 'Nothing has been delivered yet.'],
   [
     'dead letters',
     {},
@@ -58,11 +58,11 @@ test.each<[string, Partial<Webhook>, Partial<WebhookHealth>, string, string]>([
 });
 
 test.each([
-  [null, 'No answer came.'],
+  [null, 'The receiver did not respond.'],
   [301, 'Redirects are not followed.'],
   [401, 'Check the secret'],
   [404, 'Check the URL'],
-  [418, 'Its answer may say why.'],
+  [418, 'Its response may give the reason.'],
   [500, 'webhook-id'],
   [503, 'overloaded'],
 ])('an answer of %s gets advice', (status, words) => {

@@ -33,7 +33,7 @@ export const conditionOf = (
   }
   if (missedSince !== undefined) {
     const says = 'It missed events while it was disabled.';
-    return { tone: 'warn', word: 'missed events', says, advice: 'Replay sends what it missed.' };
+    return { tone: 'warn', word: 'missed events', says, advice: 'Replay the missed events.' };
   }
   if (pausedUntil !== null) return { tone: 'warn', word: 'paused', says: `All deliveries wait. ${reason}` };
   const dead = health?.backlog.dead ?? 0;
@@ -45,7 +45,7 @@ export const conditionOf = (
     return {
       tone: 'plain',
       word: 'nothing sent',
-      says: 'Nothing was delivered yet.',
+      says: 'Nothing has been delivered yet.',
       advice: 'Send a test event.',
     };
   return { tone: 'good', word: 'healthy', says: 'It accepts deliveries.' };
@@ -53,14 +53,14 @@ export const conditionOf = (
 
 const disabledBy = (reason: Webhook['disabledReason'], lastFailure: string): Condition => {
   const word = 'disabled';
-  const advice = 'Repair the receiver, enable the endpoint, and replay what it missed.';
+  const advice = 'Repair the receiver, enable the endpoint, and replay the missed events.';
   if (reason === 'failing')
     return { tone: 'bad', word, says: `All attempts failed for days. ${lastFailure}`, advice };
   if (reason === 'gone')
     return {
       tone: 'bad',
       word,
-      says: 'The receiver answered 410 Gone: it wants no more deliveries.',
+      says: 'The receiver answered 410 Gone: it accepts no more deliveries.',
       advice,
     };
   return { tone: 'plain', word, says: 'Its owner or an administrator disabled it. Nothing is sent.' };
@@ -69,14 +69,14 @@ const disabledBy = (reason: Webhook['disabledReason'], lastFailure: string): Con
 const REFUSED =
   'The receiver refuses the request. Check the secret it verifies with, and the headers it expects.';
 const OVERLOADED =
-  'The receiver is down or overloaded. Deliveries continue when it answers; lower the rate if it stays so.';
+  'The receiver is down or overloaded. Deliveries continue when it answers. If this persists, lower the rate.';
 const REMEDIES: Readonly<Record<number, string>> = {
   401: REFUSED,
   403: REFUSED,
   404: 'Nothing is at this address. Check the URL of the endpoint.',
-  405: 'The address takes no POST. Check the URL of the endpoint.',
-  410: 'The receiver says that it is gone. Register its new address.',
-  413: 'The receiver takes no bodies of this size. Raise its limit, or send only ids.',
+  405: 'The address does not accept POST. Check the URL of the endpoint.',
+  410: 'The address no longer exists. Register the new one.',
+  413: 'The receiver does not accept bodies of this size. Raise its limit, or send only ids.',
   429: OVERLOADED,
   502: OVERLOADED,
   503: OVERLOADED,
@@ -86,13 +86,13 @@ const REMEDIES: Readonly<Record<number, string>> = {
 /** Advice by the status of the answer; null if there was none. */
 export const remedyOf = (status: number | null): string => {
   if (status === null)
-    return 'No answer came. Check that the receiver runs, that this server can reach it, and that its certificate is valid.';
+    return 'The receiver did not respond. Check that it runs, that this server can reach it, and that its certificate is valid.';
   const known = REMEDIES[status];
   if (known !== undefined) return known;
   if (status >= 300 && status < 400)
-    return 'Redirects are not followed. Change the URL to where this one leads.';
+    return 'Redirects are not followed. Change the URL to the target of the redirect.';
   if (status >= 500) return 'The receiver failed. Look for the webhook-id in its log.';
-  return 'The receiver rejects the request. Its answer may say why.';
+  return 'The receiver rejects the request. Its response may give the reason.';
 };
 
 export const isSuccess = ({ status, error }: Pick<Attempt, 'status' | 'error'>): boolean =>

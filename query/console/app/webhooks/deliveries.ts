@@ -49,7 +49,7 @@ export const Deliveries = ({ at, search, webhookId, sign }: DeliveriesOptions) =
       empty=${
         isNarrowed
           ? html`<p>No delivery matches. <a href=${at}>Show all.</a></p>`
-          : html`<p>Nothing was sent yet. Each matching event appears here as soon as it happens.</p>`
+          : html`<p>Nothing has been sent yet. Each matching event appears here as soon as it happens.</p>`
       }
       columns=${[
         {
@@ -71,7 +71,7 @@ export const Deliveries = ({ at, search, webhookId, sign }: DeliveriesOptions) =
           cell: (delivery: FoundDelivery) => html`<${DeliveryState} delivery=${delivery} />`,
         },
         {
-          label: 'Last answer',
+          label: 'Last response',
           cell: ({ lastError, lastStatus }: FoundDelivery) =>
             lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
         },

@@ -49,7 +49,7 @@ export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place 
         asked=${attempts}
         show=${(all: readonly Attempt[]) =>
           all.length === 0
-            ? html`<div class="empty"><p>It was not tried yet. Each attempt appears here, with the request and the answer.</p></div>`
+            ? html`<div class="empty"><p>There were no attempts yet. Each attempt appears here, with its request and response.</p></div>`
             : html`<ol class="feed">${all.map((attempt, index) => html`<${AttemptOf} key=${attempt.number} attempt=${attempt} url=${webhook?.url} isOpen=${index === 0} />`)}</ol>`}
       />
     </section>`;
@@ -66,9 +66,9 @@ const Outcome = ({ delivery, webhook }: OutcomeOptions) => {
   return html`<div class=${`finding ${tone}`} role="status">
     <p><${Badge} tone=${tone}>${word}<//> ${
       {
-        delivered: html`It arrived on <${Time} at=${deliveredAt} /> after ${tried}.`,
-        due: attempts === 0 ? 'It was not tried yet.' : html`${reason} ${tried} failed so far.`,
-        dead: html`${reason} All ${tried} failed, and it is not retried any more.`,
+        delivered: html`It was delivered on <${Time} at=${deliveredAt} /> after ${tried}.`,
+        due: attempts === 0 ? 'There were no attempts yet.' : html`${reason} ${tried} failed so far.`,
+        dead: html`${reason} All ${tried} failed. It is not retried any more.`,
         withheld: 'The owner of the endpoint may no longer read this event, so it is not sent.',
       }[state]
     }</p>
@@ -86,7 +86,7 @@ const Facts = ({
   <dl class="facts">
     <div><dt>Event</dt><dd><code>${type}</code></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> (<a href=${`${home()}/deliveries?subject=${subject}`}>all its deliveries</a>)</dd></div>
-    <div><dt>webhook-id</dt><dd><code>${id}</code> (<a href=${`${home()}/deliveries?eventId=${id}`}>at other endpoints</a>)</dd></div>
+    <div><dt>webhook-id</dt><dd><code>${id}</code> (<a href=${`${home()}/deliveries?eventId=${id}`}>deliveries to other endpoints</a>)</dd></div>
     <div><dt>Cursor</dt><dd><code>${cursor}</code></dd></div>
     <div><dt>Planned</dt><dd><${Time} at=${createdAt} /></dd></div>
   </dl>`;
@@ -116,13 +116,13 @@ const AttemptOf = ({
     <summary>
       <span class="when"><${Time} at=${at} clock /></span>
       <strong class="type">Attempt ${number}</strong>
-      <span class="what"><${Badge} tone=${isSuccess({ status, error }) ? 'good' : 'bad'}>${status ?? 'no answer'}<//> ${error ?? ''}</span>
+      <span class="what"><${Badge} tone=${isSuccess({ status, error }) ? 'good' : 'bad'}>${status ?? 'no response'}<//> ${error ?? ''}</span>
       <span class="by">${Math.round(durationMs)} ms</span>
     </summary>
     <h3>Request</h3>
     <pre tabindex="0"><code>${`POST ${url ?? ''}\n`}${headersText(requestHeaders)}</code></pre>
-    <h3>Answer</h3>
-    ${answer === null ? html`<p>${error ?? 'No answer came.'}</p>` : html`<pre tabindex="0"><code>${`${status}\n`}${headersText(answer.headers)}${'\n\n'}${answer.text ?? answer.base64 ?? ''}${answer.truncated ? '…' : ''}</code></pre>`}
+    <h3>Response</h3>
+    ${answer === null ? html`<p>${error ?? 'The receiver did not respond.'}</p>` : html`<pre tabindex="0"><code>${`${status}\n`}${headersText(answer.headers)}${'\n\n'}${answer.text ?? answer.base64 ?? ''}${answer.truncated ? '…' : ''}</code></pre>`}
   </details>
 </li>`;
 

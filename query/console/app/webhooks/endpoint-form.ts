@@ -34,7 +34,7 @@ const Registered = ({ made: { id, secret, url } }: { readonly made: Made }) => h
   <p><strong>${shortUrl(url)}</strong> gets all matching events from now on.</p>
   <${Secret} secret=${secret} of="the receiver" />
   <p>The receiver verifies the signature of each request with it (<a href="/docs/webhooks">how</a>).</p>
-  <div class="tools ways"><${TestEvent} path=${`/webhooks/${id}`} kind="primary" /><a class="button" href=${`${home()}/${id}`}>Look at the endpoint</a></div>`;
+  <div class="tools ways"><${TestEvent} path=${`/webhooks/${id}`} kind="primary" /><a class="button" href=${`${home()}/${id}`}>Open the endpoint</a></div>`;
 
 /** A concurrent change of somebody else is refused. */
 export const EditWebhook = ({ place: { parameters } }: { readonly place: Place }) => {

@@ -27,7 +27,7 @@ export const EventTypes = ({ chosen, change }: EventTypesOptions) => {
   const kinds = [...Map.groupBy(types, ({ type }) => kindOf(type))];
   return html`<fieldset>
     <legend>Event types</legend>
-    <label class="choice"><input type="radio" name=${name} checked=${isAll} onChange=${() => change([ALL])} /><span>All events<small>also types that are added later</small></span></label>
+    <label class="choice"><input type="radio" name=${name} checked=${isAll} onChange=${() => change([ALL])} /><span>All events<small>including types that are added later</small></span></label>
     <label class="choice"><input type="radio" name=${name} checked=${!isAll} onChange=${() => isAll && change([])} /><span>These types</span></label>
     ${!isAll && kinds.map(([kind, ofKind]) => html`<${Kind} key=${kind} kind=${kind} types=${ofKind} chosen=${chosen} change=${change} />`)}
   </fieldset>`;

@@ -81,10 +81,10 @@ const ResendFailed = ({ query, sign, done }: ResendOptions) => {
   return html`${outcome && html`<${Done} outcome=${outcome} />`}
     <div class="tools resend">
       <${Confirm} label=${`Send all ${failedText(many)} again`} kind="primary" title=${`Send ${failedText(many)} again?`} doing=${`Send ${many} again`} act=${redrive}>
-        <p>They become due at once, each with all attempts of a new delivery. Receivers recognize them by the same webhook-id.</p>
+        <p>They are sent at once, each with all the attempts of a new delivery. Receivers recognize them by their webhook-id.</p>
         <p>${since || until ? html`Planned ${since && html`since <${Time} at=${since} />`}${until && html` before <${Time} at=${until} />`}.` : 'Of all time.'}</p>
         <ul class="named">${failed.map(({ url, dead, retrying }) => html`<li>${shortUrl(url)}: ${dead} dead, ${retrying} waiting for a retry</li>`)}</ul>
-        ${counts.more && html`<p>More endpoints have failed deliveries. These are the first ${failed.length}: do it once more for the others.</p>`}
+        ${counts.more && html`<p>More endpoints have failed deliveries. These are the first ${failed.length}: repeat this for the others.</p>`}
       <//>
     </div>`;
 };
@@ -107,8 +107,8 @@ const ResendFound = ({ found, hasMore, done }: ResendOptions) => {
   return html`${outcome && html`<${Done} outcome=${outcome} />`}
     <div class="tools resend">
       <${Confirm} label=${`Send the ${failedText(failed.length)} shown again`} title=${`Send ${failedText(failed.length)} again?`} doing=${`Send ${failed.length} again`} act=${redeliver}>
-        <p>The failed deliveries of this list become due at once, each with all attempts of a new delivery.</p>
-        ${hasMore && html`<p>There are more than are shown: press “Show more” first, or do it again.</p>`}
+        <p>The failed deliveries of this list are sent at once, each with all the attempts of a new delivery.</p>
+        ${hasMore && html`<p>There are more than the list shows: press “Show more” first, or repeat this.</p>`}
       <//>
     </div>`;
 };

@@ -44,19 +44,19 @@ export const moreFields = (filters: readonly FieldFacts[]): readonly FormFieldFa
   field('payload', 'Payload', 'choice', {
     isRequired: true,
     values: ['thin', 'full'],
-    means: { thin: 'only ids, the receiver reads the item.', full: 'all that you may read.' },
+    means: { thin: 'only ids; the receiver reads the item.', full: 'all fields that you may read.' },
   }),
   field('ordered', 'In the order of events', 'boolean', {
-    says: 'Each delivery waits until the one before arrived or is dead.',
+    says: 'Each delivery waits until the one before it has succeeded or is a dead letter.',
   }),
-  field('ratePerSecond', 'Requests per second at most', 'integer', {
+  field('ratePerSecond', 'Maximum requests per second', 'integer', {
     schema: { minimum: 1, maximum: RATE_PER_SECOND_MAX },
   }),
-  field('concurrency', 'Requests at the same time at most', 'integer', {
+  field('concurrency', 'Maximum concurrent requests', 'integer', {
     schema: { minimum: 1, maximum: CONCURRENCY_MAX },
   }),
   field('headers', 'Additional headers', 'set', {
-    says: 'As “Name: value”. Values are never shown again; ******** keeps one.',
+    says: 'As “Name: value”. Values are never shown again; ******** keeps the current value.',
   }),
 ];
 

@@ -36,9 +36,9 @@ const TestResult = ({ path }: { readonly path: string }) => {
   // The delivery may have been read just before its result.
   const hasArrived = isSuccess(attempt);
   return html`<div class=${`finding ${hasArrived ? 'good' : 'bad'}`} role="status">
-    <p><strong>${hasArrived ? 'The test event arrived.' : 'The test event failed.'}</strong> ${status === null ? (error ?? 'No answer came.') : `The receiver answered with status ${status} after ${durationMs} ms.`}</p>
+    <p><strong>${hasArrived ? 'The test event arrived.' : 'The test event failed.'}</strong> ${status === null ? (error ?? 'The receiver did not respond.') : `The receiver answered with status ${status} after ${durationMs} ms.`}</p>
     ${!hasArrived && html`<p>${remedyOf(status)}</p>`}
     ${answer?.text ? html`<pre tabindex="0"><code>${answer.text}</code></pre>` : null}
-    <p><a href=${pageAt(path)}>Look at the request and the answer</a></p>
+    <p><a href=${pageAt(path)}>Show the request and the response</a></p>
   </div>`;
 };

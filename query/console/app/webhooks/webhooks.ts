@@ -52,26 +52,26 @@ const All = ({ webhooks, shown }: { readonly webhooks: readonly Webhook[]; reado
   const show = (each: Shown) => put(each === 'all' ? home() : `${home()}?show=${each}`);
   return html`
     <${Summary} all=${all} />
-    <div class="bar" role="group" aria-label="Which endpoints">
+    <div class="bar" role="group" aria-label="Filter the endpoints">
       ${(Object.keys(SHOWN) as Shown[]).map((each) => html`<button type="button" aria-pressed=${each === shown} onClick=${() => show(each)}>${SHOWN[each]} (${all.filter((one) => isShown(one, each)).length})</button>`)}
     </div>
-    ${seen.length === 0 ? html`<div class="empty"><p>No endpoint is among these.</p></div>` : html`<${Endpoints} seen=${seen} />`}`;
+    ${seen.length === 0 ? html`<div class="empty"><p>No endpoints match.</p></div>` : html`<${Endpoints} seen=${seen} />`}`;
 };
 
 const None = () => html`<div class="empty">
-  <p><strong>There is no endpoint yet.</strong> An endpoint is an address that events are sent to, as signed POST requests.</p>
+  <p><strong>There are no endpoints yet.</strong> An endpoint is an address that events are sent to, as signed POST requests.</p>
   <p><a class="button primary" href=${`${home()}/new`}>Register the first endpoint</a></p>
 </div>`;
 
 /** The worst endpoints first, or that none fails. */
 const Summary = ({ all }: { readonly all: readonly Seen[] }) => {
   const bad = all.filter(({ condition: { tone } }) => tone === 'bad');
-  if (bad.length === 0) return html`<p class="finding good" role="status">No endpoint fails.</p>`;
+  if (bad.length === 0) return html`<p class="finding good" role="status">No endpoints are failing.</p>`;
   return html`<div role="status">${bad
     .slice(0, 3)
     .map(
       ({ webhook: { id, url }, condition: { word, says, advice } }) =>
-        html`<p class="finding bad"><strong>${shortUrl(url)}</strong> is ${word}. ${says} ${advice} <a href=${`${home()}/${id}`}>Look at it</a></p>`,
+        html`<p class="finding bad"><strong>${shortUrl(url)}</strong> is ${word}. ${says} ${advice} <a href=${`${home()}/${id}`}>Open it</a></p>`,
     )}${bad.length > 3 && html`<p class="finding bad">${plural(bad.length - 3, 'more endpoint fails', 'more endpoints fail')}.</p>`}</div>`;
 };
 
