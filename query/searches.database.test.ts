@@ -33,7 +33,7 @@ describe.each(['-the', '-"the mill"', 'the or -loom', '!!!', ' ', '-the -loom'])
     test('over REST', async ({ author, backend }) => {
       const refused = {
         code: 'invalid_parameter',
-        errors: [{ parameter: 'q', detail: expect.stringContaining('words that are there') }],
+        errors: [{ parameter: 'q', detail: expect.stringContaining('one word or phrase') }],
       };
       expect(await rest(backend, q)).toMatchObject({ status: 400, body: refused });
       expect(await rest(backend, q, `/users/${author.id}/articles`)).toMatchObject({
@@ -47,7 +47,7 @@ describe.each(['-the', '-"the mill"', 'the or -loom', '!!!', ' ', '-the -loom'])
       expect(data ?? null).toBeNull();
       expect(errors).toMatchObject([
         {
-          message: expect.stringContaining('words that are there'),
+          message: expect.stringContaining('one word or phrase'),
           extensions: { code: 'invalid_parameter' },
         },
       ]);

@@ -26,7 +26,7 @@ const STATEMENT_TIMEOUT_MS = 1_000;
 /** The units that a search costs beyond those of another read. */
 export const SEARCH_UNITS_MORE = 4;
 
-export const UNANSWERABLE = 'Must ask for words that are there, not only for such as are not.';
+export const UNANSWERABLE = 'Must have at least one word or phrase without a minus.';
 
 export const openSearches = ({
   databaseUrl,

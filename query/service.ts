@@ -85,7 +85,7 @@ export type QueryService = AsyncDisposable &
 
 /** The links of `GET /` to this role. */
 export const queryLinksOf = (domain: Domain): readonly Link[] => [
-  { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
+  { rel: 'graphql', href: '/graphql', title: 'GraphQL: all data in one request' },
   ...ofAggregates(domain).flatMap(([, { use, path, summary }]) =>
     use.does === 'list' && use.kind.parent === undefined
       ? [{ rel: use.kind.path, href: path, title: summary }]
@@ -97,9 +97,9 @@ export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'users', href: '/users', title: 'The users' },
   { rel: 'events', href: '/events', title: 'Events: recorded and live' },
   { rel: 'event-types', href: '/event-types', title: 'Event types' },
-  { rel: 'audit', href: '/audit/status', title: 'How far it is proven' },
+  { rel: 'audit', href: '/audit/status', title: 'State of the proof' },
   { rel: 'operations', href: '/operations', title: 'System status (administrators)' },
-  { rel: 'webhooks', href: '/webhooks', title: 'Webhooks: endpoints that changes are sent to' },
+  { rel: 'webhooks', href: '/webhooks', title: 'Webhooks: endpoints that receive changes' },
   { rel: 'openapi', href: '/openapi.json', title: 'The interface, for programs' },
   { rel: 'docs', href: '/docs', title: 'The interface, for people' },
   { rel: 'console', href: '/console', title: 'The installation, for administrators' },

@@ -92,7 +92,9 @@ const inTime = async <Value>(work: Promise<Value>, maxMs: number): Promise<Value
   const done = new AbortController();
   const late = delay(maxMs, undefined, { signal: done.signal }).then(() => {
     // Marked as temporary, because GraphQL clients retry after no other error.
-    throw new HttpProblem('unavailable', { cause: new Error(`a message was not made within ${maxMs} ms`) });
+    throw new HttpProblem('unavailable', {
+      cause: new Error(`a message was not rendered within ${maxMs} ms`),
+    });
   });
   try {
     return await Promise.race([work, late]);

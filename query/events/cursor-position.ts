@@ -28,7 +28,7 @@ export const positionOfCursor = async (
   return position;
 };
 
-const ADVICE = 'Send one as it came with an event, or none.';
+const ADVICE = 'Send a cursor that came with an event, or none.';
 
 const parse = (text: string, eventLog: Pick<EventLog, 'identity' | 'lost'>, parameter: string): Position => {
   try {

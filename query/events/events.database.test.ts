@@ -187,7 +187,7 @@ test('an invalid request is refused with a precise detail', async () => {
       status: 400,
       body: {
         code: 'unknown_cursor',
-        detail: expect.stringMatching(/^Last-Event-ID: .*Send one as it came/),
+        detail: expect.stringMatching(/^Last-Event-ID: .*Send a cursor that came/),
       },
     });
 });

@@ -88,7 +88,7 @@ export const filterSdl = (domain: Domain): string =>
       const what =
         kind === undefined
           ? `${others} of the user with this id`
-          : `the ${spaced(kind)} with this id, and of its ${others}`;
+          : `the ${spaced(kind)} with this id and of its ${others}`;
       return describe(`Only events of ${what}.`, `${name}: ID`);
     })
     .join('\n');
@@ -105,7 +105,7 @@ const ordersOf = ({ kind, sorts }: Source): string =>
         const first = descending ? 'latest' : 'earliest';
         const only =
           sort.state === undefined
-            ? `By \`${sort.name}\`, without those that lack it`
+            ? `By \`${sort.name}\`, only those that have it`
             : `Only those in the state ${sort.state}`;
         const says =
           sort.name === 'createdAt'

@@ -158,9 +158,9 @@ export const conventionsOf = (domain: Domain): string =>
 ${capital(new Intl.ListFormat('en-GB').format(Object.values(domain.kinds).map(({ plural }) => spaced(plural))))} as resources with links. All of it is also under \`/api\`.
 
 **Rights.** Public data can be read without a token. Everything else needs an access token with the scope that the operation names,
-and depends on who the user is: items that you may not see look absent (404). \`_links\` lists what you may do next with an item.
+and depends on who the user is: items that you may not read look absent (404). \`_links\` lists the actions that you may take on an item.
 
-**Versions.** Every item has an \`ETag\`. Send it as \`If-Match\` with a change, so that nobody overwrites the change of somebody else.
+**Versions.** Every item has an \`ETag\`. Send it as \`If-Match\` with a change, so that nobody overwrites the change of another caller.
 Send it as \`If-None-Match\` with a read, and you get 304 if you have the current version.
 
 **Read your writes.** Every write returns a \`Consistency-Token\`. Send it with a read, and the read sees the write.

@@ -68,9 +68,8 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
         values: [PROJECTOR, eventLog.identity],
       });
       // A promoted server continues by itself from where it was.
-      if (rows[0]?.isReplica !== true)
-        throw new Error(`${name} accepts writes: it is not or no longer a replica`);
-      if (rows[0].position === null) throw new Error(`${name} has no position of this event log yet`);
+      if (rows[0]?.isReplica !== true) throw new Error(`${name} accepts writes, so it is not a replica`);
+      if (rows[0].position === null) throw new Error(`${name} has no position in this event log yet`);
       reached = rows[0].position;
       return new Map([[null, reached]]);
     } catch (error) {

@@ -71,5 +71,5 @@ test('a stream pipelined behind an unfinished response is refused, and that resp
   await once(socket, 'close');
   const [first = '', second = ''] = text.split(/(?=HTTP\/1.1 )/);
   expect(first).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\nthe whole answer$/);
-  expect(second).toMatch(/^HTTP\/1.1 503 [\s\S]*ask again after it, or by another one/);
+  expect(second).toMatch(/^HTTP\/1.1 503 [\s\S]*wait for its end, or use another connection/);
 });

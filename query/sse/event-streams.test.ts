@@ -150,7 +150,7 @@ test('an owner may open a limited number of streams, and another after closing o
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
   expect(await refused.json()).toMatchObject({
     code: 'too_many_streams',
-    detail: 'At most 2 at once; close one first.',
+    detail: 'At most 2 streams can be open at once; close one first.',
   });
   await first?.close();
   await until(

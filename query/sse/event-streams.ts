@@ -98,7 +98,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
       const open = owners.get(owner) ?? 0;
       if (open >= perOwnerMax)
         throw new HttpProblem('too_many_streams', {
-          detail: `At most ${perOwnerMax} at once; close one first.`,
+          detail: `At most ${perOwnerMax} streams can be open at once; close one first.`,
           headers: { 'Retry-After': RETRY_AFTER_SECONDS },
         });
       const watch = watches.get(closingMessage) ?? watchWith(closingMessage);
@@ -124,7 +124,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
 const isBehindAnother = ({ socket, destroyed }: Response): boolean => socket === null && !destroyed;
 
 const BEHIND_ANOTHER =
-  'The answer to an earlier request is still on its way by this connection: ask again after it, or by another one.';
+  'The response to an earlier request is still being sent on this connection: wait for its end, or use another connection.';
 
 /** The owner that a client’s streams count for. */
 export const ownerOf = (request: Request): string => {

@@ -41,9 +41,9 @@ const positionOf = async (
   { charge, stream }: Asked,
 ): Promise<Position> => {
   if (!isMoment(at))
-    throw refused('Must be a time as RFC 3339 writes it, a cursor, or of an item its version, such as v3.');
+    throw refused('Must be a time in the RFC 3339 format, a cursor, or the version of an item, such as v3.');
   if (at.startsWith('v')) {
-    if (stream === undefined) throw refused('A list has no versions: give a time or a cursor.');
+    if (stream === undefined) throw refused('A list has no versions: send a time or a cursor.');
     return positionOfVersion(createMeter(charge).metered(eventLog), stream, Number(at.slice(1)) as Version);
   }
   if (!at.includes(':')) return positionOfCursor(at, { eventLog, known: START, parameter: 'at' });

@@ -23,7 +23,7 @@ export const findTime = (log: AuditedLog, time: Date, charge: Charge): Promise<P
 const chainBehind = (): HttpProblem =>
   new HttpProblem('unavailable', {
     detail:
-      'Times cannot be looked up just now, because the chain of the log is being built. Ask later, or by a cursor.',
+      'Times cannot be used at the moment, because the chain of the log is being built. Retry later, or use a cursor.',
     headers: { 'Retry-After': RETRY_AFTER_SECONDS },
   });
 

@@ -88,7 +88,7 @@ export const readPastList = async <Row extends { readonly id: number; readonly c
 
 /** Refuses what has no index over the past: a text search, and any order but by creation. */
 export const demandCreationOrder = ({ q, sort }: Asked): void => {
-  if (q !== undefined) throw refused('A list with `at` has no search: omit q.');
+  if (q !== undefined) throw refused('A list with `at` cannot be searched: omit q.');
   if (sort !== undefined && !sort.endsWith('createdAt'))
     throw refused('A list with `at` is ordered by creation: omit sort, or use createdAt or -createdAt.');
 };

@@ -174,12 +174,12 @@ test('both interfaces name withheld events, and refuse types that could never be
     {
       eventType: 'article.*',
       scope: 'read:articles',
-      reason: expect.stringMatching(/^Only a part of this is sent: /),
+      reason: expect.stringMatching(/^Only partly sent: /),
     },
     {
       eventType: 'session.*',
       scope: 'read:users',
-      reason: expect.stringMatching(/^Nothing of this is sent: /),
+      reason: expect.stringMatching(/^Not sent: /),
     },
   ];
   type Registered = { readonly registerWebhook: { readonly webhook: { readonly id: string } } };

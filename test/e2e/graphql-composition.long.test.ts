@@ -149,7 +149,7 @@ describe('another service', () => {
     const [result] = await refused.results(1);
     expect(result?.errors?.[0]).toMatchObject({
       message:
-        'reviewAdded is a subscription of shop, and subscriptions of composed services are not passed on: subscribe there.',
+        'reviewAdded is a subscription of shop. Subscriptions of composed services are not forwarded: subscribe at the service.',
       extensions: { code: 'subscription_elsewhere', service: 'shop' },
     });
     await using ours = await streamOf(
@@ -258,7 +258,7 @@ test('a service with type names of ours is refused at the start, with a remedy',
   await using role = startRole('query/main.ts', settings);
   await until(role.printed, (text) =>
     text.includes(
-      'GRAPHQL_COMPOSE: The service one has the type Post, which Annals has as well: give it a "prefix"',
+      'GRAPHQL_COMPOSE: The service one has the type Post, which Annals also has: give the service a "prefix"',
     ),
   );
 });

@@ -105,6 +105,6 @@ test.each([
   const refused = await restClientOf(installation)('POST', '/webhooks', { token: ada.token, body });
   expect(refused).toMatchObject({
     status: 422,
-    body: { errors: [{ pointer: '/url', detail: expect.stringMatching('inside address') }] },
+    body: { errors: [{ pointer: '/url', detail: expect.stringMatching('not to a private one') }] },
   });
 });

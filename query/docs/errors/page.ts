@@ -27,8 +27,8 @@ const readContent = (domain: Domain): Content => {
   );
   return {
     body: html`<h1>Errors</h1>
-<p>Every error of REST is <code>application/problem+json</code> (<a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>) with a stable <code>code</code>, and the
-<code>requestId</code> that the logs have. Its <code>Link</code> header leads to the entry of the code on this page. GraphQL has the same codes in <code>extensions.code</code>.
+<p>Every REST error is <code>application/problem+json</code> (<a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>) with a stable <code>code</code>, and the
+<code>requestId</code> that the logs have. Its <code>Link</code> header points to the entry of the code on this page. GraphQL has the same codes in <code>extensions.code</code>.
 Programs should compare <code>code</code>; <a href="${hrefFrom(ERRORS_PATH, guidePath('client'))}">the typed client</a> throws it as a typed error.</p>
 ${filterField('Find a code')}
 ${[...byStatus].map(([status, codes]) => html`<h2 id="status-${status}">${status} ${STATUS_CODES[status]}</h2>\n${codes.map((code) => entryOf(domain, code))}`)}`,

@@ -22,7 +22,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   invalid_parameter: {
     cause: 'A query parameter is unknown or has an invalid value. `errors` names each one.',
-    remedy: 'Correct the named parameters. The reference of REST lists them for each operation.',
+    remedy: 'Correct the named parameters. The REST reference lists them for each operation.',
   },
   preflight_required: {
     cause:
@@ -50,12 +50,12 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   invalid_dpop_proof: {
     cause: 'The DPoP proof is missing, expired, used before, or made for another request, key or nonce.',
     remedy:
-      'Make a new proof for each request. If the response has a `DPoP-Nonce`, use it in the next proof.',
+      'Create a new proof for each request. If the response has a `DPoP-Nonce`, use it in the next proof.',
   },
   invalid_assertion: {
     cause:
       'A role called another role with an assertion that is not valid. Clients do not see this unless the installation is misconfigured.',
-    remedy: 'Operators: all roles need the same `MASTER_KEY` and database, and clocks that agree.',
+    remedy: 'Operators: give all roles the same `MASTER_KEY` and database, and synchronize their clocks.',
   },
   not_found: {
     cause: 'No route has this path.',
@@ -103,7 +103,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   rate_limited: {
     cause: 'The client has used up its rate limit.',
-    remedy: 'Wait for the seconds in `Retry-After`. `RateLimit` shows what is left.',
+    remedy: 'Wait for the number of seconds in `Retry-After`. `RateLimit` shows the remaining units.',
   },
   stream_conflict: {
     cause: 'A stream or operation with this id is already open.',
@@ -111,7 +111,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   too_many_streams: {
     cause:
-      'The caller has too many open streams at this process, or the documents of its subscriptions are too large together.',
+      'The caller has too many open streams at this process, or the total size of its subscription documents is too large.',
     remedy: 'Close streams you do not need. One stream can follow many event types.',
   },
   too_slow: {
@@ -131,15 +131,15 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
       'Send the request again after `Retry-After`. Give changes an `Idempotency-Key`, so that a retry is safe.',
   },
   not_yet_visible: {
-    cause: 'The read model has not applied the change named by `Consistency-Token` in time.',
+    cause: 'The read model did not apply the change named by `Consistency-Token` in time.',
     remedy: 'Send the read again after `Retry-After`. The change itself is committed.',
   },
   parked: {
     cause: 'An event of this item could not be applied, so the item is parked and not shown.',
-    remedy: 'An operator has to look at it: `annals projection parked`, or “Parked” in the console.',
+    remedy: 'Ask an operator to retry or skip it: `annals projection parked`, or “Parked” in the console.',
   },
   internal: {
-    cause: 'A fault of Annals or of the code of the domain.',
+    cause: 'A defect of Annals or of the code of the domain.',
     remedy: 'Report the `requestId`. The log has the details under it.',
   },
 
@@ -155,7 +155,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   email_changed_by_application: {
     cause: 'An application tried to change the e-mail address of its own user.',
-    remedy: 'Send the user to `/account/profile`, where they change it after signing in.',
+    remedy: 'Send the user to `/account/profile` to sign in and change it.',
   },
   last_administrator: {
     cause: 'The change would leave the installation without an administrator.',
@@ -165,42 +165,42 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   webhook_deleted: { cause: 'The webhook was deleted.', remedy: 'Create a new one.' },
   webhook_disabled: {
     cause: 'The webhook is disabled: by its owner, or after too many failures.',
-    remedy: 'Mend the endpoint, then set `enabled` to true.',
+    remedy: 'Repair the endpoint, then set `enabled` to true.',
   },
   quota_exceeded: {
     cause: 'The owner has as many webhooks as `WEBHOOKS_PER_OWNER_MAX` allows.',
-    remedy: 'Delete one, or have the limit raised.',
+    remedy: 'Delete one, or ask the operator to raise the limit.',
   },
   too_many_secrets: {
-    cause: 'The webhook was given new secrets too often: old ones stay valid for a day.',
+    cause: 'The secret was rotated too often: former secrets stay valid for a day.',
     remedy: 'Wait until the oldest secret has expired.',
   },
   too_many_replays: {
-    cause: 'The webhook has too many replays at the same time.',
+    cause: 'The webhook has too many unfinished replays.',
     remedy: 'Wait until one has finished.',
   },
   delivery_not_found: {
-    cause: 'The webhook has no such delivery, or it was removed after its retention.',
+    cause: 'The webhook has no such delivery, or it was removed after its retention period.',
     remedy: 'Read the list of deliveries again.',
   },
   replay_not_found: { cause: 'The webhook has no such replay.', remedy: 'Read the list of replays again.' },
   not_parked: {
-    cause: 'The item is not parked, or no longer.',
+    cause: 'The item is not parked, or no longer parked.',
     remedy: 'Read the list of parked items again.',
   },
   parked_at_other_version: {
-    cause: 'The item is parked by another event than the request names.',
-    remedy: 'Look at the item again, then decide.',
+    cause: 'The item is parked by a different event than the one in the request.',
+    remedy: 'Read the parked item again, then decide.',
   },
   event_not_found: {
-    cause: 'The log has no event of this id, or it is about something that you may not read.',
+    cause: 'The log has no event with this id, or the caller may not read the item of the event.',
     remedy:
-      'Take the id as it came with an event, a delivery or a history, and ask with the scope that reads the item.',
+      'Use the id from an event, a delivery or a history, and a token with the scope that reads the item.',
   },
   order_not_found: { cause: 'There is no such operator command.', remedy: 'Read the list again.' },
   too_many_orders: {
     cause: 'Too many operator commands wait for execution.',
-    remedy: 'Wait until some have finished. If none does, check that all roles run.',
+    remedy: 'Wait until some have finished. If none finishes, check that all roles are running.',
   },
   verification_under_way: { cause: 'A verification is already running.', remedy: 'Wait for its report.' },
   client_not_found: { cause: 'There is no such client.', remedy: 'Read the list of clients again.' },
@@ -223,7 +223,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Read the item again and correct the patch.',
   },
   patch_test_failed: {
-    cause: 'A `test` operation of the JSON Patch failed: the value is another one.',
+    cause: 'A `test` operation of the JSON Patch failed: the item has another value.',
     remedy: 'Read the item again and decide whether the patch still applies.',
   },
   conflict: {
@@ -239,21 +239,21 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Send it again after `Retry-After`: you get the response of the first one.',
   },
   token_not_found: {
-    cause: 'The personal access token was revoked, has expired long ago, or is of somebody else.',
+    cause: 'The personal access token was revoked, expired long ago, or belongs to another user.',
     remedy: LISTED,
   },
   too_many_tokens: {
-    cause: 'The account has as many personal access tokens as one account can have.',
-    remedy: 'Revoke one that is not used: `lastUsedAt` says when each was used.',
+    cause: 'The account has the maximum number of personal access tokens.',
+    remedy: 'Revoke one that is no longer used: see `lastUsedAt`.',
   },
   sign_in_too_old: {
     cause:
-      'The user of the token signed in more than ten minutes ago, or without a code although they have codes now, or the token does not say when. A personal access token never does.',
+      'The user signed in more than ten minutes ago, or without the second factor that the account has now, or the token has no time of the sign-in. Personal access tokens never have it.',
     remedy: 'Send the user to `/authorize` with `prompt=login`, and use the new token.',
   },
   address_not_confirmed: {
-    cause: 'Nobody has shown that the e-mail address of the account belongs to its owner.',
-    remedy: 'The user opens `/account/confirm` and follows the link in the mail.',
+    cause: 'The e-mail address of the account is not confirmed yet.',
+    remedy: 'Ask the user to open `/account/confirm` and to follow the link in the mail.',
   },
   account_of_administrator: {
     cause: 'The request deactivates an administrator.',
@@ -290,13 +290,16 @@ export const remedyFor = (code: ProblemCode): Remedy => {
     return { cause: 'Another item has this value, which must be unique.', remedy: 'Choose another value.' };
   if (code.endsWith('_exists'))
     return {
-      cause: 'The list has an item with this key already.',
+      cause: 'The list already has an item with this key.',
       remedy: 'Change that item, or use another key.',
     };
   if (code.endsWith('_full'))
-    return { cause: 'The list has as many items as the domain allows.', remedy: 'Remove an item first.' };
+    return {
+      cause: 'The list has the maximum number of items that the domain allows.',
+      remedy: 'Remove an item first.',
+    };
   return {
-    cause: 'A rule of the domain does not allow this in the present state of the item.',
+    cause: 'A rule of the domain does not allow this in the current state of the item.',
     remedy: 'Read the item. `_links` lists what is possible now.',
   };
 };

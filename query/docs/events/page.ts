@@ -68,8 +68,8 @@ Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-
 const audienceOf = ({ type, visibleTo }: EventDefinition, policy: Policy): string => {
   const ofDomain = visibilityOf(policy.domain).types.get(type);
   if (ofDomain !== undefined) return readersOf(ofDomain, policy);
-  if (visibleTo === undefined) return 'Nobody: it is only in the log and its exports.';
-  return `The user whom it concerns, and administrators, with \`${scopeOf(policy, visibleTo.right)}\`.`;
+  if (visibleTo === undefined) return 'Nobody: the event is only in the log and its exports.';
+  return `The user of the event, and administrators, with \`${scopeOf(policy, visibleTo.right)}\`.`;
 };
 
 const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility, policy: Policy): string => {
@@ -101,9 +101,9 @@ const entryOf = async (definition: EventDefinition, policy: Policy): Promise<Htm
 <p>${renderLine(description)}</p>
 <dl>
 <div><dt>Version</dt><dd>${versionsOf(definition)}</dd></div>
-<div><dt>Happens to</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
+<div><dt>Stream</dt><dd><code>${definition.stream.kind}-…</code></dd></div>
 <div><dt>Visible to</dt><dd>${renderLine(audienceOf(definition, policy))}</dd></div>
-<div><dt>Personal</dt><dd>${personalOf(definition)}</dd></div>
+<div><dt>Personal data</dt><dd>${personalOf(definition)}</dd></div>
 </dl>
 ${fieldTable(html`Field of <code>data</code>`, fields)}${codeBlock(JSON.stringify(example, null, 2), 'json')}
 ${isPublic(definition) && waysOf(await sampleOf(definition, policy))}
@@ -117,14 +117,14 @@ const versionsOf = ({ version, upcasters }: EventDefinition): Html => {
 };
 
 const personalOf = ({ personal }: EventDefinition): Html => {
-  if (personal === null) return html`nothing`;
+  if (personal === null) return html`none`;
   const { fields, concealed = [], subject } = personal;
   const readable = fields.filter((field) => !concealed.includes(field));
   const list = (names: readonly string[]): Html =>
     html`${names.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}`;
-  return html`${readable.length > 0 && html`${list(readable)}: sealed under the key of <code>${subject}</code>, null once that person was erased`}${
+  return html`${readable.length > 0 && html`${list(readable)}: sealed under the key of <code>${subject}</code>; null after that person was erased`}${
     readable.length > 0 && concealed.length > 0 && '; '
-  }${concealed.length > 0 && html`${list(concealed)}: sealed as well, and shown to nobody`}`;
+  }${concealed.length > 0 && html`${list(concealed)}: also sealed, and never shown`}`;
 };
 
 const waysOf = ({
@@ -133,7 +133,7 @@ const waysOf = ({
   result,
   thin,
   full,
-}: Sample): Html => html`<details><summary>As clients get it</summary>
+}: Sample): Html => html`<details><summary>As clients receive it</summary>
 <h4>In the stream of <code>GET /events</code></h4>
 ${codeBlock(message)}
 <h4>By GraphQL</h4>

@@ -30,7 +30,11 @@ const fieldRow = ({ name, form, description, note, id }: Field): Html =>
  * The fields of an object, from its JSON Schema. Those of nested objects follow their field, as
  * `outer.inner`.
  */
-export const fieldsOf = (schema: JsonObject, missing = 'not always there', within = ''): readonly Field[] => {
+export const fieldsOf = (
+  schema: JsonObject,
+  missing = 'not always present',
+  within = '',
+): readonly Field[] => {
   const { properties, required } = schema;
   return Object.entries(asObject(properties)).flatMap(([key, value]) => {
     const field = asObject(value);

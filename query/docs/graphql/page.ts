@@ -52,16 +52,16 @@ ${chapters.map(({ id, title, entries }) => html`<h2 id="${id}">${title}</h2>\n${
 };
 
 const INTRODUCTION = html`<h1>GraphQL</h1>
-<p>Everything is at one address, <code>POST /graphql</code>; subscriptions are answered as <code>text/event-stream</code>. Where introspection is on, as in
-development, a browser finds <a href="${hrefFrom(PATH, '/graphql')}">GraphiQL</a> there, and can try all of this. A field names the scopes that a token needs for it;
-what is public can be read without one, and by any token; a mutation needs the scopes of all that it answers. How deep, how long and how costly an operation may be is in the <a href="${hrefFrom(PATH, '/docs/settings')}">settings</a>,
-how to follow changes in <a href="${hrefFrom(PATH, '/docs/guides/changes')}">a guide</a>.</p>
-<p>The fields of a mutation run one after the other, each as a command of its own, and an error ends the mutation: <code>data</code> is then null, but the fields before
-it stay committed. <code>extensions.mutation</code> lists the fields that ran: <code>field</code> (its name in the answer), <code>committed</code>, and with it the
-<code>id</code> of the item, the <code>cursor</code>, and the <code>eventId</code> of what was requested. Each error says the same of its own field in
-<code>extensions</code>, and lists in <code>committedBefore</code> what was committed before it. <code>committed</code> is <code>true</code>, <code>false</code>, or
-<code>null</code> if it is unknown, because the log did not answer. With an <code>Idempotency-Key</code>, which holds for each field by its name in the answer, a client can send
-the mutation again: what was committed is not committed twice, and gives the same answer. Where <code>code</code> is <code>not_yet_visible</code>, the field is committed, and a read with its cursor as
+<p>The endpoint is <code>POST /graphql</code>; subscriptions return <code>text/event-stream</code>. If introspection is on, as in
+development, browsers get <a href="${hrefFrom(PATH, '/graphql')}">GraphiQL</a> at the same address, to try all of this. Each field lists the scopes that a token needs for it.
+Public data can be read without a token, and with any token. A mutation needs the scopes of all the fields that it returns. The <a href="${hrefFrom(PATH, '/docs/settings')}">settings</a> limit the depth, length and cost of an operation;
+<a href="${hrefFrom(PATH, '/docs/guides/changes')}">a guide</a> explains how to follow changes.</p>
+<p>The fields of a mutation run one after the other, each as its own command, and an error ends the mutation: <code>data</code> is then null, but the fields before
+it stay committed. <code>extensions.mutation</code> lists the fields that ran: <code>field</code> (its name in the response), <code>committed</code>, and if it was committed the
+<code>id</code> of the item, the <code>cursor</code>, and the <code>eventId</code>. Each error has the same facts about its own field in
+<code>extensions</code>, and <code>committedBefore</code> lists the fields committed before it. <code>committed</code> is <code>true</code>, <code>false</code>, or
+<code>null</code> if it is unknown, because the log did not answer. With an <code>Idempotency-Key</code>, which applies to each field by its name in the response, a client can safely retry
+the mutation: committed fields are not committed twice, and return the same response. If <code>code</code> is <code>not_yet_visible</code>, the field is committed, and a read with its cursor as
 <code>Consistency-Token</code> waits for it.</p>`;
 
 const ROOTS = [

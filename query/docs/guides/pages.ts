@@ -58,7 +58,7 @@ const examplePage = ({ name, text }: Example): DocsPage => ({
   title: name,
   content: () => ({
     body: html`<h1>${name}</h1>
-<p>It is <code>docs/examples/${name}</code> of the repository, which the tests run as it stands here.</p>
+<p>It is <code>docs/examples/${name}</code> of the repository. The tests run exactly this file.</p>
 ${codeBlock(text, extname(name).slice(1))}`,
     sections: [],
   }),

@@ -77,7 +77,7 @@ const bodyOf = ({ requestBody }: Operation, { schemas }: Description): Html | fa
   return html`<h4>Body</h4>
 ${forms.map(({ types, form, schema }) => {
   const named = typeof schema.$ref === 'string' ? schemas[nameIn(schema.$ref)] : undefined;
-  const fields = fieldsOf(named ?? schema, 'may be left out');
+  const fields = fieldsOf(named ?? schema, 'optional');
   return html`<p>${form}, as ${types}</p>
 ${fields.length > 0 && fieldTable(html`Field`, fields)}${exampleOf(named)}`;
 })}`;

@@ -37,12 +37,12 @@ ${description.tags.map(({ name, description: text }) => tagChapter(name, text, s
 ${Object.keys(description.schemas)
   .filter(isNamed)
   .map((name) => schemaEntry(name, description))}
-<h2 id="headers">Headers of answers</h2>
+<h2 id="headers">Response headers</h2>
 ${headerTable(description)}`,
     sections: [
       ...description.tags.map(({ name }) => ({ id: tagId(name), title: name })),
       { id: 'schemas', title: 'Schemas' },
-      { id: 'headers', title: 'Headers of answers' },
+      { id: 'headers', title: 'Response headers' },
     ],
   };
 };
@@ -50,18 +50,18 @@ ${headerTable(description)}`,
 const addressOf = (assets: Assets, name: string): string => hrefFrom(REST_PATH, assets.named(name).path);
 
 const introductionOf = (options: OpenApiOptions): Html => html`<h1>REST</h1>
-<p>Every operation, to read and to try out. Its conventions, in more words, are <a href="${hrefFrom(REST_PATH, guidePath('rest'))}">on one page</a>; programs read
+<p>Every REST operation, with a form to try it. <a href="${hrefFrom(REST_PATH, guidePath('rest'))}">A guide</a> explains the conventions; programs read
 <a href="${hrefFrom(REST_PATH, '/openapi.json')}">openapi.json</a>.</p>
-<details><summary>What holds for all of them</summary>
+<details><summary>Conventions of all operations</summary>
 ${renderMarkdown(conventionsOf(options.domain), { resolve: () => undefined }).body}
 </details>
-<details><summary>To try them with a token</summary>
-<p>Open an operation, press <b>Try it</b>, then <b>Authorize</b>, and paste one under <b>bearer</b>: it holds for all of them until you leave the page.
-In development <code>npm run -s token</code> prints one, which lasts five minutes. Or sign in there: for that, a client is registered once, to which this page
-is known.</p>
+<details><summary>Try operations with a token</summary>
+<p>Open an operation, press <b>Try it</b>, then <b>Authorize</b>, and paste the token under <b>bearer</b>: all operations use it until you leave the page.
+In development <code>npm run -s token</code> prints a token that is valid for five minutes. To sign in there instead, register a client for
+this page once:</p>
 ${commandBlock(registrationOf(options))}
 </details>
-<noscript><p>To try them needs scripts.</p></noscript>`;
+<noscript><p>Trying an operation needs JavaScript.</p></noscript>`;
 
 const registrationOf = ({ domain, publicUrl }: OpenApiOptions): string => {
   const { path } = exampleKind(domain);
@@ -86,7 +86,7 @@ const schemaEntry = (name: string, { schemas }: Description): Html => {
 <h3 id="${schemaId(name)}"><code>${name}</code> <a class="anchor" href="#${schemaId(name)}" aria-label="Link to ${name}">#</a></h3>
 ${typeof schema.description === 'string' && html`<p>${renderLine(schema.description)}</p>`}
 ${fields.length > 0 ? fieldTable(html`Field`, fields) : html`<p>${formOf(schema)}</p>`}
-${example && html`<details><summary>An example</summary>${example}</details>`}
+${example && html`<details><summary>Example</summary>${example}</details>`}
 </section>
 `;
 };

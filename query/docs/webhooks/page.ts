@@ -39,7 +39,7 @@ const TIMESTAMP = '1795273445';
 
 const PROGRAMS = [
   ['receive-webhook.js', 'Node', 'No dependencies.'],
-  ['receive-webhook.py', 'Python', 'Its standard library alone.'],
+  ['receive-webhook.py', 'Python', 'Only the standard library.'],
   ['receive-webhook.sh', 'A shell', 'bash and openssl, as a CGI script.'],
 ] as const;
 
@@ -58,28 +58,28 @@ const readContent = async (example: EventDefinition, policy: Policy): Promise<Co
   }));
   return {
     body: html`<h1>Verifying webhooks</h1>
-<p>Anybody can post to your address. A request that Annals has made is signed with the secret that the registration has answered, by
-<a href="https://www.standardwebhooks.com">Standard Webhooks</a>, for which there are libraries in many languages.
+<p>Anybody can send requests to your endpoint. Annals signs its requests with the secret that the registration returned, as defined by
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. There are libraries for many languages.
 <a href="${hrefFrom(PATH, guidePath('webhooks'))}">Webhooks</a> explains the rest.</p>
 <h2 id="steps">What to check</h2>
 <ol>
-<li>Take the body as the bytes that came: parsed and written again, they would be others.</li>
-<li>Refuse what has a <code>webhook-timestamp</code> more than five minutes off, or somebody who has seen a request could send it again.</li>
-<li>Make HMAC-SHA256 over <code>{webhook-id}.{webhook-timestamp}.{body}</code>, keyed with the bytes that the base64 after <code>whsec_</code> stands for.</li>
-<li>Compare its base64, in constant time, with each signature in <code>webhook-signature</code>. They have spaces between them and begin with <code>v1,</code>;
-while the secret is being rotated there are two. One that fits is enough.</li>
-<li>Leave out a <code>webhook-id</code> that you have dealt with: the same request may come twice.</li>
+<li>Use the bytes of the body as received: parsing and serializing it can change them.</li>
+<li>Refuse a request whose <code>webhook-timestamp</code> is more than five minutes off; otherwise somebody could replay a recorded request.</li>
+<li>Compute the HMAC-SHA256 of <code>{webhook-id}.{webhook-timestamp}.{body}</code>. The key is the base64-decoded part of the secret after <code>whsec_</code>.</li>
+<li>Compare its base64, in constant time, with each signature in <code>webhook-signature</code>. The signatures are separated by spaces and begin with <code>v1,</code>.
+During a rotation of the secret there are two. One match is enough.</li>
+<li>Ignore a <code>webhook-id</code> that you have already processed: the same request can arrive twice.</li>
 </ol>
-<h2 id="numbers">With numbers</h2>
-<p>Your code is right about the signature if it makes the same of these.</p>
+<h2 id="numbers">Test values</h2>
+<p>Your code is correct if it computes this signature from these values.</p>
 <h3 id="secret">The secret</h3>
 ${codeBlock(SECRET)}
 <h3 id="request">The request</h3>
 ${codeBlock(`webhook-id: ${ID}\nwebhook-timestamp: ${TIMESTAMP}\nwebhook-signature: v1,${signature}\n\n${body}`, 'http')}
-<h3 id="signed">What is signed</h3>
+<h3 id="signed">The signed text</h3>
 ${codeBlock(signed)}
-<h3 id="try">To try a receiver</h3>
-<p><a href="${hrefFrom(PATH, examplePath('send-webhook.sh'))}">send-webhook.sh</a> sends an event as Annals does, signed now, by openssl and curl.</p>
+<h3 id="try">Try a receiver</h3>
+<p><a href="${hrefFrom(PATH, examplePath('send-webhook.sh'))}">send-webhook.sh</a> sends a freshly signed event as Annals does, with openssl and curl.</p>
 ${programs.map(
   ({ id, name, title, note }) => html`<h2 id="${id}">${title}</h2>
 <p>${note} It is <a href="${hrefFrom(PATH, examplePath(name))}">docs/examples/${name}</a>, which the tests run.</p>
@@ -88,7 +88,7 @@ ${codeBlock(examples.get(name) ?? '', extname(name).slice(1))}
 )}`,
     sections: [
       { id: 'steps', title: 'What to check' },
-      { id: 'numbers', title: 'With numbers' },
+      { id: 'numbers', title: 'Test values' },
       ...programs.map(({ id, title }) => ({ id, title })),
     ],
   };

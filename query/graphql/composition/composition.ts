@@ -68,7 +68,7 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
     has: (document) => executors.has(document),
     execute(runnable, facts) {
       const execute = executors.get(runnable.prepared.document);
-      if (execute === undefined) throw new Error('this document needs no other service');
+      if (execute === undefined) throw new Error('the document uses no composed service');
       return execute(runnable, facts);
     },
     async [Symbol.asyncDispose]() {

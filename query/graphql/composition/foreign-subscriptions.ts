@@ -26,7 +26,7 @@ export const explainForeign = (
         ? foreign.get(node.name.value)
         : undefined;
     if (service === undefined || node?.kind !== Kind.FIELD) continue;
-    const reason = `${node.name.value} is a subscription of ${service}, and subscriptions of composed services are not passed on: subscribe there.`;
+    const reason = `${node.name.value} is a subscription of ${service}. Subscriptions of composed services are not forwarded: subscribe at the service.`;
     return [
       new GraphQLError(reason, { nodes: [node], extensions: { code: 'subscription_elsewhere', service } }),
       ...errors,

@@ -39,13 +39,13 @@ test('fields reserved for gateways are omitted', () => {
 test.each([
   [
     'type Query { a: Post } type Post { id: ID! }',
-    /^The service shop has the type Post, which Annals has as well: give it a "prefix"/,
+    /^The service shop has the type Post, which Annals also has: give the service a "prefix"/,
   ],
   [
     'scalar DateTime scalar Upload type Query { a: DateTime }',
     /types DateTime, Upload|types Upload, DateTime/,
   ],
-  ['type Query { posts: Int }', /has the query field posts, which Annals has as well/],
+  ['type Query { posts: Int }', /has the query field posts, which Annals also has/],
   ['type Query { a: Int } type Mutation { deletePost: Int }', /has the mutation field deletePost/],
 ])('%s is refused', (sdl, message) => {
   expect(() => mergeSchemas(own, [service('shop', sdl)])).toThrow(SchemaConflict);
@@ -55,6 +55,6 @@ test.each([
 test('two other services with the same name are refused', () => {
   const sdl = 'type Query { a: Int }';
   expect(() => mergeSchemas(own, [service('one', sdl), service('two', sdl)])).toThrow(
-    'The service two has the query field a, which one has as well',
+    'The service two has the query field a, which one also has',
   );
 });

@@ -103,8 +103,8 @@ const demandDistinct = (
     const taken = has.filter((each) => owners.has(each));
     if (taken.length > 0)
       throw new SchemaConflict(
-        `The service ${name} has the ${kind}${taken.length > 1 ? 's' : ''} ${taken.join(', ')}, which ${owners.get(taken[0] ?? '')} has as well: ` +
-          `give it a "prefix" in the JSON file of GRAPHQL_COMPOSE, or rename what is there twice.`,
+        `The service ${name} has the ${kind}${taken.length > 1 ? 's' : ''} ${taken.join(', ')}, which ${owners.get(taken[0] ?? '')} also has: ` +
+          `give the service a "prefix" in the JSON file of GRAPHQL_COMPOSE, or rename the duplicates.`,
       );
     for (const each of has) owners.set(each, name);
   }

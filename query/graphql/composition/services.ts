@@ -26,12 +26,16 @@ const TIMEOUT_MAX_MS = 60_000;
 const SERVICES_MAX = 20;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
-const name = z.string().regex(NAME, { error: 'A name is letters, digits, _ and -, at most 40.' });
+const name = z
+  .string()
+  .regex(NAME, { error: 'Must begin with a letter and be at most 40 letters, digits, _ and -.' });
 const HeaderName = z
   .string()
   .regex(/^[A-Za-z0-9-]{1,100}$/)
   .toLowerCase()
-  .refine((header) => !OF_THE_CONNECTION.has(header), { error: 'This header belongs to the connection.' });
+  .refine((header) => !OF_THE_CONNECTION.has(header), {
+    error: 'Must not be a header of the connection, which cannot be forwarded.',
+  });
 const OF_THE_CONNECTION = new Set([
   'host',
   'connection',
@@ -60,12 +64,10 @@ export const readServices = (setting: string): readonly Service[] => {
   const isFile = setting.endsWith('.json');
   const parsed = Services.safeParse(isFile ? readFile(setting) : readList(setting));
   if (!parsed.success)
-    throw refuse(
-      isFile ? `the file ${setting} is not as it must be:\n${z.prettifyError(parsed.error)}` : EXPECTED,
-    );
+    throw refuse(isFile ? `the file ${setting} is invalid:\n${z.prettifyError(parsed.error)}` : EXPECTED);
   const services = Object.entries(parsed.data);
   if (services.length > SERVICES_MAX)
-    throw refuse(`at most ${SERVICES_MAX} services can be composed, and ${services.length} are named.`);
+    throw refuse(`at most ${SERVICES_MAX} services can be composed, but it has ${services.length}.`);
   const folder = dirname(setting);
   return services.map(([name, { schemaFile, ...service }]) => ({
     name,
@@ -74,7 +76,7 @@ export const readServices = (setting: string): readonly Service[] => {
   }));
 };
 
-const EXPECTED = 'it must be services as name=url with commas between them, or the path of a JSON file.';
+const EXPECTED = 'it must be services as name=url, separated by commas, or the path of a JSON file.';
 
 const readFile = (path: string): unknown => {
   try {
@@ -90,7 +92,7 @@ const readList = (text: string): Readonly<Record<string, unknown>> => {
     return [item.slice(0, Math.max(0, at)).trim(), { url: item.slice(at + 1).trim() }] as const;
   });
   if (new Set(entries.map(([each]) => each)).size !== entries.length)
-    throw refuse('each service needs a name of its own.');
+    throw refuse('the names of the services must be unique.');
   return Object.fromEntries(entries);
 };
 

@@ -13,10 +13,10 @@ const cost = (text: string, variables: Readonly<Record<string, unknown>> = {}): 
 };
 
 test.each<[string, string]>([
-  ['{ users(limit: -1) { id } }', 'A list cannot have -1 items: ask for 0 to 100.'],
+  ['{ users(limit: -1) { id } }', 'A list cannot have -1 items: request 0 to 100.'],
   [
     '{ usersConnection(last: 101) { nodes { id } } }',
-    'A list has at most 100 items, and 101 were asked for.',
+    'A list has at most 100 items, but 101 were requested.',
   ],
 ])('%s is refused: %s', (text, message) => {
   expect(() => cost(text)).toThrow(message);

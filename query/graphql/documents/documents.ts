@@ -98,7 +98,7 @@ const prepare = (
  */
 const isGivenUp = ({ message }: GraphQLError): boolean => message === 'Validation aborted.';
 const TOO_REPETITIVE =
-  'The same fields are asked for too often: whether they can be merged takes too long to find out.';
+  'The operation selects the same fields too often: checking whether they can be merged takes too long.';
 
 /** The parser counts tokens itself, and reports too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {

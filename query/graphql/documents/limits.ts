@@ -12,7 +12,7 @@ const REFUSALS = {
   too_many_directives: 'directives',
   too_many_root_fields: 'root fields',
   too_costly: 'units of cost',
-  answer_too_large: 'bytes of answer',
+  answer_too_large: 'bytes in the response',
 } as const;
 
 /**
@@ -28,7 +28,7 @@ export const beyondLimit = (
   code: LimitCode,
   { max, found }: { readonly max: number; readonly found?: number },
 ): GraphQLError => {
-  const came = found === undefined ? '' : `, and this has ${found}`;
+  const came = found === undefined ? '' : `, but this one has ${found}`;
   return new GraphQLError(`An operation may have at most ${max} ${REFUSALS[code]}${came}.`, {
     extensions: { code, max, ...(found !== undefined && { found }) },
   });

@@ -33,7 +33,7 @@ export const createResolveDocument = ({ mode, loaded }: Options): ResolveDocumen
   const resolveSent = (text: string, hash: string): string => {
     // Otherwise a client could store its own text under the hash of another’s.
     if (hash !== hashOf(text))
-      throw refuse('PERSISTED_QUERY_HASH_MISMATCH', 'The hash is not that of the query.');
+      throw refuse('PERSISTED_QUERY_HASH_MISMATCH', 'The hash does not match the query.');
     sent.set(hash, text);
     return text;
   };
@@ -42,8 +42,7 @@ export const createResolveDocument = ({ mode, loaded }: Options): ResolveDocumen
       (mode === 'apq' ? undefined : await loaded.find(id)) ??
       (mode === 'enforce' ? undefined : sent.get(withoutPrefix(id)));
     if (text !== undefined) return text;
-    if (mode === 'enforce')
-      throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not among those that were loaded.');
+    if (mode === 'enforce') throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not loaded.');
     throw refuse('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
   };
   return async ({ query, documentId, apqHash }) => {
@@ -58,11 +57,8 @@ export const createResolveDocument = ({ mode, loaded }: Options): ResolveDocumen
     if (mode === 'enforce') {
       if (await loaded.find(id ?? hashOf(query)).then((text) => text === query)) return query;
       if (id === undefined)
-        throw refuse(
-          'PERSISTED_QUERY_ID_REQUIRED',
-          'Only documents that were loaded are run: send a documentId.',
-        );
-      throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not among those that were loaded.');
+        throw refuse('PERSISTED_QUERY_ID_REQUIRED', 'Only loaded documents are accepted: send a documentId.');
+      throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not loaded.');
     }
     return id === undefined ? query : resolveSent(query, withoutPrefix(id));
   };

@@ -13,7 +13,7 @@ export const federationOf = (domain: Domain): Readonly<Record<string, Resolver>>
     if (type !== undefined && (typeof id === 'string' || typeof id === 'number'))
       return readById(context, type, id);
     throw new HttpProblem('malformed_request', {
-      detail: `A representation names one of ${entities.join(', ')} by its id.`,
+      detail: `A representation must have the id and the __typename of one of ${entities.join(', ')}.`,
     });
   };
   return {

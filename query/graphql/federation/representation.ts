@@ -7,5 +7,5 @@ export const demandRepresentation = (value: unknown): unknown => {
     typeof value.__typename === 'string'
   )
     return value;
-  throw new TypeError('A representation is an object with its __typename.');
+  throw new TypeError('A representation must be an object with a __typename.');
 };

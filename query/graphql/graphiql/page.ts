@@ -32,7 +32,7 @@ export const graphiqlPage = (
 </head>
 <body>
 <main id="graphiql"><p class="loading">GraphiQL is being loaded …</p></main>
-<noscript><p>This page needs scripts. Programs send queries here by POST, as JSON.</p></noscript>
+<noscript><p>This page needs JavaScript. Programs send queries here by POST, as JSON.</p></noscript>
 </body>
 </html>
 `;

@@ -43,7 +43,7 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     const { filters, sorts, source } = listings.of(type);
     if (sorts[0]?.column !== asked.column) throw refused('With `at`, a list is ordered by creation.');
     if (filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined))
-      throw refused('With `at`, a list has no search.');
+      throw refused('With `at`, a list cannot be searched.');
     const under = parent === undefined ? undefined : { column: parent, id: parentId };
     return pastListing(past, caller, { source, under, filter: asked.filter });
   };
@@ -101,6 +101,6 @@ const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parame
 
 /** Over REST, a page may be short though others follow; a connection cannot express that. */
 const tooMany = (): GraphQLError =>
-  new GraphQLError('This list at an earlier time needs too many reads: ask for fewer items, or use REST.', {
+  new GraphQLError('Time travel of this list needs too many reads: request fewer items, or use REST.', {
     extensions: { code: 'too_much_to_look_at' },
   });

@@ -140,6 +140,6 @@ type Header = { readonly name: string; readonly value?: string | null };
 const headersOf = (list: readonly Header[]): Arguments => {
   const headers = Object.fromEntries(list.map(({ name, value }) => [name, value ?? null]));
   if (Object.keys(headers).length === list.length && !Object.hasOwn(headers, '__proto__')) return headers;
-  const detail = 'Must name each header once, by letters, digits and hyphens.';
+  const detail = 'Must name each header once, with letters, digits and hyphens only.';
   throw new HttpProblem('invalid_request', { extensions: { errors: [{ pointer: '/headers', detail }] } });
 };

@@ -144,8 +144,7 @@ const namesOfCursors = ({ variableDefinitions = [] }: Runnable['operation']['nod
 
 const demandId = (given: unknown): number => {
   const id = pathId(String(given));
-  if (id === undefined)
-    throw invalid(`${String(given).slice(0, SHOWN_CHARACTERS_MAX)} is the id of nothing.`);
+  if (id === undefined) throw invalid(`${String(given).slice(0, SHOWN_CHARACTERS_MAX)} is not a valid id.`);
   return id;
 };
 
@@ -154,7 +153,7 @@ const SHOWN_CHARACTERS_MAX = 40;
 const typeTopics = (catalogue: Catalogue, given: readonly unknown[]): readonly Topic[] => {
   const types = [...new Set(given.map(String))];
   const unknown = types.filter((type) => typesOf(catalogue, type).length === 0);
-  if (types.length === 0) throw invalid('Name a type, or leave `types` out to get all.');
+  if (types.length === 0) throw invalid('Give a type, or omit `types` to get all.');
   if (unknown.length > 0)
     throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
   return topicsOfTypes(catalogue, types);

@@ -74,10 +74,10 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
     open(token, request, response) {
       if (!TOKEN.test(token))
         throw new HttpProblem('malformed_request', {
-          detail: 'This is not one of our tokens: get one with PUT.',
+          detail: 'The token was not issued here: get one with PUT.',
         });
       if (connections.has(token))
-        throw new HttpProblem('stream_conflict', { detail: 'A stream with this token is open already.' });
+        throw new HttpProblem('stream_conflict', { detail: 'A stream with this token is already open.' });
       const operations: Connection['operations'] = new Map();
       const closingMessage = (problem: Problem | undefined) => closingMessageOf(operations, problem);
       const stream = streams.open(request, response, { closingMessage });
@@ -121,7 +121,7 @@ const reserve = (connection: Connection, { id, request, join }: Reservation): Sl
     });
   if (operations.size >= OPERATIONS_MAX)
     throw new HttpProblem('too_many_streams', {
-      detail: `At most ${OPERATIONS_MAX} operations on one stream; stop one first.`,
+      detail: `A stream can have at most ${OPERATIONS_MAX} operations; stop one first.`,
     });
   const operation: Operation = { request, end: () => {} };
   operations.set(id, operation);

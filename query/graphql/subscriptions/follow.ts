@@ -63,7 +63,7 @@ const CHARACTERS_MAX = 65_536;
 const demandSize = ({ prepared: { document }, variables }: Runnable): void => {
   const found = (document.loc?.end ?? 0) + JSON.stringify(variables).length;
   if (found <= CHARACTERS_MAX) return;
-  const message = `A subscription may have at most ${CHARACTERS_MAX} characters of document and variables together, and this has ${found}.`;
+  const message = `A subscription may have at most ${CHARACTERS_MAX} characters in its document and variables, but this one has ${found}.`;
   throw new Refused([
     new GraphQLError(message, { extensions: { code: 'subscription_too_large', max: CHARACTERS_MAX, found } }),
   ]);

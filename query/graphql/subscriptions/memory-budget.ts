@@ -44,5 +44,5 @@ export const createMemoryBudget = (most = MOST): MemoryBudget => {
   };
 };
 
-const TOO_MUCH = 'Your subscriptions exceed the memory of one client: end some, or ask for less in each.';
+const TOO_MUCH = 'Your subscriptions exceed the memory limit of a client: end some, or select fewer fields.';
 const RETRY_AFTER = { 'Retry-After': '10' };

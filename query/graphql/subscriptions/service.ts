@@ -106,7 +106,7 @@ const EVENT_STREAM_ALONE = [EVENT_STREAM_TYPE] as const;
 const demandEventStream = (request: Request): void => {
   if (preferredType(request, EVENT_STREAM_ALONE) === undefined)
     throw new HttpProblem('not_acceptable', {
-      detail: `A subscription is answered as ${EVENT_STREAM_TYPE}: accept that.`,
+      detail: `A subscription returns ${EVENT_STREAM_TYPE}: accept this type.`,
     });
 };
 
@@ -126,7 +126,9 @@ const connectionRoutes = (connections: ReturnType<typeof openConnections>): Rout
     .delete('/graphql', (request, response) => {
       const { operationId } = request.query;
       if (typeof operationId !== 'string')
-        throw new HttpProblem('malformed_request', { detail: 'Name the operation by operationId.' });
+        throw new HttpProblem('malformed_request', {
+          detail: 'Give the id of the operation as operationId.',
+        });
       connections.stop(tokenOf(request) ?? '', operationId, request);
       response.status(200).end();
     });

@@ -40,7 +40,7 @@ export const createIncomingFiles = (): IncomingFiles => {
     handed = stream;
     return { type, chunks: read(stream) };
   };
-  const absent = (): Error => ended?.error ?? refuse('The file that map names did not come.');
+  const absent = (): Error => ended?.error ?? refuse('A file that map names is missing.');
 
   const open = async (name: string): Promise<IncomingFile> => {
     if (gone.has(name)) throw refuse(READ_TWICE);
@@ -75,7 +75,7 @@ export const createIncomingFiles = (): IncomingFiles => {
 };
 
 const READ_TWICE =
-  'A file is read once: send the files in the order in which the operation uses them, each for one place.';
+  'A file is read only once: use each file once, and send the files in the order in which the operation uses them.';
 
 const read = async function* (stream: BusboyFileStream): AsyncGenerator<Uint8Array, void, undefined> {
   try {

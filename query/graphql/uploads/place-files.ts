@@ -18,7 +18,7 @@ export const readMap = (text: string): FileMap => {
   if (!parsed.success) throw wrongMap('map must be an object with a list of paths for each file.');
   const map = new Map(Object.entries(parsed.data));
   if (map.size > FILES_MAX)
-    throw wrongMap(`map names ${map.size} files, and at most ${FILES_MAX} are taken.`);
+    throw wrongMap(`map names ${map.size} files, but at most ${FILES_MAX} are accepted.`);
   const paths = [...map.values()].flat();
   const twice = paths.find((path, index) => paths.indexOf(path) !== index);
   if (twice !== undefined) throw wrongMap(`map names ${twice} twice.`);
@@ -50,7 +50,7 @@ const find = (root: Holder, path: string): { readonly holder: Holder; readonly k
   let holder: unknown = root;
   for (const each of keys) holder = own(holder, each);
   if (!isHolder(holder) || own(holder, key) !== null)
-    throw wrongMap('map has a path that leads to no null in operations.');
+    throw wrongMap('map has a path that does not lead to a null in operations.');
   return { holder, key };
 };
 

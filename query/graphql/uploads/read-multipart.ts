@@ -26,7 +26,7 @@ export const readMultipart =
       FILES_MAX * PICTURE_BYTES_MAX + FIELDS_MAX * bodyBytesMax
     )
       throw new HttpProblem('body_too_large', {
-        detail: `At most ${FILES_MAX} files of ${PICTURE_BYTES_MAX} bytes are taken.`,
+        detail: `At most ${FILES_MAX} files of ${PICTURE_BYTES_MAX} bytes each are accepted.`,
       });
     const parser = createParser(request, bodyBytesMax);
     const files = createIncomingFiles();
@@ -55,7 +55,7 @@ const createParser = (request: Request, bodyBytesMax: number): BusboyInstance =>
       limits,
     });
   } catch (cause) {
-    throw malformed('The Content-Type names no boundary.', cause);
+    throw malformed('The Content-Type has no boundary.', cause);
   }
 };
 
@@ -96,7 +96,7 @@ const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => v
     files.end();
   });
   parser.on('error', (cause) => {
-    const broken = malformed('The body is no well-formed multipart/form-data.', cause);
+    const broken = malformed('The body is not well-formed multipart/form-data.', cause);
     reject(broken);
     files.end(broken);
   });
@@ -110,7 +110,7 @@ const feed = (request: Request, parser: BusboyInstance, files: IncomingFiles): v
   request.pipe(parser);
   request.once('close', () => {
     if (request.complete) return;
-    const brokenOff = malformed('The request broke off.');
+    const brokenOff = malformed('The request was cut off.');
     files.end(brokenOff);
     parser.emit('error', brokenOff);
   });
@@ -128,7 +128,7 @@ const discardAfter = (
   response.once('finish', () => {
     request.unpipe(parser);
     request.resume();
-    files.end(malformed('The answer was given before the file was read.'));
+    files.end(malformed('The response was sent before the file was read.'));
   });
 };
 

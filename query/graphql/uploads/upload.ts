@@ -22,5 +22,5 @@ export type IncomingFile = {
 /** The rule for inputs of the scalar: only a multipart request can contain an upload. */
 export const demandUpload = (value: unknown): Upload => {
   if (value instanceof Upload) return value;
-  throw new TypeError('An Upload is a file of a multipart request.');
+  throw new TypeError('An Upload must be a file of a multipart request.');
 };
