@@ -101,7 +101,7 @@ test('an unusable file or folder is one sentence', async () => {
   });
   expect(await call('log', 'import', '/dev/null/below')).toMatchObject({
     ...{ exit: 1, output: '' },
-    complaint: '/dev/null/below/manifest.json lies below something that is not a folder.',
+    complaint: '/dev/null/below/manifest.json is inside a file, not a folder.',
   });
 });
 

@@ -34,7 +34,7 @@ type Own = { readonly identity: LogIdentity; readonly lost?: readonly LogIdentit
 /** Like `parseCursor`; a cursor from before a loss of events has a code of its own. */
 export const parseOwnCursor = ({ identity, lost = [] }: Own, text: string): Position => {
   if (lost.some((former) => former !== identity && text.startsWith(`${prefixOf(former)}-`)))
-    throw new UnknownCursor('the log has lost events since this cursor was given', 'cursor_of_lost_history');
+    throw new UnknownCursor('the log has lost events since this cursor was issued', 'cursor_of_lost_history');
   return parseCursor(identity, text);
 };
 

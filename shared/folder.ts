@@ -11,7 +11,7 @@ export const makeFolder = async (path: string, mode?: number): Promise<void> => 
   if (await isMade(path, mode)) return;
   if (dirname(path) !== path) await makeFolder(dirname(path), mode);
   if (!(await isMade(path, mode)))
-    throw Object.assign(new Error(`ENOENT: cannot make the folder '${path}'`), { code: 'ENOENT', path });
+    throw Object.assign(new Error(`ENOENT: cannot create the folder '${path}'`), { code: 'ENOENT', path });
 };
 
 /** Returns false if the parent is missing. */
@@ -38,7 +38,7 @@ export const demandFolder = async (path: string, setting: string): Promise<void>
     const reason = reasonOf(cause);
     if (reason === undefined) throw cause;
     throw new StartRefused(
-      `The folder ${path} ${reason}: set ${setting} to a folder that this user may write in.`,
+      `The folder ${path} ${reason}: set ${setting} to a folder that this user can write to.`,
       { cause },
     );
   }
@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'may not be used by this user',
   EPERM: 'may not be used by this user',
   EROFS: 'is on a read-only file system',
-  ENOTDIR: 'lies below something that is not a folder',
+  ENOTDIR: 'is inside a file, not a folder',
   EEXIST: 'is not a folder',
   EISDIR: 'is a folder',
   ENOENT: 'does not exist',

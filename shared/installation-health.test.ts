@@ -96,7 +96,7 @@ test.each([
       },
     },
     'bad',
-    /^1 webhook endpoint fails\. The first began to fail 1 h ago\.$/,
+    /^1 webhook endpoint fails\. The first started to fail 1 h ago\.$/,
   ],
   [
     'an endpoint was disabled',

@@ -19,7 +19,7 @@ const LAG_WARN_S = 10;
 const UNPROVEN_WARN_S = 600;
 const MS_PER_SECOND = 1_000;
 
-const PARKED = { href: '/console/parked', linkText: 'See what is parked' } as const;
+const PARKED = { href: '/console/parked', linkText: 'See the parked items' } as const;
 const WEBHOOKS = { href: '/console/webhooks?show=attention', linkText: 'See the webhooks' } as const;
 const PROOF = { href: '/console/proof', linkText: 'See the proof' } as const;
 
@@ -58,7 +58,7 @@ const CHECKS: readonly Check[] = [
         : [
             {
               tone: 'bad' as const,
-              text: 'The tables of the read model are those of another release: run npm run annals -- projection rebuild.',
+              text: 'The tables of the read model are from another release: run npm run annals -- projection rebuild.',
             },
           ]),
       ...(readModel.rebuild === null
@@ -74,7 +74,7 @@ const CHECKS: readonly Check[] = [
       const since =
         webhooks.failingSince === null
           ? ''
-          : ` The first began to fail ${spanText(secondsBetween(webhooks.failingSince, at))} ago.`;
+          : ` The first started to fail ${spanText(secondsBetween(webhooks.failingSince, at))} ago.`;
       return [{ tone: 'bad', text: `${failingText(webhooks)}.${since}`, ...WEBHOOKS }];
     },
   },

@@ -4,7 +4,7 @@ import * as z from 'zod';
 export const instant = z
   .string()
   .toUpperCase()
-  .check(z.iso.datetime({ offset: true, error: 'Must be a time as RFC 3339 writes it.' }));
+  .check(z.iso.datetime({ offset: true, error: 'Must be a time in the RFC 3339 format.' }));
 
 const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1_000, 60_000, 3_600_000, 86_400_000];
 const numbersOf = (digits: number): readonly string[] =>

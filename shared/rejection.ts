@@ -102,7 +102,7 @@ export const sentenceOf = (code: RejectionCode): string => {
   if (text.endsWith(' taken')) return `The ${text.slice(0, -' taken'.length)} is taken.`;
   if (text.endsWith(' exists')) return `There is such ${oneOf(text.slice(0, -' exists'.length))} already.`;
   const [, kind, fact] = /^(.+?) not (.+)$/.exec(text) ?? [];
-  return kind === undefined ? 'The rules are against it.' : `The ${kind} is not ${fact}.`;
+  return kind === undefined ? 'A rule of the domain does not allow this.' : `The ${kind} is not ${fact}.`;
 };
 
 /** An expected refusal: the caller can do something about it, and nothing was changed. */

@@ -8,7 +8,7 @@ test('scopes of the domain are described by their commands, and whether they are
   expect([...words.keys()]).toEqual(policyOf(publishing).scopes);
   expect(words.get('read:articles')).toEqual({
     described: 'Read articles',
-    asked: 'Read articles, also those of yours that others cannot see',
+    asked: 'Read articles, including yours that others cannot see',
   });
   expect(words.get('publish:articles')).toEqual({
     described: 'Publish and unpublish articles',

@@ -16,15 +16,15 @@ const KERNEL: Readonly<Record<string, ScopeWords>> = {
   },
   'manage:webhooks': {
     described: 'Manage webhooks',
-    asked: 'Have changes of what else is allowed here sent to other servers by webhooks',
+    asked: 'Send changes of the data that is allowed here to other servers, by webhooks',
   },
   'read:events': {
     described: 'Read events and histories',
-    asked: 'Follow what changes, and look at the history',
+    asked: 'Follow changes, and read the history',
   },
   'read:schema': {
-    described: 'Read the schema of GraphQL where INTROSPECTION is off',
-    asked: 'See how the interface for programs is built',
+    described: 'Read the GraphQL schema if INTROSPECTION is off',
+    asked: 'Read the schema of the GraphQL interface',
   },
   'manage:clients': { described: 'Manage applications', asked: 'Register, change and delete applications' },
   'manage:tokens': {
@@ -52,7 +52,7 @@ const derivedWords = (domain: Domain, scope: string): ScopeWords => {
   const kind = [...Object.values(domain.kinds), ...domain.views.map(({ asked }) => asked)].find(({ path }) =>
     scope.endsWith(`:${path}`),
   );
-  if (kind === undefined) throw new Error(`The scope ${scope} is of nothing`);
+  if (kind === undefined) throw new Error(`The scope ${scope} belongs to no aggregate or view`);
   const commands = Object.values(kind.commands).filter(
     ({ name, internal }) => !internal && rights.get(operationOf(kind, name))?.scope === scope,
   );
@@ -63,7 +63,7 @@ const derivedWords = (domain: Domain, scope: string): ScopeWords => {
       described,
       asked:
         isOwned && hasHidden(domain, kind)
-          ? `${described}, also those of yours that others cannot see`
+          ? `${described}, including yours that others cannot see`
           : described,
     };
   }

@@ -8,6 +8,6 @@ export const signUpRoleOf = (domain: Domain, setting: string | undefined): strin
   const roles = rolesOf(domain).filter((each) => each !== 'admin');
   if (role === 'off' || roles.includes(role)) return role;
   throw new ConfigError([
-    `SIGNUP is ${role}, and must be off or a role of ${domain.name}: ${roles.join(', ')}.`,
+    `SIGNUP is ${role}, but must be off or a role of ${domain.name}: ${roles.join(', ')}.`,
   ]);
 };

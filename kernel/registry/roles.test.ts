@@ -51,6 +51,6 @@ test.each([
 
 test.each(['author', 'admin'])('sign-up as %s is refused if that role is not allowed', (role) => {
   expect(() => signUpRoleOf(school, role)).toThrow(
-    `SIGNUP is ${role}, and must be off or a role of school: pupil, teacher.`,
+    `SIGNUP is ${role}, but must be off or a role of school: pupil, teacher.`,
   );
 });

@@ -35,9 +35,9 @@ const counted = async function* (
   for await (const chunk of body) {
     received += chunk.byteLength;
     if (bytes !== undefined && received > bytes)
-      throw new RangeError(`the body has more than the ${bytes} bytes that it was said to have`);
+      throw new RangeError(`the body has more than the announced ${bytes} bytes`);
     yield chunk;
   }
   if (bytes !== undefined && received !== bytes)
-    throw new RangeError(`the body has ${received} bytes and was said to have ${bytes}`);
+    throw new RangeError(`the body has ${received} bytes instead of the announced ${bytes}`);
 };

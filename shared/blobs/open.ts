@@ -17,7 +17,7 @@ export const openBlobs = async ({
   const blobs = await openAndCheck(place).catch((cause: unknown) => {
     if (cause instanceof StartRefused) throw cause;
     throw new StartRefused(
-      `${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Change BLOB_URL or what it names.`,
+      `${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Correct BLOB_URL, or the storage that it names.`,
       {
         cause,
       },
@@ -62,7 +62,7 @@ const reasonOf = (cause: unknown): string => {
   };
   const status = $metadata?.httpStatusCode;
   if (status === 404) return 'there is no such bucket';
-  if (status === 403) return 'the credentials are wrong, or may not list it';
+  if (status === 403) return 'the credentials are wrong, or may not list the bucket';
   if (status !== undefined) return `it answers ${status} (${name})`;
   return [code, message].filter(Boolean).join(': ');
 };

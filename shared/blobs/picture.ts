@@ -41,7 +41,7 @@ export const receivePicture = async (
   const type = imageTypeOf(head);
   if (type === undefined || (said !== undefined && type !== said))
     throw unsupportedPicture(
-      `The bytes are not those of ${said ?? `${IMAGE_TYPES.slice(0, -1).join(', ')} or ${IMAGE_TYPES.at(-1)}`}.`,
+      `The file is not a valid ${said ?? `${IMAGE_TYPES.slice(0, -1).join(', ')} or ${IMAGE_TYPES.at(-1)}`}.`,
     );
   const resources = opening.move();
   return { type, chunks: joined(head, coming), [Symbol.asyncDispose]: () => resources.disposeAsync() };
@@ -60,7 +60,7 @@ const bytesOf = async function* (
   } catch (cause) {
     throw cause instanceof HttpProblem
       ? cause
-      : new HttpProblem('malformed_request', { detail: 'The picture broke off.', cause });
+      : new HttpProblem('malformed_request', { detail: 'The picture was cut off.', cause });
   }
 };
 

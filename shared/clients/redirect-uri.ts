@@ -22,16 +22,16 @@ const faultOf = (text: string): string | undefined => {
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'Must be an absolute URI.';
   if (text.includes('#')) return 'Must have no fragment.';
   if (/[*\\<>"{}|^`]/.test(text))
-    return 'Must be exact: no wildcards, and nothing that a URI cannot contain.';
+    return 'Must be exact, without wildcards and characters that a URI cannot contain.';
   const { protocol, hostname, username, password, href } = new URL(text);
   if (username !== '' || password !== '') return 'Must have no user and no password.';
   if (protocol === 'https:' || protocol === 'http:') {
     if (protocol === 'http:' && !LOOPBACK.has(hostname))
-      return 'Must be https; http is for this very machine (localhost, 127.0.0.1, [::1]).';
-    return isSpelledAs(text, href) ? undefined : `Must be spelled as browsers do: ${href}`;
+      return 'Must be https; http is only for loopback addresses (localhost, 127.0.0.1, [::1]).';
+    return isSpelledAs(text, href) ? undefined : `Must be written as browsers do: ${href}`;
   }
   if (!REVERSE_DOMAIN_SCHEME.test(protocol))
-    return 'Must be https, or have the scheme of a domain read backwards, such as com.example.app:/callback.';
+    return 'Must be https, or have a reverse domain name as its scheme, such as com.example.app:/callback.';
   return text.startsWith(protocol) ? undefined : 'Must have its scheme in lower case.';
 };
 

@@ -123,7 +123,7 @@ export const clientSettingsOf = (
 
 /** Readable names, chosen by operators; visible ASCII, because they go into headers, streams, and logs. */
 export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/, {
-  error: 'Must be 3 to 63 of a–z, 0–9 and the hyphen, which neither begins nor ends it.',
+  error: 'Must be 3 to 63 characters of a–z, 0–9 and the hyphen, without a hyphen at the beginning or end.',
 });
 
 type Rule = readonly [
@@ -147,32 +147,32 @@ const RULES: readonly Rule[] = [
   [
     'redirectUris',
     (client) => code(client) && client.redirectUris.length === 0,
-    'The authorization code needs somewhere to go.',
+    'The grant authorization_code needs a redirect URI.',
   ],
   [
     'redirectUris',
     (client) => !code(client) && client.redirectUris.length > 0,
-    'Only the authorization code is redirected.',
+    'Only the grant authorization_code uses redirect URIs.',
   ],
   [
     'redirectUris',
     ({ redirectUris }) => redirectUris.some((uri) => !/^https?:/.test(uri)) && !areNative(redirectUris),
-    'A scheme of one’s own does not go with https on this very machine.',
+    'A private scheme cannot be combined with https on a loopback address.',
   ],
   [
     'postLogoutRedirectUris',
     (client) => !code(client) && client.postLogoutRedirectUris.length > 0,
-    'Nobody signs out where nobody signs in.',
+    'Only the grant authorization_code uses redirect URIs after a sign-out.',
   ],
   [
     'grantTypes',
     (client) => has('refresh_token')(client) && !code(client) && !device(client),
-    'Only a grant by a person can be refreshed.',
+    'The grant refresh_token needs authorization_code or device_code.',
   ],
   [
     'tokenEndpointAuthMethod',
     (client) => service(client) && uses('none')(client),
-    'A client that acts for itself must prove who it is.',
+    'A client with client_credentials must authenticate.',
   ],
   [
     'scopes',
@@ -182,27 +182,27 @@ const RULES: readonly Rule[] = [
   [
     'defaultScopes',
     ({ defaultScopes, scopes }) => defaultScopes.some((scope) => !scopes.includes(scope)),
-    'Must be among the scopes.',
+    'Must be part of scopes.',
   ],
   [
     'jwks',
     (client) => uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks === null,
-    'This way of proving who it is needs keys.',
+    'This authentication method needs keys.',
   ],
   [
     'jwks',
     (client) => !uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks !== null,
-    'No keys are used.',
+    'This authentication method uses no keys.',
   ],
   [
     'tlsClientAuthSubject',
     (client) => uses('tls_client_auth')(client) && client.tlsClientAuthSubject === null,
-    'The subject of its certificate is needed.',
+    'This authentication method needs the subject of the certificate.',
   ],
   [
     'tlsClientAuthSubject',
     (client) => !uses('tls_client_auth')(client) && client.tlsClientAuthSubject !== null,
-    'No certificate authority is used.',
+    'Only tls_client_auth uses the subject of the certificate.',
   ],
   [
     'serviceAccountRole',

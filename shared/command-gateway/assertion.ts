@@ -53,7 +53,7 @@ export const verifyAssertion = async (key: Key, { assertion, body, policy }: Ass
       requiredClaims: ['iss', 'iat', 'exp', 'caller', 'digest'],
       maxTokenAge: LIFETIME_S,
     });
-    if (payload.digest !== digestOf(body)) throw new Error('it was signed for another body');
+    if (payload.digest !== digestOf(body)) throw new Error('the assertion was signed for another body');
     return readCaller(AssertedCaller.parse(payload.caller), policy);
   } catch (cause) {
     throw new InvalidAssertion({ cause });

@@ -105,7 +105,7 @@ export const readCaller = (asserted: z.infer<typeof AssertedCaller>, policy: Pol
     case 'user':
       // A role with another declaration does not know the attributes that rights compare here.
       if (attributesOf(policy.domain).some(({ name }) => asserted.attributes?.[name] === undefined))
-        throw new Error('it lacks attributes of the caller that rights compare');
+        throw new Error('the assertion lacks attributes of the caller that rights compare');
       return { ...asserted, policy, userId: asserted.userId as UserId, scopes: new Set(asserted.scopes) };
     case 'system':
       return asserted;

@@ -23,7 +23,7 @@ const isAddress = (value: string): boolean => {
 };
 
 const url = events.url
-  .refine(isAddress, { error: 'Must be an http(s) URL in ASCII without a user and a password.' })
+  .refine(isAddress, { error: 'Must be an http(s) URL in ASCII, without a user and a password.' })
   .refine((value) => !value.includes('#'), { error: 'Must not have a fragment (#…): it is never sent.' })
   .refine((value) => URL.parse(value)?.port !== '0', {
     error: 'Must not have port 0, on which nothing can listen.',
@@ -59,7 +59,8 @@ const areAllowed = (names: readonly string[]): boolean => {
 };
 
 const ALLOWED = {
-  error: 'Must not name a header twice, and none that is ours, such as Host, Content-Type and Webhook-….',
+  error:
+    'Must not name a header twice, and no header that Annals sets, such as Host, Content-Type and Webhook-….',
 };
 
 const headers = events.headers.refine((values) => areAllowed(Object.keys(values)), ALLOWED);
@@ -187,7 +188,7 @@ export const ReplayWebhook = z.strictObject({
   type: z.literal('ReplayWebhook'),
   webhookId,
   from: z
-    .union([cursor, instant], { error: 'Must be a cursor, or a time as RFC 3339 writes it.' })
+    .union([cursor, instant], { error: 'Must be a cursor, or a time in the RFC 3339 format.' })
     .optional()
     .meta({
       description:

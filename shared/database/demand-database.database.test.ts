@@ -43,13 +43,13 @@ describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
 
   test('are refused if the statements of a transaction do not stay together', async () => {
     expect(await refusalOf(through.statement)).toMatch(
-      /^The pooler at 127\.0\.0\.1:\d+ lends connections for a statement, .+: set it to/,
+      /^The pooler at 127\.0\.0\.1:\d+ is in statement mode, .+: set it to/,
     );
   });
 
   test('are refused if the direct one is a pooler as well', async () => {
     expect(await refusalOf(direct, through.transaction)).toMatch(
-      /^DATABASE_DIRECT_URL leads through a pooler that lends connections/,
+      /^DATABASE_DIRECT_URL leads through a pooler in transaction mode/,
     );
   });
 

@@ -32,10 +32,10 @@ export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Pro
 };
 
 const DIRECT_IS_LENT =
-  'DATABASE_DIRECT_URL leads through a pooler that lends connections for a transaction, on which no notification arrives: ' +
-  'set it to the server itself or to a pooler in session mode, or leave it out.';
+  'DATABASE_DIRECT_URL leads through a pooler in transaction mode, which delivers no notifications: ' +
+  'set it to the server itself or to a pooler in session mode, or remove it.';
 const DIRECT_IS_ANOTHER =
-  'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one, or leave it out.';
+  'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same database, or remove it.';
 type Connected = pg.Client & AsyncDisposable;
 
 const connect = async (connectionString: string): Promise<Connected> => {

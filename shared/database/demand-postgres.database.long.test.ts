@@ -64,7 +64,7 @@ test('so is a database without a free connection', async () => {
   await using pool = openPool({ url: inject('postgresUrl'), applicationName: 'test', connectionsMax: 1 });
   await pool.query(`alter database ${database.name} with allow_connections false`);
   expect(await refusalOf(database.url)).toMatch(
-    / takes no connection: .+\. Try again, or set DATABASE_URL to another\.$/,
+    / accepts no connection: .+\. Retry, or set DATABASE_URL to another\.$/,
   );
 });
 
@@ -72,7 +72,7 @@ test('so is a server that is too old', async () => {
   const { host } = new URL(inject('postgresUrl'));
   expect(await refusalOf(inject('postgresUrl'), { majorMin: 99 })).toMatch(
     new RegExp(
-      `^At ${host} is PostgreSQL \\d+, and Annals needs 99 or newer: upgrade it, or set DATABASE_URL to one that is\\.$`,
+      `^PostgreSQL at ${host} is version \\d+, but Annals needs 99 or newer: upgrade it, or set DATABASE_URL to a newer server\\.$`,
     ),
   );
 });
@@ -80,7 +80,7 @@ test('so is a server that is too old', async () => {
 test.each(['SQL_ASCII', 'LATIN1'])('a database in %s is refused', async (encoding) => {
   await using database = await createDatabase({ options: `encoding '${encoding}' locale 'C'` });
   expect(await refusalOf(database.url)).toMatch(
-    / has the encoding \w+, and Annals needs UTF8: make another \(docs\/postgresql\.md\), and set DATABASE_URL to it\.$/,
+    / has the encoding \w+, but Annals needs UTF8: create another database \(docs\/postgresql\.md\), and set DATABASE_URL to it\.$/,
   );
 });
 
@@ -93,7 +93,9 @@ test.each([
   async (name, value, demanded) => {
     await using database = await createDatabase({ settings: { [name]: value } });
     const refusal = await refusalOf(database.url);
-    expect(refusal).toContain(` has ${name} set to “${value}”, and Annals needs “${demanded}”: alter role `);
+    expect(refusal).toContain(
+      ` has ${name} set to “${value}”, but Annals needs “${demanded}”: run alter role `,
+    );
     await execute(inject('postgresUrl'), remedyIn(refusal));
     await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
   },
@@ -107,7 +109,7 @@ test('a standby is refused', async ({ skip }) => {
   await using standby = await startSystemPostgres();
   await standby.followPrimary(primary.url);
   expect(await refusalOf(standby.url)).toBe(
-    `PostgreSQL at ${new URL(standby.url).host} is a standby, which takes no writes: set DATABASE_URL to the primary.`,
+    `PostgreSQL at ${new URL(standby.url).host} is a standby, which accepts no writes: set DATABASE_URL to the primary.`,
   );
   await demandPostgres({ url: primary.url, setting: 'DATABASE_URL' });
 });
@@ -129,7 +131,7 @@ test.each([
   await using database = await createDatabase();
   await execute(database.url, theirs);
   expect(await refusalOf(database.url)).toContain(
-    ` has ${told} Annals has not made, and it would make its own there: make a database for Annals alone`,
+    ` has ${told} Annals did not create, but Annals needs this name: create a database for Annals alone`,
   );
 });
 
@@ -149,7 +151,9 @@ test('a role that may not create tables is refused, and the sentence has the rem
   await using database = await createDatabase();
   await using role = await createRole(database.url);
   const refusal = await refusalOf(role.url);
-  expect(refusal).toMatch(/^The role \w+ may not make what Annals needs in the database \w+ at \S+: grant /);
+  expect(refusal).toMatch(
+    /^The role \w+ may not create the tables of Annals in the database \w+ at \S+: run grant /,
+  );
   await execute(database.url, remedyIn(refusal));
   await demandPostgres({ url: role.url, setting: 'DATABASE_URL' });
 });
@@ -161,13 +165,13 @@ test('a role that may not use the present tables is refused', async () => {
   await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
   await using role = await createRole(database.url);
   expect(await refusalOf(role.url)).toMatch(
-    / may not use the tables of Annals in .+: connect as the role that owns them, or give them to \w+/,
+    / may not use the tables of Annals in .+: connect as their owner, or give them to \w+/,
   );
 });
 
 /** The statements at the end of a refusal. */
 const remedyIn = (refusal: string): string =>
-  /: ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
+  /: run ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
 
 const execute = (url: string, sql: string): Promise<void> =>
   inDatabase(url, async (client) => void (await client.query(sql)));

@@ -59,8 +59,8 @@ const explain = (error: unknown, { url, setting }: Demand): string => {
   if (code === NO_SUCH_DATABASE)
     return `PostgreSQL at ${place} says that the ${message}: create it, or set ${setting} to another.`;
   if (code === PROTOCOL_VIOLATION && message.includes('statement pooling'))
-    return `The pooler at ${place} lends connections for a statement, and Annals needs transactions: set it to transaction or session mode.`;
-  return `PostgreSQL at ${place} takes no connection: ${message}. Try again, or set ${setting} to another.`;
+    return `The pooler at ${place} is in statement mode, but Annals needs transactions: set it to transaction or session mode.`;
+  return `PostgreSQL at ${place} accepts no connection: ${message}. Retry, or set ${setting} to another.`;
 };
 
 /** If a name has several addresses, the failure of all of them has a code and no message. */

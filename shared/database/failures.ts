@@ -10,7 +10,7 @@ const PASSING_CODES = new Set(['40001', '40P01', '55P03', '57014', '25006', '3D0
 /** Too many callers wait for a connection for another to wait. */
 export class PoolExhausted extends Error {
   constructor(waitingMax: number) {
-    super(`${waitingMax} callers wait for a connection to the database already`);
+    super(`${waitingMax} callers are already waiting for a connection to the database`);
     this.name = 'PoolExhausted';
   }
 }
@@ -47,7 +47,7 @@ export const setupFailure = (error: unknown): string | undefined => {
   const remedy = error instanceof pg.DatabaseError ? REMEDIES[error.code ?? ''] : undefined;
   return (
     remedy &&
-    `PostgreSQL refuses what Annals needs, “${(error as Error).message}”: ${remedy} (docs/postgresql.md).`
+    `PostgreSQL refuses a statement of Annals, “${(error as Error).message}”: ${remedy} (docs/postgresql.md).`
   );
 };
 
@@ -66,9 +66,9 @@ export const isUndefined = (error: unknown): boolean =>
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const REMEDIES: Readonly<Record<string, string>> = {
   '25006': 'connect to the primary, with a role that may write',
-  '42501': 'grant its role the rights that are missing',
-  '42P06': 'another application has taken a name of ours, so make a database for Annals alone',
-  '42P07': 'another application has taken a name of ours, so make a database for Annals alone',
+  '42501': 'grant the missing rights to its role',
+  '42P06': 'another application uses a name that Annals needs, so create a database for Annals alone',
+  '42P07': 'another application uses a name that Annals needs, so create a database for Annals alone',
 };
 
 const DISK_FULL = '53100';

@@ -108,7 +108,7 @@ test('a database is refused if a newer version has removed anything that this on
   };
   await migrate(fixture.pool, 'things', await fixture.folder(contracted));
   await expect(migrate(fixture.pool, 'things', await fixture.folder(FIRST))).rejects.toThrow(
-    /things 0002-less, which takes away what Annals .+ needs: start 999\.10\.0 or a newer one/,
+    /things 0002-less, which removes tables or columns that Annals .+ needs: start 999\.10\.0 or a newer one/,
   );
 });
 

@@ -94,12 +94,12 @@ const pending = (
       // Additions of a newer release do not matter here.
       if (unusedSince === null || !isOlder(packageJson.version, unusedSince)) continue;
       throw new MigrationMismatch(
-        `The database has migration ${title}, which takes away what Annals ${packageJson.version} needs: start ${unusedSince} or a newer one.`,
+        `The database has migration ${title}, which removes tables or columns that Annals ${packageJson.version} needs: start ${unusedSince} or a newer one.`,
       );
     }
     if (migration.checksum !== checksum) {
       throw new MigrationMismatch(
-        `Migration ${title} was changed after it was applied: restore the file, and put the change into a new one.`,
+        `Migration ${title} was changed after it was applied: restore the file, and put the change into a new migration.`,
       );
     }
   }

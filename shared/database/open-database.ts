@@ -31,7 +31,7 @@ export const openDatabase = async (
   const notifications = await demandDatabase({ databaseUrl, directUrl });
   if (notifications === 'polling')
     log.info(
-      'A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are polled four times a second.',
+      'DATABASE_URL leads to a pooler: without DATABASE_DIRECT_URL, changes are polled four times a second.',
     );
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };

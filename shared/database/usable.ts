@@ -62,7 +62,7 @@ export const whyUnusable = async (client: pg.Client, found: Found): Promise<stri
   await client.query(BEGIN);
   const { rows } = await client.query<Facts>(FACTS, [Object.keys(DEMANDED)]);
   const [facts] = rows;
-  if (facts === undefined) throw new Error('PostgreSQL says nothing of itself');
+  if (facts === undefined) throw new Error('PostgreSQL returned no facts about itself');
   const reason = ofServer(facts, found) ?? ofTables(facts, found);
   if (reason !== undefined || 'public' in facts.made) return reason;
   const names = await readOwnNames(found.setting === 'DATABASE_URL' ? undefined : 'shared/event-log');
@@ -72,15 +72,15 @@ export const whyUnusable = async (client: pg.Client, found: Found): Promise<stri
 const ofServer = (facts: Facts, { place, setting, majorMin }: Found): string | undefined => {
   const { major, encoding, isStandby, settings, role, database } = facts;
   if (major < majorMin)
-    return `At ${place} is PostgreSQL ${major}, and Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to one that is.`;
+    return `PostgreSQL at ${place} is version ${major}, but Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to a newer server.`;
   if (encoding !== ENCODING)
-    return `The database ${database} at ${place} has the encoding ${encoding}, and Annals needs ${ENCODING}: make another (${PAGE}), and set ${setting} to it.`;
+    return `The database ${database} at ${place} has the encoding ${encoding}, but Annals needs ${ENCODING}: create another database (${PAGE}), and set ${setting} to it.`;
   if (isStandby)
-    return `PostgreSQL at ${place} is a standby, which takes no writes: set ${setting} to the primary.`;
+    return `PostgreSQL at ${place} is a standby, which accepts no writes: set ${setting} to the primary.`;
   for (const [name, demanded] of Object.entries(DEMANDED)) {
     if (settings[name] !== demanded)
       return (
-        `PostgreSQL at ${place} has ${name} set to “${settings[name]}”, and Annals needs “${demanded}”: ` +
+        `PostgreSQL at ${place} has ${name} set to “${settings[name]}”, but Annals needs “${demanded}”: run ` +
         `alter role ${role} in database ${database} set ${name} = '${demanded}'.`
       );
   }
@@ -89,10 +89,10 @@ const ofServer = (facts: Facts, { place, setting, majorMin }: Found): string | u
 
 const ofTables = ({ made, role, database }: Facts, { place }: Found): string | undefined => {
   if (made.public === false)
-    return `The role ${role} may not use the tables of Annals in the database ${database} at ${place}: connect as the role that owns them, or give them to ${role} (${PAGE}).`;
+    return `The role ${role} may not use the tables of Annals in the database ${database} at ${place}: connect as their owner, or give them to ${role} (${PAGE}).`;
   const [elsewhere] = Object.keys(made);
   if (made.public === undefined && elsewhere !== undefined)
-    return `In the database ${database} at ${place}, an earlier release has made its tables in the schema ${elsewhere}: move them to public (${PAGE}, “Tables in another schema”).`;
+    return `In the database ${database} at ${place}, an earlier release created its tables in the schema ${elsewhere}: move them to public (${PAGE}, “Tables in another schema”).`;
   return undefined;
 };
 
@@ -110,7 +110,7 @@ const ofStrangers = async (
   const [first, ...others] = rows;
   if (first === undefined) return undefined;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `The database ${database} at ${place} has a ${first.name}${more} that Annals has not made, and it would make its own there: make a database for Annals alone (${PAGE}), and set ${setting} to it.`;
+  return `The database ${database} at ${place} has a ${first.name}${more} that Annals did not create, but Annals needs this name: create a database for Annals alone (${PAGE}), and set ${setting} to it.`;
 };
 
 const ofRights = (
@@ -122,7 +122,7 @@ const ofRights = (
     ...(mayMakeTables ? [] : [`grant usage, create on schema public to ${role}`]),
   ];
   if (grants.length === 0) return undefined;
-  return `The role ${role} may not make what Annals needs in the database ${database} at ${place}: ${grants.join('; ')} (${PAGE}).`;
+  return `The role ${role} may not create the tables of Annals in the database ${database} at ${place}: run ${grants.join('; ')} (${PAGE}).`;
 };
 
 /**

@@ -38,7 +38,7 @@ export const applyErasures = async ({
   if (restored.length > 0)
     log.warn(
       { users: restored.length },
-      'Keys of erased people had come back, as by a backup, and are destroyed again.',
+      'Keys of erased people had reappeared, for example from a backup, and are destroyed again.',
     );
   return restored;
 };

@@ -234,7 +234,7 @@ export const countVerificationTables = async (
       place: `${table.schema}.${table.name}`,
       rows: left,
       left,
-      says: 'of a verification, which drops all that it holds',
+      says: 'temporary tables of a verification, which drops them',
     });
   }
   return counted;

@@ -54,7 +54,7 @@ test('a missing line end does not spoil the line of another process', async () =
 test('an unreadable list is not an empty one', async () => {
   const list = openErasureList(folder);
   await mkdir(list.path);
-  await expect(list.read()).rejects.toThrow('without it what was erased could come back');
+  await expect(list.read()).rejects.toThrow('without it, erased data could come back');
 });
 
 test('a person whose line is only partly on the disk is not on it', async () => {

@@ -73,7 +73,7 @@ const textOf = async (path: string): Promise<string> => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     const detail = 'start as the user who owns it, or set AUDIT_DIR to another folder';
     throw new StartRefused(
-      `Cannot read the erasure list ${path}: ${detail}; without it what was erased could come back.`,
+      `Cannot read the erasure list ${path}: ${detail}; without it, erased data could come back.`,
       {
         cause: error,
       },

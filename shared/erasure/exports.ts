@@ -24,8 +24,8 @@ export const exportPlace = async (
     left: folders.length,
     says:
       folders.length === 0
-        ? 'no export here has their key, without which nobody can open their events'
-        : `these have their key, and are signed as a whole, so that nothing is taken out of them: remove ${folders.join(', ')}`,
+        ? 'no export in this folder has their key, without which nobody can decrypt their events'
+        : `these exports have their key. They are signed as a whole, so a part cannot be removed: remove ${folders.join(', ')}`,
   };
 };
 

@@ -92,9 +92,9 @@ type Declared = { readonly tables: ReturnType<typeof tablesOf>; readonly views: 
 const readModelPlace = (place: string, name: string, { tables, views }: Declared): Place => {
   const of = tables.named(name);
   const says = views.has(name)
-    ? 'a view: numbers and latest values, none of them personal'
+    ? 'a view: numbers and latest values, no personal data'
     : of !== undefined
-      ? 'by the declaration of the domain, nothing of it is personal'
+      ? 'no personal data, as the domain declares'
       : TABLES_OF_READ_MODEL[name];
   return says === undefined ? unknownPlace(place) : { place, verdict: 'nothing', rows: null, left: 0, says };
 };
@@ -118,7 +118,7 @@ const unknownPlace = (place: string): Place => ({
   verdict: 'unknown',
   rows: null,
   left: 0,
-  says: 'no table of this release: nothing was looked for in it; whoever made it must know what it holds',
+  says: 'not a table of this release, so it was not searched: ask its creator what it contains',
 });
 
 const logPlace = ({ sealed, isKeyDestroyed }: InLog): Place => ({
@@ -126,7 +126,7 @@ const logPlace = ({ sealed, isKeyDestroyed }: InLog): Place => ({
   verdict: isKeyDestroyed ? 'sealed' : 'left',
   rows: sealed,
   left: isKeyDestroyed ? 0 : sealed,
-  says: 'events with personal fields of theirs, which stay, encrypted under the key of the person: nobody can open them without it',
+  says: 'events with personal fields of the person stay, encrypted under the key of the person: nobody can decrypt them without the key',
 });
 
 const keyPlace = ({ isKeyDestroyed, hasKey }: InLog): Place => ({
@@ -147,7 +147,7 @@ const outside = (place: string, verdict: Place['verdict'], says: string): Place 
 
 const OUTSIDE: readonly Place[] = [
   outside('change stream', 'nothing', 'in PostgreSQL or Kafka: events without their personal fields'),
-  outside('job queue', 'nothing', 'in PostgreSQL or Redis: ids of webhooks that have something to send'),
+  outside('job queue', 'nothing', 'in PostgreSQL or Redis: ids of webhooks with waiting deliveries'),
   outside('logs of the processes', 'nothing', 'ids, and no personal fields'),
   outside(
     'files of PostgreSQL',
@@ -162,11 +162,7 @@ const OUTSIDE: readonly Place[] = [
   outside(
     'exports elsewhere',
     'unreachable',
-    'files that somebody took away: sealed, unless made with --keys; destroy those',
+    'files that were copied elsewhere: encrypted, unless made with --keys; destroy the latter',
   ),
-  outside(
-    'receivers of webhooks and clients',
-    'unreachable',
-    'what they were sent or have read as somebody who could read it is theirs to erase',
-  ),
+  outside('receivers of webhooks and clients', 'unreachable', 'they must erase what they received or read'),
 ];

@@ -93,7 +93,7 @@ export const uploadPlace = async (
       verdict: 'unknown',
       rows: files.length,
       left: 0,
-      says: 'not looked at here: the report of the command line and of REST does',
+      says: 'not searched here: see the report of the command line or of REST',
     };
   let [left, staying] = [0, 0];
   for (const [path, { id, isNamed }] of files) {
@@ -107,6 +107,6 @@ export const uploadPlace = async (
     verdict: left === 0 ? 'erased' : 'left',
     rows: files.length,
     left,
-    says: `files of what names them, on disk or in S3; ${staying} of them stay, with what stays of theirs; no file is shared with anything else`,
+    says: `files on disk or in S3, each of one item; ${staying} of them stay, with the items that stay`,
   };
 };

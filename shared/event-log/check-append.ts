@@ -34,16 +34,16 @@ export const checkAppend = (
 ): readonly CheckedEvent[] => {
   // A negative number means any version to the engines.
   if (expected !== 'any' && !(Number.isSafeInteger(expected) && expected >= 0)) {
-    throw new InvalidAppend(`${expected} is no version that an append may expect`);
+    throw new InvalidAppend(`${expected} is not a version that an append can expect`);
   }
   if (!STREAM.test(stream))
     throw new InvalidAppend(`the stream name ${JSON.stringify(stream)} is not of the form kind-id`);
-  if (events.length === 0) throw new InvalidAppend(`an append to ${stream} holds no events`);
+  if (events.length === 0) throw new InvalidAppend(`an append to ${stream} has no events`);
   if (events.length > APPEND_EVENTS_MAX)
-    throw new InvalidAppend(`an append holds ${events.length} events, and the limit is ${APPEND_EVENTS_MAX}`);
+    throw new InvalidAppend(`an append has ${events.length} events, but the limit is ${APPEND_EVENTS_MAX}`);
   const checked = events.map(checkEvent);
   if (checked.length > 1 && new Set(checked.map(({ id }) => id)).size !== checked.length)
-    throw new InvalidAppend(`an append to ${stream} holds an event id twice`);
+    throw new InvalidAppend(`an append to ${stream} has the same event id twice`);
   const bytes = checked.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
   if (bytes > APPEND_BYTES_MAX)
     throw new AppendTooLarge(`the data of an append to ${stream}`, bytes, APPEND_BYTES_MAX);
@@ -52,7 +52,7 @@ export const checkAppend = (
 
 export const checkEvent = (event: NewEvent): CheckedEvent => {
   if (!UUID.test(event.id))
-    throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is no UUID in lower case`);
+    throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is not a UUID in lower case`);
   if (!TYPE.test(event.type))
     throw new InvalidAppend(`the event type ${JSON.stringify(event.type)} is not of the form thing.happened`);
   const data = JSON.stringify(event.data);

@@ -32,7 +32,7 @@ export class AppendTooLarge extends Error {
   readonly bytesMax: number;
 
   constructor(what: string, bytes: number, bytesMax: number) {
-    super(`${what} is ${bytes} bytes, and the limit is ${bytesMax}`);
+    super(`${what} is ${bytes} bytes, but the limit is ${bytesMax}`);
     this.name = 'AppendTooLarge';
     this.bytes = bytes;
     this.bytesMax = bytesMax;

@@ -201,5 +201,5 @@ class History {
 }
 
 const WENT_BACK =
-  'The event log has lost events that were here: a standby without them was promoted, or an older backup was restored. ' +
+  'The event log has lost events: a standby without them was promoted, or an older backup was restored. ' +
   'Nothing more is written or delivered. Decide which history continues, and follow “The log went back” in docs/runbooks.md.';

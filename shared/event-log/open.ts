@@ -41,7 +41,7 @@ const explain = (error: unknown, place: string): string | undefined => {
   // By its type, like all failures of this client.
   const isDenied = error instanceof Error && 'type' in error && error.type === 'access-denied';
   return isDenied
-    ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or what that user may do.`
+    ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or this user lacks rights.`
     : undefined;
 };
 

@@ -16,7 +16,7 @@ export const ACCOUNT_EVENTS = {
   'account.password_changed': defineEvent({
     ...common,
     type: 'account.password_changed',
-    description: 'Somebody changed their password, by the one before it or by a link that was sent to them.',
+    description: 'A user changed the password, with the former password or by a link in a mail.',
     stream: account,
     schema: z.strictObject({ userId, by: z.enum(['password', 'link']) }),
     example: { userId: 7001, by: 'password' },
@@ -24,7 +24,7 @@ export const ACCOUNT_EVENTS = {
   'account.reset_requested': defineEvent({
     ...common,
     type: 'account.reset_requested',
-    description: 'A link by which a new password can be chosen was made for somebody.',
+    description: 'A link to choose a new password was created for a user.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -33,7 +33,7 @@ export const ACCOUNT_EVENTS = {
     ...common,
     type: 'account.reclaimed',
     description:
-      'The owner of an e-mail address chose a password, by a link in a mail, for an account whose address nobody had confirmed. Everything added before ends: passkeys, codes, sessions, grants and webhooks.',
+      'The owner of an e-mail address chose a password, by a link in a mail, for an account with an unconfirmed address. Everything added before ends: passkeys, codes, sessions, grants and webhooks.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -41,7 +41,7 @@ export const ACCOUNT_EVENTS = {
   'account.passkey_added': defineEvent({
     ...common,
     type: 'account.passkey_added',
-    description: 'Somebody can sign in with one more passkey.',
+    description: 'A user added a passkey to sign in with.',
     stream: account,
     schema: passkey,
     example: { userId: 7001, passkeyId: 'vW9z' },
@@ -49,7 +49,7 @@ export const ACCOUNT_EVENTS = {
   'account.passkey_removed': defineEvent({
     ...common,
     type: 'account.passkey_removed',
-    description: 'A passkey was taken off an account: nobody can sign in with it any more.',
+    description: 'A passkey was removed from an account: nobody can sign in with it any more.',
     stream: account,
     schema: passkey,
     example: { userId: 7001, passkeyId: 'vW9z' },
@@ -58,7 +58,7 @@ export const ACCOUNT_EVENTS = {
     ...common,
     type: 'account.passkey_refused',
     description:
-      'A passkey was right and its counter was not, so there is a copy of it; nobody was signed in.',
+      'A passkey was valid but its counter was not, so a copy of it exists. The sign-in was refused.',
     stream: account,
     schema: passkey,
     example: { userId: 7001, passkeyId: 'vW9z' },
@@ -67,7 +67,7 @@ export const ACCOUNT_EVENTS = {
     ...common,
     type: 'account.token_created',
     description:
-      'Somebody created a personal access token: whoever has it can act for them within its scopes, until it expires.',
+      'A user created a personal access token: its holder can act for the user within its scopes, until it expires.',
     stream: account,
     schema: accessToken.extend({ scopes: names, expiresAt: timestamp }),
     example: {
@@ -89,7 +89,7 @@ export const ACCOUNT_EVENTS = {
     ...common,
     type: 'account.deactivated',
     description:
-      'An administrator deactivated an account: nobody signs in to it or acts for it until it is reactivated.',
+      'An administrator deactivated an account: nobody can sign in to it or act for it until it is reactivated.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -105,7 +105,8 @@ export const ACCOUNT_EVENTS = {
   'account.second_factor_added': defineEvent({
     ...common,
     type: 'account.second_factor_added',
-    description: 'Somebody signs in with a code of an app beside the password from here on.',
+    description:
+      'A user turned on the second factor: signing in needs the password and a code of an authenticator app.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -114,7 +115,7 @@ export const ACCOUNT_EVENTS = {
     ...common,
     type: 'account.second_factor_removed',
     description:
-      'The password of somebody is enough again to sign in; the recovery codes ended with the second factor.',
+      'A user turned off the second factor: the password is enough to sign in, and the recovery codes are invalid.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -122,7 +123,7 @@ export const ACCOUNT_EVENTS = {
   'account.recovery_codes_renewed': defineEvent({
     ...common,
     type: 'account.recovery_codes_renewed',
-    description: 'Somebody got new recovery codes, and those of before ended.',
+    description: 'A user got new recovery codes; the former ones are invalid.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -130,7 +131,7 @@ export const ACCOUNT_EVENTS = {
   'account.recovery_code_used': defineEvent({
     ...common,
     type: 'account.recovery_code_used',
-    description: 'Somebody signed in with a recovery code, which is good no more.',
+    description: 'A user signed in with a recovery code, which cannot be used again.',
     stream: account,
     schema: z.strictObject({ userId, left: z.int().nonnegative() }),
     example: { userId: 7001, left: 9 },

@@ -13,7 +13,8 @@ export const ADMINISTRATOR_EVENTS = {
     type: 'administrator.appointed',
     version: 1,
     visibility: 'internal',
-    description: 'Somebody is about to become an administrator: they are looked at when another one leaves.',
+    description:
+      'A user is about to become an administrator, and counts as one when another administrator leaves.',
     stream,
     schema: z.strictObject({ userId }),
     personal: null,
@@ -25,7 +26,7 @@ export const ADMINISTRATOR_EVENTS = {
     version: 1,
     visibility: 'internal',
     description:
-      'Somebody is about to stop being an administrator, by the append that expects this version of the user’s stream.',
+      'A user is about to stop being an administrator, by the append that expects this version of the user’s stream.',
     stream,
     schema: z.strictObject({ userId, userVersion: version, at: timestamp }),
     personal: null,

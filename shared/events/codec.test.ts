@@ -107,7 +107,7 @@ describe('an event that cannot be decoded', () => {
 
   test('includes an event whose person has no key, as after the loss of the key table', async () => {
     const stored = await setUp().store(registered);
-    await expect(setUp().decode(stored)).rejects.toThrow('there is no key of its person');
+    await expect(setUp().decode(stored)).rejects.toThrow('the key of its person is missing');
   });
 
   test('creates no key if the event is malformed', async () => {

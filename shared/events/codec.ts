@@ -78,7 +78,7 @@ export const createCodec = ({ keys, domain }: Dependencies): Codec => {
     encodeAll,
     async encode(event, context, id, stream) {
       const [encoded] = await encodeAll(stream, context, [{ id, event }]);
-      if (encoded === undefined) throw new Error('One event was given and none came back');
+      if (encoded === undefined) throw new Error('Decoding one event returned none');
       return encoded;
     },
     async decodeAll(recorded) {
@@ -159,7 +159,7 @@ const readData = (
     definition.personal !== null &&
     checked[definition.personal.subject] !== personal.subject
   ) {
-    throw new RangeError('it is sealed for another person than it is about');
+    throw new RangeError('it is sealed for a person other than its subject');
   }
   return checked;
 };

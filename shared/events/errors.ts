@@ -1,7 +1,7 @@
 import type { EventId, Position } from '#shared/brands.ts';
 
 /** For an event that cannot be opened, though its person was not erased. */
-export const KEY_LOST = 'there is no key of its person';
+export const KEY_LOST = 'the key of its person is missing';
 
 /** The log has an event of a type that this release does not know. */
 export class UnknownEventType extends Error {

@@ -13,7 +13,7 @@ const LIMIT_CLAIM_EVENTS = {
     version: 1,
     visibility: 'internal',
     description:
-      'One of the places that a limit leaves was claimed for an aggregate, to be used by the append that expects this version.',
+      'One of the remaining places of a limit was claimed for an aggregate, to be used by the append that expects this version.',
     stream,
     schema: z.strictObject({ limit: token, id, version, at: timestamp }),
     personal: null,
@@ -24,7 +24,7 @@ const LIMIT_CLAIM_EVENTS = {
     type: 'limit.released',
     version: 1,
     visibility: 'internal',
-    description: 'A place that a limit leaves became free again.',
+    description: 'A claimed place of a limit became free again.',
     stream,
     schema: z.strictObject({ limit: token, id }),
     personal: null,

@@ -57,7 +57,7 @@ export const openFields = (
   const plain = unseal(key, Buffer.from(sealed.slice(FORMAT.length), 'base64url'), boundTo(subject, place));
   const fields: unknown = JSON.parse(plain.toString('utf8'));
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    throw new RangeError('the sealed content is no object');
+    throw new RangeError('the sealed content is not an object');
   return fields as JsonObject;
 };
 

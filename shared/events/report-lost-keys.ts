@@ -30,4 +30,4 @@ export const reportLostKeys = (log: Pick<Log, 'error'>, whose: string): LostKeys
 };
 
 const ADVICE =
-  'the keys of their persons are not in this database: docs/backup.md says what to do, under “The database is lost, and the log is not”.';
+  'the keys of their persons are not in this database: follow “The database is lost, and the log is not” in docs/backup.md.';

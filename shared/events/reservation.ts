@@ -14,7 +14,7 @@ export const RESERVATION_EVENTS = {
     version: 1,
     visibility: 'internal',
     description:
-      'An idempotency key was taken for a request, with the seed of every id that the request will make.',
+      'An idempotency key was reserved for a request, with the seed of every id that the request will create.',
     stream,
     schema: z.strictObject({ digest: token, seed: token, at: timestamp, by: token }),
     personal: null,
@@ -25,7 +25,7 @@ export const RESERVATION_EVENTS = {
     type: 'command.completed',
     version: 1,
     visibility: 'internal',
-    description: 'The request of an idempotency key was answered.',
+    description: 'The request of an idempotency key was completed.',
     stream,
     schema: z.strictObject({ digest: token, outcome, at: timestamp }),
     personal: null,

@@ -31,7 +31,7 @@ const SESSION_EVENTS = {
   'session.sign_in_failed': defineEvent({
     ...common,
     type: 'session.sign_in_failed',
-    description: 'Signing in failed so often that it was locked for a while. Single failures have no event.',
+    description: 'Too many failed attempts locked the sign-in for a while. Single failures have no event.',
     stream: session,
     schema: z.strictObject({ sessionId: token, userId: userId.nullable(), attempts: z.int().positive() }),
     example: { sessionId: 'gK3v', userId: 7001, attempts: 10 },
@@ -58,7 +58,7 @@ const grantEventsOf = (domain: Domain) => ({
   'grant.revoked': defineEvent({
     ...common,
     type: 'grant.revoked',
-    description: 'A grant was ended before its time, and its tokens with it.',
+    description: 'A grant was revoked before it expired, and its tokens with it.',
     stream: grant,
     schema: z.strictObject({ grantId: token, userId: userId.nullable(), clientId: token.nullable() }),
     example: { grantId: 'pQ7x', userId: 7001, clientId: 'web' },
@@ -67,7 +67,7 @@ const grantEventsOf = (domain: Domain) => ({
     ...common,
     type: 'grant.reuse_detected',
     description:
-      'A code or refresh token was presented a second time, so it is in wrong hands; its grant was ended.',
+      'A code or refresh token was used a second time, so it may have been stolen. Its grant was revoked.',
     stream: grant,
     schema: z.strictObject({
       grantId: token,
@@ -91,7 +91,7 @@ const CLIENT_EVENTS = {
   'client.changed': defineEvent({
     ...common,
     type: 'client.changed',
-    description: 'The settings of a client were changed; their names are there, not their values.',
+    description: 'Settings of a client were changed. The event has their names, not their values.',
     stream: client,
     schema: z.strictObject({ clientId: token, changed: names }),
     example: { clientId: 'web', changed: ['redirectUris'] },
@@ -134,7 +134,7 @@ const invitationEventsOf = (domain: Domain) => ({
   'invitation.revoked': defineEvent({
     ...common,
     type: 'invitation.revoked',
-    description: 'An invitation was taken back before it was accepted.',
+    description: 'An invitation was withdrawn before it was accepted.',
     stream: invitation,
     schema: z.strictObject({ invitationId: token }),
     example: { invitationId: 'rT5w' },

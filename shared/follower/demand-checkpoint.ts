@@ -17,22 +17,22 @@ export const demandCheckpoint = async (
   const { log, position } = checkpoint;
   if (log !== eventLog.identity) {
     throw new StartRefused(
-      `The ${follower} has followed the event log ${log}, and EVENT_LOG_URL names ${eventLog.identity}: ` +
-        'set it back, or give DATABASE_URL a database that belongs to this log.',
+      `The ${follower} has followed the event log ${log}, but EVENT_LOG_URL names ${eventLog.identity}: ` +
+        'set EVENT_LOG_URL back, or set DATABASE_URL to the database that belongs to this log.',
     );
   }
   const head = await headReaching(eventLog, position);
   if (position > head) {
     throw new StartRefused(
       `The ${follower} is at position ${position}, beyond the end of the event log at ${head}: ` +
-        'the log was restored to an earlier time than the database; restore both to the same.',
+        'the log was restored to an earlier time than the database. Restore both to the same time.',
     );
   }
   await demandEvent(eventLog, checkpoint).catch((cause: unknown) => {
     if (!(cause instanceof LogWentBack)) throw cause;
     throw new StartRefused(
       `The ${follower} has followed events that the log has lost (${cause.message}): ` +
-        'restore the log and the database to the same time, as docs/runbooks.md says under “The log went back”.',
+        'restore the log and the database to the same time, and follow “The log went back” in docs/runbooks.md.',
       { cause },
     );
   });

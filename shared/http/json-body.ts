@@ -205,5 +205,5 @@ const namesIn = (value: Json | undefined, path: readonly PropertyKey[] = []): nu
 
 const forbiddenName = (path: readonly PropertyKey[]): HttpProblem =>
   new HttpProblem('invalid_request', {
-    extensions: { errors: [{ pointer: pointerTo(path), detail: 'This name is not taken.' }] },
+    extensions: { errors: [{ pointer: pointerTo(path), detail: 'This name is not accepted.' }] },
   });

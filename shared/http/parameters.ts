@@ -29,4 +29,4 @@ const errorsOf = (
     : [{ parameter: String(issue.path[0] ?? ''), detail: issue.message }];
 
 /** Ignoring `at` would return the present as if it were the past. */
-const NO_PAST = 'Time travel is not possible here. Leave it out to read the present.';
+const NO_PAST = 'Time travel is not possible here. Omit the parameter to read the current state.';

@@ -13,7 +13,7 @@ const DOORS: readonly Door[] = [
     rel: 'console',
     href: '/console',
     title: 'Sign in to the console',
-    says: 'See and change the data, who changed it and what it was before. Administrators see how the system runs.',
+    says: 'See and change the data and its history. Administrators also see the state of the system.',
   },
   {
     rel: 'docs',
@@ -31,13 +31,13 @@ const DOORS: readonly Door[] = [
     rel: 'graphql',
     href: '/graphql',
     title: 'Try GraphQL',
-    says: 'Write a query in the browser, and see its answer.',
+    says: 'Write queries in the browser, and see their results.',
   },
   {
     rel: 'console',
     href: '/account',
     title: 'Your account',
-    says: 'Your name and password, passkeys, and where you are signed in.',
+    says: 'Your name, password, passkeys and sessions.',
   },
 ];
 
@@ -81,12 +81,12 @@ export const rootPage = ({ version, domain, links, offersDemo }: RootPage): stri
   const doors = DOORS.filter(({ rel }) => links.some((link) => link.rel === rel));
   const kinds = Object.values(domain.kinds).map(({ plural }) => spaced(plural));
   const content = html`<h1>${capital(domain.name)}</h1>
-<p>${capital(kinds.join(', '))}. Annals keeps every change of them: who made it and when, what it was before, and a proof that nobody has altered the record.</p>
+<p>${capital(kinds.join(', '))}. Annals records every change: who made it and when, the value before it, and a proof that nobody has altered the record.</p>
 ${doors.length > 0 && html`<ul class="doors">${doors.map(doorOf)}</ul>`}
 ${
   offersDemo &&
-  html`<h2>Nothing is in here yet</h2>
-<p>To look around first, stop Annals with Ctrl+C and run <code>npm run demo</code>: it starts another one, with four weeks of people at work.</p>`
+  html`<h2>There is no data yet</h2>
+<p>To look around first, stop Annals with Ctrl+C and run <code>npm run demo</code>: it starts another installation, with four weeks of activity.</p>`
 }
 <h2>For programs</h2>
 <ul class="programs">${links.map(linkOf)}</ul>

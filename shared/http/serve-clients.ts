@@ -36,7 +36,7 @@ const HTTP_SHARE_OF_DRAIN = 0.7;
 
 const LINKS: readonly Link[] = [
   { rel: 'alive', href: '/livez', title: 'Whether the process lives' },
-  { rel: 'ready', href: '/readyz', title: 'Whether it can do its work' },
+  { rel: 'ready', href: '/readyz', title: 'Readiness of the process' },
 ];
 
 /** The part that differs between roles. */

@@ -253,7 +253,7 @@ const readTls = async ({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<T
     createSecureContext(options);
   } catch (cause) {
     throw new StartRefused(
-      `TLS_CERT and TLS_KEY do not go together, or are no PEM files: ${(cause as Error).message}.`,
+      `TLS_CERT and TLS_KEY do not match, or are not PEM files: ${(cause as Error).message}.`,
       { cause },
     );
   }

@@ -39,7 +39,7 @@ export class MasterKeyMismatch extends Error {
   readonly code = 'master_key_mismatch';
 
   constructor(what: string, options?: ErrorOptions) {
-    super(`MASTER_KEY does not fit ${what}: give the one that the data was written with`, options);
+    super(`MASTER_KEY does not match ${what}: set the key that the data was written with`, options);
     this.name = 'MasterKeyMismatch';
   }
 }

@@ -35,7 +35,7 @@ export const startExecuting = async (executor: OperatorCommandExecutor): Promise
   await migrateLeases(pool);
   await migrateOperations(pool);
   const stopping = new AbortController();
-  const onFailure = (err: unknown) => log.error({ err }, 'An operator command failed, and starts over.');
+  const onFailure = (err: unknown) => log.error({ err }, 'An operator command failed and is started again.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     await dropOldOperatorCommands(pool);
     while (!signal.aborted) {

@@ -77,7 +77,7 @@ export const takeOperatorCommand = async (
   await pool.query(
     `update operations.asked set state = 'failed', finished_at = now(), outcome = $3
      where kind = any($1) and state = 'running' and attempt >= $2`,
-    [kinds, ATTEMPTS_MAX, `It was started ${ATTEMPTS_MAX} times, and never finished.`],
+    [kinds, ATTEMPTS_MAX, `The command was started ${ATTEMPTS_MAX} times and never finished.`],
   );
   const { rows } = await pool.query<TakenOperatorCommand>(
     `update operations.asked set state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),

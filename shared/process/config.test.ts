@@ -249,7 +249,7 @@ test('clients with a token get 100 units per second and a burst of 2,000, addres
 
 test.each([
   [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY go together'],
-  [{ TLS_CLIENT_CA: 'ca.pem' }, 'TLS_CLIENT_CA is of no use without'],
+  [{ TLS_CLIENT_CA: 'ca.pem' }, 'TLS_CLIENT_CA has no effect without'],
 ])('%j is only half of it', (environment, problem) => {
   expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);
 });

@@ -190,20 +190,20 @@ export const loadConfig = (environment: Environment = process.env): Config => {
 };
 
 const MASTER_KEY_MISSING =
-  'MASTER_KEY is missing, and production does not make one up: set it to 32 random bytes in base64, made with `openssl rand -base64 32`, ' +
+  'MASTER_KEY is missing, and production does not generate one: set it to 32 random bytes in base64, made with `openssl rand -base64 32`, ' +
   'and keep a copy apart from the data, because personal fields cannot be read without it.';
 
 const PUBLIC_URL_MISSING =
   'PUBLIC_URL is missing, and production does not guess it: set it to the https address by which clients know this installation, ' +
-  'because it stands in every token.';
+  'because every token contains it.';
 
 const TLS_HALF = 'TLS_CERT and TLS_KEY go together: set both to PEM files, or neither.';
-const DIRECT_ALONE = 'DATABASE_DIRECT_URL is of no use without DATABASE_URL: set both, or neither.';
+const DIRECT_ALONE = 'DATABASE_DIRECT_URL has no effect without DATABASE_URL: set both, or neither.';
 const READ_ALONE =
-  'READ_DATABASE_URL is of no use without DATABASE_URL, whose replicas it names: set both, or neither.';
+  'READ_DATABASE_URL, the replicas of DATABASE_URL, has no effect without it: set both, or neither.';
 const MAIL_HALF = 'MAIL_URL and MAIL_FROM go together: set both, or neither.';
 const TLS_CLIENT_CA_ALONE =
-  'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
+  'TLS_CLIENT_CA has no effect without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
 
 type Values = {
   readonly [Name in SettingName]:

@@ -27,6 +27,6 @@ export const demandRedis = async (
     socket.on('error', () => {}).destroy();
   }
   throw new StartRefused(
-    `The Redis of ${setting} is in protected mode and takes no connection from here: give its user a password, or set protected-mode to no where nobody else can reach it.`,
+    `The Redis of ${setting} is in protected mode and accepts no connection from this host: give its user a password, or set protected-mode to no if nobody else can reach it.`,
   );
 };

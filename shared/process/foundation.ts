@@ -131,8 +131,8 @@ const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): str
 const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost'>): void => {
   if (!lost?.includes(identity)) return;
   throw new StartRefused(
-    'The event log has lost events that were here, and nobody has decided how it goes on: ' +
-      'do as docs/runbooks.md says under “The log went back”. `npm run annals -- log renew` goes on with what is there.',
+    'The event log has lost events, and no operator has decided how to continue: ' +
+      'follow “The log went back” in docs/runbooks.md. `npm run annals -- log renew` continues with the remaining events.',
   );
 };
 

@@ -290,7 +290,7 @@ export const SETTINGS = {
     expected: 'postgres: URLs of read replicas, separated by commas',
     fallbackText: 'none',
     description:
-      'Streaming replicas of DATABASE_URL for reads of the read model (query role). A replica that lags or is down is left out, and reads go to DATABASE_URL.',
+      'Streaming replicas of DATABASE_URL for reads of the read model (query role). A replica that lags or is down is skipped, and reads go to DATABASE_URL.',
     secret: true,
   },
   EVENT_LOG_URL: {

@@ -31,7 +31,7 @@ export const answerStartArguments = (given: StartArguments): string | undefined 
   if (first === '--version' || first === '-v') return VERSION_LINE;
   if (first === undefined) return undefined;
   throw new StartRefused(
-    `There is no ${first.startsWith('-') ? 'option' : 'argument'} ${first}: Annals is set up by environment variables (more: ${
+    `There is no ${first.startsWith('-') ? 'option' : 'argument'} ${first}: Annals is configured by environment variables (more: ${
       command === 'npm start' ? 'npm start --' : command
     } --help).`,
     {
@@ -52,16 +52,16 @@ const helpOn = (command: string, { program, roles = [] }: StartArguments): strin
   const alone =
     roles.length === 0
       ? ''
-      : `\nOne role alone: node ${relative('.', program)} <role>, of ${roles.join(', ')}\n`;
+      : `\nA single role: node ${relative('.', program)} <role>, of ${roles.join(', ')}\n`;
   return `Starts Annals, until Ctrl+C.
 
 Usage: ${command}
 ${alone}
 Options:
-  --help      Shows this.
+  --help      Shows this help.
   --version   Shows the version.
 
-Environment variables set it up, such as: PORT=4001 DATA_DIR=/var/lib/annals ${command}
+Environment variables configure it, for example: PORT=4001 DATA_DIR=/var/lib/annals ${command}
   npm run annals -- settings   lists them with their defaults
   npm run annals -- help       the command line, for operators`;
 };

@@ -40,7 +40,7 @@ test('a few damaged events are found in a few calls, and the others decoded in o
   expect(decoded).toEqual(events.filter(({ position }) => position !== 7 && position !== 700));
   expect(damaged).toMatchObject([
     { stream: 'article-6', reason: unknown.message },
-    { stream: 'article-699', reason: 'Reading it ends in a TypeError' },
+    { stream: 'article-699', reason: 'Decoding the event fails with a TypeError' },
   ]);
   expect(calls()).toBeLessThan(50);
 });

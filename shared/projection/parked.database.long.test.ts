@@ -116,7 +116,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     );
     await appendRaw(side, `article-${refused}`, { type: 'article.deleted', data: again }, 3);
     expect(await articleOf(refused)).toBeUndefined();
-    const reason = 'The database refuses its values: SQLSTATE 22008';
+    const reason = 'The database refuses the values of the event: SQLSTATE 22008';
     expect(await findParked(side.pool, `article-${refused}` as StreamName)).toMatchObject({
       version: 3,
       reason,
@@ -153,7 +153,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 4);
     await untilProjected(side);
     await expect(skipParked(side, { stream, version: 4 as never })).rejects.toThrow(
-      'is parked at version 3 by now, no longer at 4',
+      'is now parked at version 3, no longer at 4',
     );
     expect(await skipParked(side, { stream, version: 3 as never })).toMatchObject({
       version: 5,

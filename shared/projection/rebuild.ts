@@ -64,7 +64,7 @@ export const underWay = (): StartRefused =>
 export const demandAsideGone = async (pool: Pool): Promise<void> => {
   if (await dropAside(pool)) return;
   throw new StartRefused(
-    'An earlier version of the read model is still being read: try again when that query is over.',
+    'An earlier version of the read model is still being read: retry when that query has finished.',
   );
 };
 

@@ -10,7 +10,7 @@ import type { Parked } from '#shared/read-model/parked.ts';
 export const undecodable = (event: RecordedEvent, error: unknown): Parked => {
   if (EXPLAINED.some((kind) => error instanceof kind)) return parkedBy(event, (error as Error).message);
   if (error instanceof TypeError || error instanceof SyntaxError)
-    return parkedBy(event, `Reading it ends in a ${error.name}`);
+    return parkedBy(event, `Decoding the event fails with a ${error.name}`);
   throw error;
 };
 
@@ -35,7 +35,7 @@ type Refusal = Error & { readonly code: string; readonly constraint?: string };
 export const unwritable = (event: Pick<RecordedEvent, Place>, { code, constraint }: Refusal): Parked =>
   parkedBy(
     event,
-    `The database refuses its values: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`,
+    `The database refuses the values of the event: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`,
   );
 
 type Place = 'stream' | 'version' | 'position' | 'type';

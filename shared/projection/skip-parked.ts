@@ -17,7 +17,7 @@ export const skipParked = (
     if (!parked) throw notParked(stream);
     if (parked.version !== version) {
       throw new StartRefused(
-        `${stream} is parked at version ${parked.version} by now, no longer at ${version}: look at it again.`,
+        `${stream} is now parked at version ${parked.version}, no longer at ${version}: check it again.`,
       );
     }
     await connection.query(

@@ -39,7 +39,7 @@ const openArrivals = async ({ url, log, primary }: Options): Promise<Arrivals> =
       return surviveOutages(await openRedisArrivals({ url, log }), { log });
     }
     default:
-      throw new Error(`rate limits cannot be kept at ${scheme}: – only at memory:, postgres:, and redis:`);
+      throw new Error(`rate limits cannot be stored at ${scheme}: – only at memory:, postgres:, and redis:`);
   }
 };
 

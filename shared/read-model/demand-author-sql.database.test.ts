@@ -61,10 +61,10 @@ test('a route is checked once its tables exist', async ({ pool }) => {
   await createReadModel(pool, tablesOf(right as Domain), LIVE_SCHEMA);
   await demandAuthorSql(pool, right as Domain);
   await expect(demandAuthorSql(pool, column as Domain)).rejects.toThrow(
-    'the route summarize is nothing that PostgreSQL understands, “column "titel" does not exist”: mend its `sql`.',
+    'the route summarize is not valid SQL, “column "titel" does not exist”: correct its `sql`.',
   );
   await expect(demandAuthorSql(pool, name as Domain)).rejects.toThrow(
-    'the route summarize gives notes, which its statement does not select: select it `as "notes"`.',
+    'the route summarize gives notes, which its statement does not select: add `as "notes"` to its `sql`.',
   );
 });
 
@@ -78,49 +78,44 @@ test.for<[string, string, string, string]>([
     'a column that is not there',
     'length(t.titel)',
     'true',
-    'the expression shown is nothing that PostgreSQL understands, “column t.titel does not exist”',
+    'the expression shown is not valid SQL, “column t.titel does not exist”',
   ],
   [
     'a wrong type',
     'TITLE + 1',
     'true',
-    'the expression shown is nothing that PostgreSQL understands, “operator does not exist: text + integer',
+    'the expression shown is not valid SQL, “operator does not exist: text + integer',
   ],
   [
     'another function',
     'lengthh(TITLE)',
     'true',
-    'the expression shown is nothing that PostgreSQL understands, “function lengthh(text) does not exist',
+    'the expression shown is not valid SQL, “function lengthh(text) does not exist',
   ],
-  [
-    'half an expression',
-    'length(TITLE) +',
-    'true',
-    'the expression shown is nothing that PostgreSQL understands, “syntax error',
-  ],
+  ['half an expression', 'length(TITLE) +', 'true', 'the expression shown is not valid SQL, “syntax error'],
   [
     'a column that it did not ask for, which fewer may read',
     'pages',
     'true',
-    'the expression shown is nothing that PostgreSQL understands, “column "pages" does not exist”',
+    'the expression shown is not valid SQL, “column "pages" does not exist”',
   ],
   [
     'a wrong value',
     "length(TITLE) + 'x'::integer",
     'true',
-    'the expression shown is nothing that PostgreSQL understands, “invalid input syntax',
+    'the expression shown is not valid SQL, “invalid input syntax',
   ],
   [
     'what PostgreSQL cannot do',
     '1',
     'generate_series(1, PAGES) < MOST',
-    'the filter most is nothing that PostgreSQL understands, “set-returning functions are not allowed in WHERE',
+    'the filter most is not valid SQL, “set-returning functions are not allowed in WHERE',
   ],
   [
     'a condition that is none',
     '1',
     'PAGES + MOST',
-    'the filter most is nothing that PostgreSQL understands, “argument of WHERE must be type boolean',
+    'the filter most is not valid SQL, “argument of WHERE must be type boolean',
   ],
 ])('%s is refused with the place', async ([, expression, filter, sentence], { pool }) => {
   await expect(demandAuthorSql(pool, withSql(expression, filter))).rejects.toThrow(`note: ${sentence}`);

@@ -39,7 +39,7 @@ const demandRoute = async (
   const missing = Object.keys(gives).find((each) => fields.every((field) => field.name !== each));
   if (missing !== undefined)
     throw new StartRefused(
-      `${place} gives ${missing}, which its statement does not select: select it \`as "${missing}"\`.`,
+      `${place} gives ${missing}, which its statement does not select: add \`as "${missing}"\` to its \`sql\`.`,
     );
 };
 
@@ -70,11 +70,8 @@ const orRefuse = async <Result>(place: string, ask: () => Promise<Result>): Prom
     return await ask();
   } catch (error) {
     if (!OF_THE_STATEMENT.has(String((error as { code?: unknown }).code).slice(0, 2))) throw error;
-    throw new StartRefused(
-      `${place} is nothing that PostgreSQL understands, “${(error as Error).message}”: mend its \`sql\`.`,
-      {
-        cause: error,
-      },
-    );
+    throw new StartRefused(`${place} is not valid SQL, “${(error as Error).message}”: correct its \`sql\`.`, {
+      cause: error,
+    });
   }
 };

@@ -16,7 +16,7 @@ const moment = z
   .string()
   .max(CHARACTERS_MAX)
   .refine(isMoment, {
-    error: 'Must be a time as RFC 3339 writes it, a cursor, or of an item its version, such as v3.',
+    error: 'Must be a time in the RFC 3339 format, a cursor, or the version of an item, such as v3.',
   })
   .meta({ pattern: AT.source });
 

@@ -140,7 +140,7 @@ export const AUDIT_OPERATIONS = {
     answer: {
       status: 200,
       description:
-        'CloudEvents 1.0 in JSON, a line each, as fast as you take them; what is personal stays sealed. The last line has the type `log.exported`: its `data` is the signed manifest. Where it is missing, go on after the last event.',
+        'CloudEvents 1.0 in JSON, one per line, as fast as you read them. Personal fields stay sealed. The last line has the type `log.exported`: its `data` is the signed manifest. If it is missing, continue after the last event.',
       kind: 'lines',
       schema: ExportLine,
     },

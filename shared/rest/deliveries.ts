@@ -168,7 +168,7 @@ const Search = z.strictObject({
   subject: z
     .string()
     .max(120)
-    .regex(/^[a-z][A-Za-z0-9]{0,39}-\d{1,16}$/, { error: 'Must name an item, as `user-7001`.' })
+    .regex(/^[a-z][A-Za-z0-9]{0,39}-\d{1,16}$/, { error: 'Must name an item, such as `user-7001`.' })
     .optional()
     .meta({ description: 'Only deliveries of events of this item.', examples: ['user-7001'] }),
   ...planned,

@@ -49,7 +49,8 @@ export const Event = z
         'Complete if you may read the item now, otherwise only ids. Personal fields are null after the person was erased.',
     }),
     parked: z.literal(true).exactOptional().meta({
-      description: 'The item cannot be read at the moment: an operator has to look at one of its events.',
+      description:
+        'The item is parked and cannot be read: an operator has to retry or skip one of its events.',
     }),
   })
   .meta({ id: 'Event' });
@@ -72,18 +73,18 @@ const typesIn = (catalogue: PublicCatalogue) =>
       if (unknown !== undefined)
         context.addIssue({
           code: 'custom',
-          message: `Must be types of events or patterns such as user.*, with commas between them; there is none named “${shown(unknown)}”.`,
+          message: `Must be event types or patterns such as user.*, separated by commas; there is none named “${shown(unknown)}”.`,
         });
     })
     .meta({
       type: 'string',
-      description: `Only these types, with commas between them. \`user.*\` stands for all types of users, \`*\` for all types. The types: ${catalogue.publicTypes.map((type) => `\`${type}\``).join(', ')}.`,
+      description: `Only these types, separated by commas. \`user.*\` stands for all types of users, \`*\` for all types. The types: ${catalogue.publicTypes.map((type) => `\`${type}\``).join(', ')}.`,
       examples: ['user.registered,user.updated', 'user.*'],
     });
 
 const subjectIn = ({ publicKinds }: PublicCatalogue) =>
   z.string().regex(new RegExp(`^(?:${publicKinds.join('|')})-[A-Za-z0-9_.-]{1,200}$`), {
-    error: 'Must be what events name as their subject, such as user-7001.',
+    error: 'Must be the subject of events, such as user-7001.',
   });
 
 const TEXT_CHARACTERS_MIN = 2;

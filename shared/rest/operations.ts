@@ -76,13 +76,15 @@ const makeOperations = (domain: Domain): Operations => {
   const taken = ofViews.find(([each]) => Object.hasOwn(own, each) || Object.hasOwn(ofKinds, each));
   if (taken !== undefined)
     throw new StartRefused(
-      `${taken[1].reads.view.name}: there is an operation ${taken[0]} already: give the view another name.`,
+      `${taken[1].reads.view.name}: there already is an operation ${taken[0]}: give the view another name.`,
     );
   const others = { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
   const routes = routeOperations(domain);
   const clashing = Object.keys(routes).find((each) => Object.hasOwn(others, each));
   if (clashing !== undefined)
-    throw new StartRefused(`the route ${clashing} is called like another operation: give it another name.`);
+    throw new StartRefused(
+      `the route ${clashing} has the same name as another operation: give it another name.`,
+    );
   return { ...others, ...routes };
 };
 

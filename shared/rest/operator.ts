@@ -198,7 +198,7 @@ export const NewRelease = z
   .strictObject({
     version: version.meta({
       description:
-        'The version at which the item is parked. The request is refused if it is parked at another one by now.',
+        'The version at which the item is parked. The request is refused if the item is now parked at another version.',
     }),
   })
   .meta({ id: 'NewRelease' });
@@ -224,7 +224,7 @@ export const OPERATOR_OPERATIONS = {
     summary: 'System status (administrators)',
     answer: {
       status: 200,
-      description: 'The position of everything that follows the log.',
+      description: 'The positions of all followers of the log.',
       kind: 'item',
       schema: OperationsStatus,
     },

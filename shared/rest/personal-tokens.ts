@@ -6,7 +6,7 @@ import { policyOf, scopeOf } from '#shared/policy.ts';
 import { createdAt, Links } from './fields.ts';
 import type { RestOperation } from './operation.ts';
 
-const EXPIRES = 'When it ends by itself: within a year of its creation.';
+const EXPIRES = 'When it expires: within a year of its creation.';
 
 /** Personal access tokens and the form for one, with the scopes of the domain. */
 export const personalTokenForms = (domain: Domain) => {
@@ -41,7 +41,9 @@ export const personalTokenForms = (domain: Domain) => {
         .array(scope)
         .min(1)
         .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'Must name each scope once.' })
-        .meta({ description: 'Scopes that the access token of the request has, too.' }),
+        .meta({
+          description: 'Scopes of the new token. The access token of the request must have them, too.',
+        }),
       expiresAt: timestamp.meta({ description: EXPIRES }),
     })
     .meta({ id: 'NewPersonalToken' });

@@ -27,10 +27,12 @@ test('a database remembers its domain, and refuses another with the remedy', asy
   await keepServedDomain(pool, publishing);
   await keepServedDomain(pool, publishing);
   await expect(keepServedDomain(pool, helpdesk)).rejects.toThrow(
-    'The data here is of publishing, and this is helpdesk: set DOMAIN_FILE to the file of publishing, or DATA_DIR or DATABASE_URL to where ' +
-      'helpdesk has data of its own. If publishing is called helpdesk from now on, `npm run annals -- domain rename publishing` says so.',
+    'The data belongs to the domain publishing, but this is helpdesk: set DOMAIN_FILE to the file of publishing, or set DATA_DIR or DATABASE_URL to ' +
+      'the data of helpdesk. If publishing was renamed to helpdesk, run `npm run annals -- domain rename publishing`.',
   );
-  await expect(demandServedDomain(pool, helpdesk)).rejects.toThrow('The data here is of publishing');
+  await expect(demandServedDomain(pool, helpdesk)).rejects.toThrow(
+    'The data belongs to the domain publishing',
+  );
 });
 
 test('of two concurrent starts on a new database one is refused', async () => {

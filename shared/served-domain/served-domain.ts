@@ -23,8 +23,8 @@ export const demandServedDomain = async (pool: Reading, { name }: Pick<Domain, '
   const served = await readServedDomain(pool);
   if (served === undefined || served === name) return;
   throw new StartRefused(
-    `The data here is of ${served}, and this is ${name}: set DOMAIN_FILE to the file of ${served}, or DATA_DIR or DATABASE_URL to where ${name} has data of its own. ` +
-      `If ${served} is called ${name} from now on, \`npm run annals -- domain rename ${quoted(served)}\` says so.`,
+    `The data belongs to the domain ${served}, but this is ${name}: set DOMAIN_FILE to the file of ${served}, or set DATA_DIR or DATABASE_URL to the data of ${name}. ` +
+      `If ${served} was renamed to ${name}, run \`npm run annals -- domain rename ${quoted(served)}\`.`,
   );
 };
 

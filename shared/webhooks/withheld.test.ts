@@ -33,12 +33,12 @@ test('public events are sent without a scope, and the rest is reported to lack i
   expect(part).toMatchObject({
     eventType: 'article.*',
     scope: 'read:articles',
-    reason: expect.stringMatching(/^Only a part .* read:articles\.$/),
+    reason: expect.stringMatching(/^Only partly sent: .* read:articles\.$/),
   });
   expect(nothing).toMatchObject({
     eventType: 'article.drafted',
     scope: 'read:articles',
-    reason: expect.stringMatching(/^Nothing of this/),
+    reason: expect.stringMatching(/^Not sent: /),
   });
   expect(others).toEqual([]);
 });
@@ -47,7 +47,7 @@ test('a scope that would reveal nothing to the owner is not reported as missing'
   expect(
     withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, { role: 'reader' }),
   ).toEqual([]);
-  const reason = 'Nothing of this is sent: the role of the owner, reader, does not let them read it.';
+  const reason = 'Not sent: the role of the owner, reader, does not allow reading these events.';
   for (const scopes of [[], EVENT_SCOPES])
     expect(withheldOf(publishing, { eventTypes: ['article.drafted'], scopes }, { role: 'reader' })).toEqual([
       { eventType: 'article.drafted', reason },

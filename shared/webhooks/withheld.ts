@@ -25,12 +25,12 @@ export const withheldOf = (
     const lacking = scopesOfEvents(policyOf(domain)).filter(
       (scope) => !scopes.includes(scope) && visibleCases(eventType, [...scopes, scope]) > visible,
     );
-    const left = visible === 0 ? 'Nothing of this is sent' : 'Only a part of this is sent';
+    const left = visible === 0 ? 'Not sent' : 'Only partly sent';
     if (lacking.length > 0)
       return lacking.map((scope) => ({
         eventType,
         scope,
-        reason: `${left}: the token that last decided what goes where lacked the scope ${scope}.`,
+        reason: `${left}: the token that last changed the settings lacked the scope ${scope}.`,
       }));
     return visible > 0 ? [] : [{ eventType, reason: `${left}: ${reasonOf(domain, standing)}.` }];
   });
@@ -39,8 +39,8 @@ export const withheldOf = (
 const reasonOf = (domain: Domain, { role }: RoleAndAttributes): string => {
   const names = attributesOf(domain).map(({ name }) => spaced(name));
   return names.length === 0
-    ? `the role of the owner, ${role}, does not let them read it`
-    : `neither the role of the owner, ${role}, nor their ${names.join(' or ')} lets them read it`;
+    ? `the role of the owner, ${role}, does not allow reading these events`
+    : `neither the role of the owner, ${role}, nor their ${names.join(' or ')} allows reading these events`;
 };
 
 /** The scopes without which none of the events could be sent to anybody; empty if some could. */

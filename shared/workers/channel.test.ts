@@ -36,6 +36,6 @@ test('a request without a response times out, and fails at once if the other end
   await expect(channel.ask('add', [1], 20)).rejects.toThrow('no answer to add within 20 ms');
   const asked = channel.ask('add', [1]);
   disconnect();
-  await expect(asked).rejects.toThrow('the other process has gone');
-  await expect(channel.ask('add', [1])).rejects.toThrow('the other process has gone');
+  await expect(asked).rejects.toThrow('the other process has ended');
+  await expect(channel.ask('add', [1])).rejects.toThrow('the other process has ended');
 });

@@ -35,7 +35,7 @@ type Waiting = {
 };
 
 const ANSWER_WITHIN_MS = 5_000;
-const GONE = 'the other process has gone';
+const GONE = 'the other process has ended';
 
 /** Requests and responses between two processes of one release, which send each other nothing else. */
 export const openChannel = <Mine extends Protocol, Theirs extends Protocol>(

@@ -60,7 +60,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
     current = undefined;
     if (stopping.signal.aborted) return;
     if (performance.now() - sinceMs > WELL_AFTER_MS) failures = 0;
-    log.error({ worker: name, exitCode, signal }, 'A worker has ended, and is restarted.');
+    log.error({ worker: name, exitCode, signal }, 'A worker has ended and is restarted.');
     await startAgain();
   };
 

@@ -130,7 +130,7 @@ const readinessOf = async ({ current }: Kept, trouble: string | undefined): Prom
     reasons: { followers: reason },
   });
   if (trouble !== undefined) return unready(trouble);
-  if (current === undefined) return unready('It is started again.');
+  if (current === undefined) return unready('The worker is being restarted.');
   return current.channel.ask('readiness', undefined);
 };
 

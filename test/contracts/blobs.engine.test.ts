@@ -150,7 +150,7 @@ if (s3Missing !== undefined) {
     });
 
     test.each([
-      ['a wrong secret', { secret: 'wrong-secret' }, 'the credentials are wrong, or may not list it'],
+      ['a wrong secret', { secret: 'wrong-secret' }, 'the credentials are wrong, or may not list the bucket'],
       ['a bucket that is not there', { bucket: 'absent' }, 'there is no such bucket'],
     ])('%s is refused at the start, in one sentence without the secret', async (_what, changes, reason) => {
       const refused = await open(s3.url(changes)).catch((error: unknown) => error as Error);

@@ -114,7 +114,7 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     await using published = await createPublishedTopic(kafka.url('wide'));
     await expect(published.startPublisher()).rejects.toThrow(
       new StartRefused(
-        'The topic wide of CHANGE_STREAM_URL has 3 partitions and must have one: name another, or remove it.',
+        'The topic wide of CHANGE_STREAM_URL has 3 partitions but must have one: set another topic, or delete this one.',
       ),
     );
   });
@@ -130,11 +130,11 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     await closeLogInStep(published, stream, subscriber);
     await using wrong = await createPublishedTopic(kafka.secureUrl('secure', { ca, password: 'wrong' }));
     await expect(wrong.startPublisher()).rejects.toThrow(
-      /^Kafka turns away the user of CHANGE_STREAM_URL: [^:]*\.$/,
+      /^Kafka refuses the user of CHANGE_STREAM_URL: [^:]*\.$/,
     );
     await using strange = await createPublishedTopic(kafka.secureUrl('secure', {}));
     await expect(strange.startPublisher()).rejects.toThrow(
-      /^The certificate of Kafka is not trusted \(.*\): name its authority by ca= in CHANGE_STREAM_URL\.$/,
+      /^The certificate of Kafka is not trusted \(.*\): set its authority with ca= in CHANGE_STREAM_URL\.$/,
     );
   });
 });

@@ -109,7 +109,7 @@ test('readiness fails once appends have failed for longer than their retry budge
   await log.head();
   await until(
     () => log.check().then(() => 'ready', String),
-    (output) => output.includes('EventStoreDB has taken no append for'),
+    (output) => output.includes('EventStoreDB has accepted no append for'),
   );
   node.faults.clear();
   await until(

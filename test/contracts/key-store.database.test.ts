@@ -181,7 +181,7 @@ describe('the PostgreSQL key store', () => {
     const opening = openProcess(createSecretKey(randomBytes(32)));
     await expect(opening).rejects.toThrow(MasterKeyMismatch);
     await expect(opening).rejects.toThrow(
-      'MASTER_KEY does not fit the keys in this database: give the one that the data was written with',
+      'MASTER_KEY does not match the keys in this database: set the key that the data was written with',
     );
   });
 
@@ -195,6 +195,8 @@ describe('the PostgreSQL key store', () => {
       [subject, victim],
     );
     const { store: fresh } = await openProcess();
-    await expect(fresh.obtain(victim)).rejects.toThrow(`MASTER_KEY does not fit the key of person ${victim}`);
+    await expect(fresh.obtain(victim)).rejects.toThrow(
+      `MASTER_KEY does not match the key of person ${victim}`,
+    );
   });
 });

@@ -80,7 +80,7 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
       const refusal = await openRateLimits({ url, log }).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(StartRefused);
       expect(String(refusal)).toMatch(
-        /The Redis of RATE_LIMIT_URL turns us away \((WRONGPASS|NOAUTH).*\): give its user and password\.$/,
+        /The Redis of RATE_LIMIT_URL refuses the connection \((WRONGPASS|NOAUTH).*\): set its user and password\.$/,
       );
       expect(String(refusal)).not.toContain('wrong');
     }

@@ -85,7 +85,7 @@ test('a later refusal of the server is one sentence as well, from a role and fro
   await using role = await createRole(database.url, 'grant select, insert on public.annals_migration to');
   for (const args of [['query/main.ts'], ['annals.ts', 'log', 'tail']]) {
     const sentence =
-      /^.*“permission denied for schema event_log”: grant its role the rights that are missing \(docs\/postgresql\.md\)\.\n$/;
+      /^.*“permission denied for schema event_log”: grant the missing rights to its role \(docs\/postgresql\.md\)\.\n$/;
     expect(await runAnnals(args, { ...environment, DATABASE_URL: role.url })).toEqual({
       exit: 1,
       output: expect.stringMatching(sentence),
@@ -95,7 +95,7 @@ test('a later refusal of the server is one sentence as well, from a role and fro
     client.query('create table public.persisted_document (page text)'),
   );
   const taken =
-    /^.*“relation "persisted_document" already exists”: another application has taken a name of ours, so make a .+\n$/;
+    /^.*“relation "persisted_document" already exists”: another application uses a name that Annals needs, so create a .+\n$/;
   expect(await runAnnals(['query/main.ts'], environment)).toEqual({
     exit: 1,
     output: expect.stringMatching(taken),
@@ -116,10 +116,10 @@ test('behind a pooler notifications use the direct connection; without one, the 
   {
     await using annals = await startAnnals({ ...environment, DATABASE_DIRECT_URL: direct });
     await until(listening, (count) => count === 2);
-    expect(annals.output()).not.toContain('A pooler is at DATABASE_URL');
+    expect(annals.output()).not.toContain('DATABASE_URL leads to a pooler');
   }
   await using annals = await startAnnals(environment);
-  expect(annals.output()).toContain('A pooler is at DATABASE_URL');
+  expect(annals.output()).toContain('DATABASE_URL leads to a pooler');
 });
 
 /** On the log and on the read model. */

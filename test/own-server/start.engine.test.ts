@@ -109,10 +109,10 @@ test('a folder without write permission is one sentence', async () => {
   await using dataDir = await temporaryDataDir();
   const file = join(dataDir.path, 'file');
   await writeFile(file, '');
-  const advice = 'set DATA_DIR to a folder that this user may write in.\n';
+  const advice = 'set DATA_DIR to a folder that this user can write to.\n';
   const refused = [
     [file, 'is not a folder'],
-    [join(file, 'below'), 'lies below something that is not a folder'],
+    [join(file, 'below'), 'is inside a file, not a folder'],
     // Node itself never returns from making a folder there.
     ...(platform() === 'linux' ? [['/proc/annals', 'does not exist']] : []),
   ] as const;
@@ -134,7 +134,7 @@ test('Ctrl+C while the database is made stops cleanly and leaves nothing behind'
   // As a terminal sends it: to the whole group.
   process.kill(-pid, 'SIGINT');
   expect(await annals.exited).toBe(0);
-  expect(annals.output()).toContain('Stopped before the database was created; nothing of it is left.\n');
+  expect(annals.output()).toContain('Stopped before the database was created; nothing is left behind.\n');
   expect(await readdir(dataDir.path)).toEqual([]);
 });
 
@@ -166,6 +166,6 @@ test('a start explains itself and prints its version, and refuses any other argu
   expect(await runAnnals(['main.ts', '--port', '4001'])).toEqual({
     exit: 64,
     output:
-      'There is no option --port: Annals is set up by environment variables (more: npm start -- --help).\n',
+      'There is no option --port: Annals is configured by environment variables (more: npm start -- --help).\n',
   });
 });

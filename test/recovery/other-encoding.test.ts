@@ -46,7 +46,7 @@ test.skipIf(systemPostgresMissing !== undefined)(
     const refused = await runAnnals(['query/main.ts'], { ...settings, DATABASE_URL: formerUrl });
     expect(refused).toEqual({
       exit: 1,
-      output: expect.stringContaining('has the encoding SQL_ASCII, and Annals needs UTF8'),
+      output: expect.stringContaining('has the encoding SQL_ASCII, but Annals needs UTF8'),
     });
     execFileSync('bash', ['-euc', COMMANDS], {
       cwd: environment.BACKUP,

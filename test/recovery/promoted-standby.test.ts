@@ -216,7 +216,7 @@ withStandby(
         30_000,
       );
     for (const { process } of beside)
-      expect(process.printed().match(/has lost events that were here/g)).toHaveLength(1);
+      expect(process.printed().match(/has lost events: a standby/g)).toHaveLength(1);
     const refused = await asking.ask('POST', '/articles', {
       token: asking.token,
       body: { title: 'Refused', body: '', tags: [] },

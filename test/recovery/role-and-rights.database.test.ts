@@ -86,7 +86,7 @@ test('tables that an earlier release has made in another schema are moved withou
   expect([exit, output]).toEqual([
     1,
     expect.stringMatching(
-      /^In the database \w+ at \S+, an earlier release has made its tables in the schema app: move them .+\n$/,
+      /^In the database \w+ at \S+, an earlier release created its tables in the schema app: move them .+\n$/,
     ),
   ]);
   await execute(database.url, blockOf('move', 'annals'));

@@ -129,7 +129,10 @@ test('lists are filtered by the key, and sorted by sortable values', async () =>
 
 test('time travel is refused with an explanation', async () => {
   const errors = [
-    { parameter: 'at', detail: 'Time travel is not possible here. Leave it out to read the present.' },
+    {
+      parameter: 'at',
+      detail: 'Time travel is not possible here. Omit the parameter to read the current state.',
+    },
   ];
   for (const path of ['/spending', `/spending/${teams[0]}`])
     for (const at of ['v1', '2026-11-21T10:15:00Z'])

@@ -30,7 +30,7 @@ export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
       } catch (cause) {
         await rm(temporary, { force: true }).catch(() => {});
         received.throwIfFailed();
-        throw new BlobsUnavailable('the folder did not take a file', { cause });
+        throw new BlobsUnavailable('a file could not be written to the folder', { cause });
       }
     },
     async find(name) {
@@ -40,7 +40,7 @@ export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
     read: (name, range) => read(fileOf(name), range),
     async remove(name) {
       await rm(fileOf(name), { force: true }).catch((cause: unknown) => {
-        throw new BlobsUnavailable('the folder did not give up a file', { cause });
+        throw new BlobsUnavailable('a file could not be removed from the folder', { cause });
       });
     },
     async check() {
@@ -80,7 +80,7 @@ const ABSENT = new Set(['ENOENT', 'ELOOP']);
 
 const ifAbsent = (cause: NodeJS.ErrnoException): undefined => {
   if (ABSENT.has(cause.code ?? '')) return undefined;
-  throw new BlobsUnavailable('the folder did not give a file', { cause });
+  throw new BlobsUnavailable('a file could not be read from the folder', { cause });
 };
 
 /** Of processes that were killed during an upload. */

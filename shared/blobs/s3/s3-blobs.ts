@@ -41,7 +41,7 @@ export const openS3Blobs = (place: S3Place): Blobs => {
         incoming.throwIfFailed();
         // It may exist although no response arrived.
         await remove(name).catch(() => {});
-        throw new BlobsUnavailable('the bucket did not take an object', { cause });
+        throw new BlobsUnavailable('the bucket did not accept an object', { cause });
       }
     },
     async find(name) {

@@ -157,9 +157,9 @@ const refusalIn = (error: unknown): string | undefined => {
   ) {
     if (cause instanceof UnusableTopic) return cause.message;
     if (cause.name === 'KafkaJSSASLAuthenticationError')
-      return 'Kafka turns away the user of CHANGE_STREAM_URL: give its name, password and sasl';
+      return 'Kafka refuses the user of CHANGE_STREAM_URL: correct its name, password and sasl';
     if (CERTIFICATE.test(cause.message))
-      return `The certificate of Kafka is not trusted (${cause.message}): name its authority by ca= in CHANGE_STREAM_URL`;
+      return `The certificate of Kafka is not trusted (${cause.message}): set its authority with ca= in CHANGE_STREAM_URL`;
   }
   return undefined;
 };

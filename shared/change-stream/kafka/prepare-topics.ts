@@ -5,7 +5,7 @@ import type { KafkaPlace } from './kafka-url.ts';
 export class UnusableTopic extends Error {
   constructor(topic: string, partitions: number) {
     super(
-      `The topic ${topic} of CHANGE_STREAM_URL has ${partitions} partitions and must have one: name another, or remove it`,
+      `The topic ${topic} of CHANGE_STREAM_URL has ${partitions} partitions but must have one: set another topic, or delete this one`,
     );
     this.name = 'UnusableTopic';
   }

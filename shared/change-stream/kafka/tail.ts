@@ -123,7 +123,7 @@ export class KafkaTail implements AsyncDisposable {
       } catch (err) {
         log.error(
           { err, offset: message.offset },
-          'A message in the topic of changes belongs to another log, and is skipped.',
+          'A message in the topic of changes belongs to another log and is skipped.',
         );
       }
     }

@@ -80,7 +80,7 @@ export const createCluster = async ({
   try {
     await initialize(home, record, { binaries, durable, signal });
     if (await publish(dataDir, record)) {
-      log(`The database of ${dataDir} was made in ${home}.`);
+      log(`The database of ${dataDir} was created in ${home}.`);
       return { ...record, uid: (await stat(record.pgdata)).uid };
     }
   } catch (error) {

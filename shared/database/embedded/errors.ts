@@ -25,7 +25,7 @@ export class EmbeddedPostgresFailed extends StartRefused {
 /** PostgreSQL has no room for its next file, and stops rather than lose data. */
 export class DiskFull extends EmbeddedPostgresFailed {
   constructor(pgdata: string) {
-    super(`The disk of ${pgdata} is full, so that the embedded PostgreSQL does not start: make room.`);
+    super(`The disk of ${pgdata} is full, so the embedded PostgreSQL does not start: free some space.`);
     this.name = 'DiskFull';
   }
 }

@@ -78,7 +78,7 @@ const connect = async (cluster: Cluster, port: number): Promise<pg.Client | unde
     await client.end().catch(() => {});
     if (cause instanceof pg.DatabaseError && cause.code?.startsWith('28') === true) {
       throw new EmbeddedPostgresFailed(
-        'The password in postgres.json is not that of its database: restore the file from a backup.',
+        'The password in postgres.json does not match its database: restore the file from a backup.',
         {
           cause,
         },

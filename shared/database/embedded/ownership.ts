@@ -118,7 +118,7 @@ export class Ownership implements AsyncDisposable {
           error instanceof DiskFull
             ? 'The disk of the database is full.'
             : 'The embedded database does not start.';
-        log(`The embedded PostgreSQL is not back, and is tried again: ${(error as Error).message}`, 'error');
+        log(`The embedded PostgreSQL is not back yet; retrying: ${(error as Error).message}`, 'error');
         await delay(pauseMs, undefined, { signal }).catch(() => {});
       }
     }
@@ -181,7 +181,7 @@ const failure = async ({ dataDir, cluster }: OwnershipOptions): Promise<Embedded
   const disk = await statfs(cluster.pgdata).catch(() => undefined);
   if (disk !== undefined && disk.bavail * disk.bsize < ROOM_MIN_BYTES) return new DiskFull(cluster.pgdata);
   return new EmbeddedPostgresFailed(
-    `The embedded PostgreSQL does not start; ${logPath(dataDir)} says why: ${tail}`,
+    `The embedded PostgreSQL does not start; see ${logPath(dataDir)}: ${tail}`,
   );
 };
 

@@ -31,7 +31,7 @@ export const runProgram = async (
     // Ctrl+C in a terminal reaches the program as well, which may have ended before this process learns of
     // it.
     if (signal?.aborted || wasInterrupted(cause))
-      throw new StartInterrupted('Stopped before the database was created; nothing of it is left.', {
+      throw new StartInterrupted('Stopped before the database was created; nothing is left behind.', {
         cause,
       });
     const output = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message;

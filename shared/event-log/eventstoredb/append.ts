@@ -54,7 +54,7 @@ export class Appender implements AsyncDisposable {
   /** Most appends succeed at the first attempt, so that path is the shortest. */
   async append(proposed: ProposedAppend): Promise<Stored> {
     if (this.#closed) throw new LogUnavailable('the event log is closed');
-    if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are waiting already`);
+    if (this.#pending >= WAITING_MAX) throw new LogUnavailable(`${WAITING_MAX} appends are already waiting`);
     const startedAtMs = performance.now();
     this.#pending += 1;
     try {
@@ -84,7 +84,9 @@ export class Appender implements AsyncDisposable {
     const question = { stream: IDENTITY_STREAM, expected: LONGEST, events: [eventOfLog('log.asked', {})] };
     await this.#client.send(question, answerWithinMs).catch((cause: unknown) => {
       if (failureOf(cause) === 'wrong-version') return;
-      throw new LogUnavailable(`EventStoreDB has taken no append for ${Math.round(failingMs)} ms`, { cause });
+      throw new LogUnavailable(`EventStoreDB has accepted no append for ${Math.round(failingMs)} ms`, {
+        cause,
+      });
     });
     this.#failingSinceMs = undefined;
   }
@@ -167,7 +169,7 @@ export class Appender implements AsyncDisposable {
     );
     if (!stored)
       throw new Error(
-        `EventStoreDB answered that ${proposed.stream} reached version ${version}, but the events are not there`,
+        `EventStoreDB reported that ${proposed.stream} reached version ${version}, but the events are not there`,
       );
     return stored;
   }
@@ -189,7 +191,7 @@ const checkedVersion = (
   const fits = expected === 'any' ? version >= events.length : version === expected + events.length;
   if (!fits)
     throw new Error(
-      `${stream} was expected at version ${expected} and took ${events.length} events, but EventStoreDB answered version ${version}: was the stream deleted by hand?`,
+      `${stream} was expected at version ${expected} and took ${events.length} events, but EventStoreDB returned version ${version}: was the stream deleted manually?`,
     );
   return version;
 };

@@ -80,7 +80,7 @@ type Internals = {
 const internalsOf = (client: object): Internals => {
   if (!hasInternals(client))
     throw new StartRefused(
-      'this version of @eventstore/db-client is built otherwise than 6.2.1; the call that carries appends must be adapted',
+      'this version of @eventstore/db-client differs from 6.2.1: adapt the call that carries appends',
     );
   return client;
 };
@@ -94,18 +94,18 @@ const clientFor = (url: string): EventStoreDBClient => {
   const credentials = CREDENTIALS.exec(url)?.groups?.credentials;
   if (credentials !== undefined && WITHOUT_TLS.test(url))
     throw new StartRefused(
-      'EVENT_LOG_URL holds credentials and tls=false, and the client would drop the credentials in silence: remove the one or the other',
+      'EVENT_LOG_URL has credentials and tls=false, but the client would silently drop the credentials: remove one of the two',
     );
   if (credentials !== undefined && credentials.split(':').length > 2)
     throw new StartRefused(
-      'the password in EVENT_LOG_URL holds a colon, behind which the client would cut it off: write it as %3A',
+      'the password in EVENT_LOG_URL has a colon, where the client would cut it off: write the colon as %3A',
     );
   try {
     return EventStoreDBClient.connectionString(url);
   } catch {
     // The client’s own message repeats a part of the address, which may contain the password.
     throw new StartRefused(
-      'EVENT_LOG_URL is not understood: EventStoreDB addresses look like esdb://user:password@host:2113, esdb://a:2113,b:2113,c:2113 or esdb://host:2113?tls=false',
+      'EVENT_LOG_URL is invalid: EventStoreDB addresses look like esdb://user:password@host:2113, esdb://a:2113,b:2113,c:2113 or esdb://host:2113?tls=false',
     );
   }
 };

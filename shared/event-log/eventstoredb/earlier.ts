@@ -82,9 +82,7 @@ export const findEarlierFromEnd = async (
     if (oldest.revision === 0n) return { version };
     from = oldest.revision - 1n;
   }
-  throw new PassingFailure(
-    `${sought.stream} is too long to look up an append of which nothing is known but that it may be there`,
-  );
+  throw new PassingFailure(`${sought.stream} is too long to search for an append whose version is unknown`);
 };
 
 /**

@@ -77,7 +77,7 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
       return true;
     }
     if (position <= last)
-      throw new Error(`EventStoreDB answered position ${position} behind position ${last}`);
+      throw new Error(`EventStoreDB returned position ${position} after position ${last}`);
     // Positions count the bytes of the server’s log, so their difference bounds the size of a page.
     first ??= position;
     bytes = position - first;

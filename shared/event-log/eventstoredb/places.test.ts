@@ -14,9 +14,12 @@ test('a version is one more than the revision', () => {
   expect(revisionOf(1 as Version)).toBe(0n);
 });
 
-test.each([2n ** 53n, 2n ** 64n - 1n, -1n])('a position %s that is no safe integer is refused', (value) => {
-  expect(() => positionAt({ commit: value, prepare: value })).toThrow('no safe integer');
-});
+test.each([2n ** 53n, 2n ** 64n - 1n, -1n])(
+  'a position %s that is not a safe integer is refused',
+  (value) => {
+    expect(() => positionAt({ commit: value, prepare: value })).toThrow('not a safe integer');
+  },
+);
 
 test('a position of two parts is refused', () => {
   expect(() => positionAt({ commit: 9n, prepare: 8n })).toThrow('explicit transaction');

@@ -28,6 +28,6 @@ export const revisionOf = (version: Version): bigint => BigInt(version - 1);
 const safe = (value: bigint, what: string): number => {
   const number = Number(value);
   if (!Number.isSafeInteger(number) || number < 0)
-    throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
+    throw new Error(`EventStoreDB returned the ${what} ${value}, which is not a safe integer`);
   return number;
 };

@@ -21,7 +21,7 @@ export const takeAll = async <Resolved>(
   let isOver = false;
   let hasReceived = false;
   const onSilence = () => {
-    if (!hasReceived) reject(new PassingFailure(`EventStoreDB said nothing for ${silenceMaxMs} ms`));
+    if (!hasReceived) reject(new PassingFailure(`EventStoreDB sent nothing for ${silenceMaxMs} ms`));
     hasReceived = false;
     silence.refresh();
   };

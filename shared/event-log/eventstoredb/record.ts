@@ -52,6 +52,6 @@ const jsonObject = (value: unknown, { id, streamId, isJson }: StoredEvent): Json
   )
     return value as JsonObject;
   throw new Error(
-    `event ${id} in ${streamId} was not written by Annals: its data and metadata are no JSON objects`,
+    `event ${id} in ${streamId} was not written by Annals: its data and metadata are not JSON objects`,
   );
 };

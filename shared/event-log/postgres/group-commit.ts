@@ -69,7 +69,7 @@ export class GroupCommit implements AsyncDisposable {
   append(proposed: ProposedAppend): Promise<Appended> {
     if (this.#closed) return Promise.reject(new LogUnavailable('the event log is closed'));
     if (this.#unanswered >= WAITING_MAX)
-      return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
+      return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are already waiting`));
     const { promise, resolve, reject } = Promise.withResolvers<Appended>();
     let isOver = false;
     const end = () => {
@@ -192,7 +192,7 @@ export class GroupCommit implements AsyncDisposable {
 
   #unavailable(stream: StreamName): LogUnavailable {
     return new LogUnavailable(
-      `the event log did not take an append to ${stream} within ${this.#retryBudgetMs} ms`,
+      `the event log did not accept an append to ${stream} within ${this.#retryBudgetMs} ms`,
       {
         cause: this.#lastFailure,
       },

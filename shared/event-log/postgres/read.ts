@@ -143,6 +143,6 @@ export const readLost = async (pool: pg.Pool): Promise<readonly LogIdentity[]> =
 export const readIdentity = async (pool: pg.Pool): Promise<LogIdentity> => {
   const { rows } = await pool.query<{ id: string }>('select id from event_log.identity');
   const [row] = rows;
-  if (!row) throw new Error('event_log.identity is empty: this database is no event log, or was damaged');
+  if (!row) throw new Error('event_log.identity is empty: this database is not an event log, or is damaged');
   return row.id as LogIdentity;
 };

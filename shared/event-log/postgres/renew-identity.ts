@@ -13,6 +13,6 @@ export const renewIdentity = async (connection: Pick<Connection, 'query'>): Prom
     'update event_log.identity set id = gen_random_uuid() returning id',
   );
   const [row] = rows;
-  if (!row) throw new Error('event_log.identity is empty: this database is no event log, or was damaged');
+  if (!row) throw new Error('event_log.identity is empty: this database is not an event log, or is damaged');
   return row.id;
 };

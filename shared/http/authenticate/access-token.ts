@@ -112,7 +112,7 @@ const verify = async (jwt: string, { issuer, audience, keys, policy }: Options):
   const findKey = async (header: { kid?: string }) => {
     kid = header.kid ?? '';
     const key = await keys.find(kid);
-    if (key === undefined) throw new InvalidToken('The token is signed by a key that is not ours.');
+    if (key === undefined) throw new InvalidToken('The token is signed by an unknown key.');
     return key;
   };
   try {
@@ -187,7 +187,8 @@ const reasonOf = (error: unknown): string => {
   const { code, claim } = error as { code?: unknown; claim?: unknown };
   if (code === 'ERR_JWT_EXPIRED') return 'The token has expired.';
   if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'aud')
-    return 'The token is meant for another audience.';
-  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'iss') return 'The token is of another issuer.';
-  return 'This is not an access token of ours.';
+    return 'The token is for another audience.';
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'iss')
+    return 'The token is from another issuer.';
+  return 'This is not an access token of this installation.';
 };

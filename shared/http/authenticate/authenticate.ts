@@ -151,7 +151,7 @@ const demandCertificate = (
   if (expected === undefined) return;
   const certificate = clientCertificateOf(request, ingressSecret);
   if (certificate === undefined)
-    throw new InvalidToken('The token is bound to a client certificate, and there is none.');
+    throw new InvalidToken('The token is bound to a client certificate, but the request has none.');
   const thumbprint = hash('sha256', certificate.raw, 'base64url');
   if (thumbprint !== expected) throw new InvalidToken('The token is bound to another client certificate.');
 };
@@ -169,9 +169,9 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
   return async (request: Request, { accessToken, scheme, digest }: Presented): Promise<void> => {
     const { jkt } = accessToken.bound;
     if (scheme === 'Bearer')
-      throw new InvalidToken('The token is bound to a key: send it by the DPoP scheme, with a proof.');
+      throw new InvalidToken('The token is bound to a key: send it with the DPoP scheme and a proof.');
     if (jkt === undefined)
-      throw new InvalidToken('The token is not bound to a key: send it by the Bearer scheme.');
+      throw new InvalidToken('The token is not bound to a key: send it with the Bearer scheme.');
     const [proof, ...others] = request.headersDistinct.dpop ?? [];
     if (proof === undefined || others.length > 0) throw new InvalidProof('Send one DPoP header.');
     const [path = ''] = request.originalUrl.split('?', 1);

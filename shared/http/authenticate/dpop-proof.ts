@@ -50,10 +50,11 @@ export const createProofVerifier = (): ((proof: string, about: Proven) => Promis
     const payload = await readProof(proof, (header) => keyOf(header, about.jkt, keys));
     const nowS = Date.now() / 1_000;
     if (payload.iat < nowS - PROOF_AGE_MAX_S) throw new InvalidProof('The proof is too old.');
-    if (payload.iat > nowS + PROOF_AHEAD_MAX_S) throw new InvalidProof('The proof was made in the future.');
+    if (payload.iat > nowS + PROOF_AHEAD_MAX_S)
+      throw new InvalidProof('The time of the proof is in the future.');
     if (payload.htm !== about.method) throw new InvalidProof('The proof is for another method.');
     if (!isSameUrl(payload.htu, about.url))
-      throw new InvalidProof(`The proof is for another URL than ${about.url}`);
+      throw new InvalidProof(`The proof is for a URL other than ${about.url}`);
     if (payload.ath !== about.tokenDigest) throw new InvalidProof('The proof is for another token.');
     return { jti: payload.jti, expiresAtS: payload.iat + PROOF_AGE_MAX_S };
   };
@@ -73,7 +74,7 @@ const readProof = async (proof: string, findKey: FindKey): Promise<z.infer<typeo
     return Payload.parse(payload);
   } catch (error) {
     if (error instanceof InvalidProof) throw error;
-    throw new InvalidProof('This is not a DPoP proof as RFC 9449 has it.', { cause: error });
+    throw new InvalidProof('This is not a DPoP proof as defined by RFC 9449.', { cause: error });
   }
 };
 
@@ -111,7 +112,7 @@ const PublicJwk = z.union([
 
 const publicPartOf = (jwk: unknown): JWK => {
   const result = PublicJwk.safeParse(jwk);
-  if (!result.success) throw new InvalidProof('The proof must hold its public key, and no private one.');
+  if (!result.success) throw new InvalidProof('The proof must contain its public key, and no private key.');
   const { d: _, ...publicPart } = result.data;
   return publicPart as JWK;
 };

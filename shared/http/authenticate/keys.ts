@@ -48,7 +48,7 @@ export const createVerificationKeys = ({
     } catch (err) {
       log.warn(
         { err },
-        'The keys of the authorization server could not be read; those known before still count.',
+        'The keys of the authorization server could not be read; the keys known before stay valid.',
       );
     }
   };

@@ -57,7 +57,8 @@ export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens
   };
   return {
     async find(token, digest) {
-      if (!isPersonalToken(token)) throw new InvalidToken('This is not an access token of ours.');
+      if (!isPersonalToken(token))
+        throw new InvalidToken('This is not an access token of this installation.');
       const found = await current(digest);
       if (Date.now() / MS_PER_SECOND >= found.expiresAtS) throw new InvalidToken('The token has expired.');
       return found;

@@ -90,7 +90,7 @@ const readAttributesOf = (
   if (eventLog !== undefined && keys !== undefined)
     return createReadAttributes({ domain, eventLog, codec: createCodec({ domain, keys }) });
   if (attributesOf(domain).length > 0)
-    throw new Error('Rights compare fields of users, and there is no log to read them from');
+    throw new Error('Rights compare fields of users, but there is no log to read the fields from');
   return async () => undefined;
 };
 

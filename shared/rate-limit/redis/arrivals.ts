@@ -62,7 +62,7 @@ const connect = async (
     if (refusal !== undefined) {
       redis.disconnect();
       throw new StartRefused(
-        `The Redis of RATE_LIMIT_URL turns us away (${refusal.message}): give its user and password.`,
+        `The Redis of RATE_LIMIT_URL refuses the connection (${refusal.message}): set its user and password.`,
         {
           cause: refusal,
         },

@@ -17,11 +17,10 @@ export const checkUrl = (text: string, { allowed, ports }: GuardRules): string |
   const url = new URL(text);
   if (!Object.hasOwn(DEFAULT_PORTS, url.protocol)) return NO_URL;
   if (url.username !== '' || url.password !== '')
-    return 'Must not have a user name or a password; a header can bring them.';
+    return 'Must not have a user name or a password: send them in a header.';
   if (ports !== 'any' && !ports.has(portOf(url)))
-    return `Must have one of the ports that are allowed here: ${[...ports].join(', ')}.`;
-  if (!isHostAllowed(url.hostname, allowed))
-    return 'Must lead to the public Internet, not to an inside address.';
+    return `Must have one of the allowed ports: ${[...ports].join(', ')}.`;
+  if (!isHostAllowed(url.hostname, allowed)) return 'Must lead to a public address, not to a private one.';
   return undefined;
 };
 

@@ -13,7 +13,7 @@ export const isAddressAllowed = (text: string, allowed: readonly AddressRange[])
 
 const range = (text: string): AddressRange => {
   const parsed = parseRange(text);
-  if (!parsed) throw new RangeError(`${text} is no range of addresses`);
+  if (!parsed) throw new RangeError(`${text} is not a range of addresses`);
   return parsed;
 };
 
