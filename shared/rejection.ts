@@ -1,4 +1,4 @@
-import { oneOf, snake, spaced } from '#kernel/registry/names.ts';
+import { snake, spaced } from '#kernel/registry/names.ts';
 import type { Json } from '#shared/json.ts';
 
 /**
@@ -98,9 +98,9 @@ export const sentenceOf = (code: RejectionCode): string => {
       ? `There is no such ${text.slice(0, -' not found'.length)}.`
       : `The ${text.slice(0, -' deleted'.length)} was deleted.`;
   }
-  if (text.endsWith(' full')) return `The ${text.slice(0, -' full'.length)} are as many as there may be.`;
+  if (text.endsWith(' full')) return `The maximum number of ${text.slice(0, -' full'.length)} is reached.`;
   if (text.endsWith(' taken')) return `The ${text.slice(0, -' taken'.length)} is taken.`;
-  if (text.endsWith(' exists')) return `There is such ${oneOf(text.slice(0, -' exists'.length))} already.`;
+  if (text.endsWith(' exists')) return `The ${text.slice(0, -' exists'.length)} already exists.`;
   const [, kind, fact] = /^(.+?) not (.+)$/.exec(text) ?? [];
   return kind === undefined ? 'A rule of the domain does not allow this.' : `The ${kind} is not ${fact}.`;
 };

@@ -26,7 +26,7 @@ test('a list refuses items beyond its maximum', () => {
   const full = [1, 2, 3, 4, 5].map((itemId) => added(itemId, train, `a${itemId}`));
   given(claim, drafted, ...full)
     .when('addItem', train)
-    .refuses('claim_items_full', 'The claim items are as many as there may be.');
+    .refuses('claim_items_full', 'The maximum number of claim items is reached.');
   given(claim, drafted, ...full, ['itemRemoved', { itemId: 3 }])
     .when('addItem', train)
     .yields(added(6, train, 'a6'));
@@ -110,7 +110,7 @@ test('a key identifies at most one item', () => {
   given(claim, drafted, named).when('nameApprover', { approverId: 5, upTo: null }).changesNothing();
   given(claim, drafted, named)
     .when('nameApprover', { approverId: 5, upTo: 9 })
-    .refuses('claim_approver_exists', 'There is such a claim approver already.');
+    .refuses('claim_approver_exists', 'The claim approver already exists.');
   given(claim, drafted, named)
     .when('changeLimit', { approverId: 5, upTo: 9 })
     .yields(['limitChanged', { approverId: 5, upTo: 9 }]);

@@ -106,8 +106,8 @@ ${assets
 </head>
 <body data-home="${quoted(home)}" data-issuer="${quoted(issuer)}" data-scope="${quoted(scope)}"
   data-kinds="${quoted(JSON.stringify(kinds))}" data-domain="${domain.path}">
-<div id="console"><main class="threshold loading"><p class="brand">Annals <span>Console</span></p><p>The console is being loaded. If it does not appear, <a href="">load it again</a>.</p></main></div>
-<noscript><p>The console is a program that runs in your browser, and yours runs none. The same by hand: <code>npm run annals -- help</code>.</p></noscript>
+<div id="console"><main class="threshold loading"><p class="brand">Annals <span>Console</span></p><p>The console is being loaded. If it does not appear, <a href="">reload the page</a>.</p></main></div>
+<noscript><p>The console needs JavaScript. Use the command line instead: <code>npm run annals -- help</code>.</p></noscript>
 </body>
 </html>
 `;

@@ -430,7 +430,7 @@ export const SETTINGS = {
   },
   GRAPHQL_COMPOSE: {
     schema: z.string().regex(/^[^=,\s]+=https?:\/\/\S+$|\.json$/),
-    expected: 'services as name=url with commas between them, or the path of a JSON file',
+    expected: 'services as name=url, separated by commas, or the path of a JSON file',
     fallbackText: 'none',
     description:
       'Other GraphQL services to serve in the same schema: `reviews=https://reviews.example/graphql,…`, or a JSON file with `{ "reviews": { "url", "timeoutMs", "headers", "forwardHeaders", "prefix", "schemaFile" } }`. They receive only the client headers listed in `forwardHeaders`.',

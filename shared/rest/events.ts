@@ -186,7 +186,7 @@ export const EVENT_OPERATIONS = {
     answer: {
       status: 200,
       description:
-        'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',
+        'A page of events, or, for `Accept: text/event-stream`, an endless stream that continues after `Last-Event-ID`.',
       kind: 'list',
       schema: Event,
       isStreamed: true,
