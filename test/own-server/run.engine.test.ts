@@ -35,7 +35,7 @@ test('a stop that takes too long is cut off with exit code 1', async () => {
 test('a sign-up role that the domain lacks is refused before the start', async () => {
   expect(await runAnnals(...living(FOREVER, { SIGNUP: 'pupil' }))).toEqual({
     exit: 78,
-    output: 'SIGNUP is pupil, and must be off or a role of publishing: reader, author.\n',
+    output: 'SIGNUP is pupil, but must be off or a role of publishing: reader, author.\n',
   });
 });
 
