@@ -20,9 +20,9 @@ export const openAuth = async (
   if (config.environment === 'production') {
     const forgetting = { ...auth, pool: foundation.pool };
     if (await forgetFirstMinute(forgetting))
-      log.warn('The client and the password that development creates were found, and are removed.');
+      log.warn('Removed the client and the password that development creates.');
     if (await forgetDemo(forgetting, config.dataDir))
-      log.warn('A demo was made here in development: the password of its administrator is removed.');
+      log.warn('A demo was created here in development: removed the password of its administrator.');
   }
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const { loadKeys, elsewhere } = auth;

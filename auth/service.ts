@@ -167,4 +167,4 @@ const migrateTables = async ({ pool, masterKey, config }: AuthDependencies): Pro
 };
 
 const NO_SIGNING_KEY =
-  'There is no key to sign tokens with, and production does not make one by itself: make it with `npm run annals -- keys rotate`.';
+  'There is no key to sign tokens with, and production does not create one by itself: create it with `npm run annals -- keys rotate`.';

@@ -152,12 +152,12 @@ const submit = async (
 
 const ANSWERS = {
   taken: {
-    text: 'This address has an account already. Sign in with it, or choose a new password.',
+    text: 'This address already has an account. Sign in with it, or choose a new password.',
     status: 409,
   },
-  repeated: { text: 'This link has been used before. Sign in.', status: 409 },
+  repeated: { text: 'This link was already used. Sign in.', status: 409 },
   busy: {
-    text: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.',
+    text: 'The account may not have been created yet. Send the form again: you will not get two accounts.',
     status: 503,
   },
 } as const satisfies Record<Exclude<SignedUp['outcome'], 'done'>, { text: string; status: number }>;

@@ -81,7 +81,7 @@ export const openDirectory = async (
   const reading = {
     codec: createCodec(dependencies),
     log,
-    lostKeys: reportLostKeys(log, 'The directory of persons passes events over, because'),
+    lostKeys: reportLostKeys(log, 'The directory of persons skips events, because'),
   };
   const follower = await startFollower({
     name: DIRECTORY,
@@ -161,7 +161,7 @@ const passOver =
   (err: unknown): readonly never[] => {
     if (!(err instanceof MalformedEvent)) throw err;
     if (!lostKeys.count(err.message))
-      log.error({ err }, 'The directory of persons cannot read an event and passes it over.');
+      log.error({ err }, 'The directory of persons cannot read an event and skips it.');
     return [];
   };
 

@@ -22,8 +22,8 @@ export class PageRefusal extends Error {
 
 const BUSY = messagePage({
   status: 503,
-  title: 'Too much at once',
-  text: 'Many people are signing in just now. Try again in a moment.',
+  title: 'Too many requests',
+  text: 'Many people are signing in right now. Try again in a moment.',
 });
 const RETRY_AFTER_SECONDS = '2';
 
@@ -53,7 +53,7 @@ const failurePage = (status: number, requestId: string): Page =>
     ? messagePage({
         status,
         title: 'Something went wrong on our side',
-        text: `Try again in a moment. If it goes on, report ${requestId} to the operator of this site.`,
+        text: `Try again in a moment. If this continues, report ${requestId} to the operator of this site.`,
       })
     : messagePage({
         status,

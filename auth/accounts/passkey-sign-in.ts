@@ -90,4 +90,4 @@ const submit = async (
 };
 
 const TOO_LATE = 'This took too long. Try again.';
-const UNKNOWN = 'This passkey is good for no account here. Use another one, or your password.';
+const UNKNOWN = 'This passkey belongs to no account here. Use another one, or your password.';

@@ -83,7 +83,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ExpiredError: 'This code has expired. Start again on the device to get a new one.',
   AlreadyUsedError: 'This code has been used. Start again on the device to get a new one.',
 };
-const NO_MORE = 'This did not work. Enter the code once more.';
+const NO_MORE = 'This did not work. Enter the code again.';
 
 const EXPIRED_DEVICE: Page = { ...deviceCodeAgainPage, status: 400 };
 
@@ -123,12 +123,12 @@ export const replaceScriptedForms = async (
   const form = { action: new URL(target).pathname, token: tokenOf(ctx) };
   if (oidc.route === 'end_session') {
     const formTargets = formTargetsOf(oidc.client?.postLogoutRedirectUris ?? []);
-    return renderInto(ctx, goOnPage({ ...form, formTargets, text: 'You are not signed in any more.' }));
+    return renderInto(ctx, goOnPage({ ...form, formTargets, text: 'You are no longer signed in.' }));
   }
   const clientId = oidc.entities.Interaction?.params.client_id;
   const client = typeof clientId === 'string' ? await oidc.provider.Client.find(clientId) : undefined;
   const text =
-    'Somebody else was signed in with this browser. They are signed out now, and you are signed in.';
+    'Somebody else was signed in with this browser. They are now signed out, and you are signed in.';
   renderInto(ctx, goOnPage({ ...form, formTargets: formTargetsOf(client?.redirectUris ?? []), text }));
 };
 
@@ -168,8 +168,8 @@ ${hidden('xsrf', token)}
 /** Replaces a form that oidc-provider would submit by a script. */
 const goOnPage = ({ action, token, formTargets, text }: SignOutForm & { readonly text: string }): Page => ({
   formTargets,
-  title: 'Go on',
-  main: html`<h1>Go on</h1>
+  title: 'Continue',
+  main: html`<h1>Continue</h1>
 <p>${text}</p>
 <form method="post" action="${action}">
 ${hidden('xsrf', token)}
@@ -179,7 +179,7 @@ ${hidden('logout', 'yes')}
 });
 
 const signedOutPage = (isSignedOut: boolean): Page => {
-  const title = isSignedOut ? 'You are signed out' : 'You stay signed in';
+  const title = isSignedOut ? 'You are signed out' : 'You are still signed in';
   return { title, main: html`<h1>${title}</h1><p>You can close this page.</p>` };
 };
 
@@ -191,8 +191,8 @@ const providerErrorPage = ({
   readonly code: string;
   readonly description: string | undefined;
 }): Page => ({
-  title: 'This request cannot be carried out',
-  main: html`<h1>This request cannot be carried out</h1>
+  title: 'This request cannot be processed',
+  main: html`<h1>This request cannot be processed</h1>
 <p>${
     code === 'server_error'
       ? 'Something went wrong on our side. Go back to the application and try again.'

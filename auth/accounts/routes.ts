@@ -119,7 +119,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
 };
 
 const COPIED =
-  'somebody tried to sign in with a copy of one of your passkeys, and was refused. Look at which one you have not used yourself, and remove it.';
+  'Somebody tried to sign in with a copy of one of your passkeys, and was refused. Find the passkey that you did not use yourself, and remove it.';
 
 /**
  * Records sign-ins and sign-outs as oidc-provider has completed them: only then is the session's lasting id

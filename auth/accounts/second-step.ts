@@ -115,8 +115,8 @@ const submit = async (
 };
 
 const WRONG = {
-  code: 'This code is not good, or not any more. Each is good once: wait for the next one.',
-  recovery: 'This is none of your recovery codes, or it was used.',
+  code: 'This code is wrong, expired or already used. Wait for the next one.',
+  recovery: 'This is not one of your recovery codes, or it was already used.',
 } as const;
 
 const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Person): Promise<void> => {
@@ -124,7 +124,7 @@ const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Pers
   notifyOfChange(
     dependencies,
     person,
-    `somebody signed in to your account with a recovery code. You have ${left} left.`,
+    `Somebody signed in to your account with a recovery code. You have ${left} left.`,
     'A recovery code was used',
   );
 };
@@ -137,7 +137,7 @@ const notifyOfTries = async (
 ): Promise<void> => {
   if (!(await mayNotify(dependencies.attempts, account))) return;
   const what =
-    'somebody signed in with your password and not with a code: they tried until no more tries were left. So your password is known.';
+    'Somebody entered your password, and then wrong codes until no more attempts were allowed. They know your password.';
   notifyOfChange(dependencies, person, what, 'Somebody knows your password');
 };
 
@@ -164,7 +164,7 @@ const overPage = (uid: string) =>
   messagePage({
     status: 400,
     title: 'This took too long',
-    text: 'Show once more who you are.',
+    text: 'Sign in again.',
     link: { url: `/sign-in/${uid}`, text: 'Sign in' },
   });
 

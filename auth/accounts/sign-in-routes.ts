@@ -110,7 +110,7 @@ const signIn = async (
     return again({ form: `Too many attempts. Try again in ${waitText(admitted.waitMs)}.` }, 429);
   }
   if (await dependencies.credentials.verify(person?.userId, form.password)) {
-    if (person === undefined) throw new Error('nobody’s password was right');
+    if (person === undefined) throw new Error('the password of no person was right');
     await limits.succeeded(tried);
     return afterPassword(dependencies, { request, response, asked }, person);
   }
@@ -181,7 +181,7 @@ const signInPage = ({
   title: titleOf('Sign in', problems),
   main: html`${summaryOf(problems)}
 <h1>Sign in</h1>
-<p class="lead">You will go on to <strong>${clientName}</strong>.</p>
+<p class="lead">You will continue to <strong>${clientName}</strong>.</p>
 <form method="post" action="${action}" novalidate>
 ${hidden('token', token)}
 ${emailField({ autocomplete: passkey === undefined ? 'username' : 'username webauthn', value: email, problem: problems.email, hasFocus: email === '' && !hasProblems(problems) })}

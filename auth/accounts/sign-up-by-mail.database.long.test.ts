@@ -31,7 +31,7 @@ const confirm = async (link: string, typed = password) => {
 describe('a sign-up with mail', () => {
   test('makes the account once the link is opened and the password typed again; the link works once', async () => {
     const email = anAddress();
-    expect(titleOf((await ask(email)).page)).toBe('Look into your mail');
+    expect(titleOf((await ask(email)).page)).toBe('Check your mail');
     expect(await site.auth.persons.byEmail(email)).toBeUndefined();
     const link = linkIn(await smtp.mailTo(email));
     expect(titleOf(await confirm(link))).toBe('Your account is ready');
@@ -53,7 +53,7 @@ describe('a sign-up with mail', () => {
     ];
     expect(seen(known)).toEqual(seen(unknown));
     const told = await smtp.mailTo(owner.email);
-    expect(told.subject).toBe('You have an account already');
+    expect(told.subject).toBe('You already have an account');
     expect(told.text).toContain(`${site.url}/account/reset`);
     await signInToAccount(site, owner);
   });

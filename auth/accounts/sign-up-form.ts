@@ -24,7 +24,7 @@ export const problemsIn = async (
   const password = await passwordProblem(form);
   return {
     ...(!name.safeParse(form.name).success && {
-      name: 'Enter a name of at most 100 characters, in one line.',
+      name: 'Enter a name of at most 100 characters, on one line.',
     }),
     ...(!email.safeParse(form.email).success && {
       email: 'Enter an e-mail address, such as name@example.com.',
@@ -43,7 +43,7 @@ export const passwordProblem = async ({
 };
 
 const GUESSABLE =
-  'This password is easy to guess. Make it longer: three or four words that have nothing to do with each other, and not your name or address.';
+  'This password is easy to guess. Make it longer: use three or four unrelated words, and not your name or address.';
 
 /** Personal details, which an attacker tries first. */
 type Owner = { readonly name: string; readonly email: string };

@@ -76,8 +76,8 @@ export const signUpRoutes = (dependencies: SignUpRouteDependencies): Router => {
 
 const CLOSED = messagePage({
   status: 404,
-  title: 'Nobody can sign up here',
-  text: 'Ask whoever runs this for an account.',
+  title: 'You cannot sign up here',
+  text: 'Ask an administrator for an invitation.',
 });
 
 const placeInInteraction = async (
@@ -157,7 +157,7 @@ const submit = async (
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     again({
       formId,
-      problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` },
+      problems: { form: `Too many accounts were requested. Try again in ${waitText(taken.waitMs)}.` },
       status: 429,
     });
     return true;
@@ -186,18 +186,18 @@ const submit = async (
 const answers = (formId: string) =>
   ({
     taken: {
-      problems: { email: 'This address has an account already. Sign in with it, or use another one.' },
+      problems: { email: 'This address already has an account. Sign in with it, or use another one.' },
       status: 409,
     },
     repeated: {
       problems: {
-        form: 'This form has been sent before. Sign in, or send it once more for another account.',
+        form: 'This form was already sent. Sign in, or send it again for another account.',
       },
       status: 409,
     },
     busy: {
       problems: {
-        form: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.',
+        form: 'The account may not have been created yet. Send the form again: you will not get two accounts.',
       },
       status: 503,
       formId,

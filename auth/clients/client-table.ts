@@ -129,6 +129,6 @@ const refuseTaken = (error: unknown): never => {
 };
 
 const theOne = (client: StoredClient | undefined): StoredClient => {
-  if (client === undefined) throw new Error('the client was there and is not');
+  if (client === undefined) throw new Error('the client was removed during the request');
   return client;
 };

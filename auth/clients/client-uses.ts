@@ -28,7 +28,7 @@ export const createNoteUse = ({ pool, log }: Dependencies): ((client: Used) => v
     noted.set(key, true);
     upsertUse(pool, { clientId, createdAtMs }).catch((err: unknown) => {
       noted.delete(key);
-      log.warn({ err, clientId }, 'The use of a client could not be noted.');
+      log.warn({ err, clientId }, 'The use of a client could not be recorded.');
     });
   };
 };

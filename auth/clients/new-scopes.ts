@@ -44,7 +44,7 @@ export const logNewScopes = async ({ pool, scopes, log }: Dependencies): Promise
 };
 
 const NEW_SCOPES =
-  'Clients cannot ask for scopes that the domain has got since they were changed last: `npm run annals -- client grant-scopes` gives them, or any other change of a client leaves it as it is.';
+  'Clients lack scopes that were added to the domain after their last change: grant them with `npm run annals -- client grant-scopes`, or change the client in any other way to keep it without them.';
 
 /** A client whose default is all of its scopes keeps that default. */
 export const grantScopes = async (

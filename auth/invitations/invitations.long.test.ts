@@ -78,7 +78,7 @@ describe('an invitation', () => {
     const page = await admin.get('/account/invitations');
     const id = new RegExp(`name="id" value="([^"]+)">\\s*<button[^>]*${email}`).exec(page.body)?.[1] ?? '';
     expect((await admin.browser.follow(await admin.send(page, { do: 'revoke', id }))).body).toContain(
-      'The invitation is taken back.',
+      'The invitation was revoked.',
     );
     expect((await accept(second)).status).toBe(410);
     expect(await site.auth.persons.byEmail(email)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('an invitation', () => {
   test('to an address with an account is refused', async () => {
     const { email } = await aPerson();
     const { page } = await invite(email);
-    expect([page.status, page.body.includes('This address has an account already.')]).toEqual([409, true]);
+    expect([page.status, page.body.includes('This address already has an account.')]).toEqual([409, true]);
   });
 
   test('shows its link to the inviter if no mail is sent; the database reveals no address', async () => {

@@ -26,7 +26,7 @@ test('a change of address by an administrator is mailed to both addresses', asyn
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, email);
   expect((await smtp.mailTo(person.email)).subject).toBe('Your e-mail address was changed');
-  expect((await smtp.mailTo(email)).subject).toBe('Your account has this e-mail address now');
+  expect((await smtp.mailTo(email)).subject).toBe('Your account now has this e-mail address');
   await changeBy(root.userId, person.userId, null);
   expect((await smtp.mailTo(email, 1)).subject).toBe('Your e-mail address was changed');
 });
@@ -35,7 +35,7 @@ test('an address that the mail server refuses blocks no other mail', async () =>
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, refused);
   await changeBy(root.userId, person.userId, email);
-  expect((await smtp.mailTo(email)).subject).toBe('Your account has this e-mail address now');
+  expect((await smtp.mailTo(email)).subject).toBe('Your account now has this e-mail address');
   // Sent mail is deleted; the rest is retried.
   const waiting = `select array_agg(version || told_at order by version) as mail from auth.address_mail where user_id = $1 and attempts = 1`;
   await until(

@@ -4,15 +4,14 @@ type Addressed = { readonly to: string; readonly name: string | undefined };
 
 const greeting = (name: string | undefined): string => (name === undefined ? 'Hello,' : `Hello ${name},`);
 
-const IGNORE =
-  'If it was not you who asked for it, you need not do anything: without this link nothing changes.';
+const IGNORE = 'If you did not ask for this, ignore this mail: nothing changes unless the link is used.';
 
 export const resetMessage = ({ to, name, link }: Addressed & { readonly link: string }): Message => ({
   to,
   subject: 'Choose a new password',
   text: `${greeting(name)}
 
-by this link you choose a new password for your account. It is good for half an hour, and once:
+Use this link to choose a new password for your account. It is valid once, for half an hour:
 
 ${link}
 
@@ -25,11 +24,11 @@ export const confirmSignUpMessage = ({ to, name, link }: Addressed & { readonly 
   subject: 'Confirm your e-mail address',
   text: `${greeting(name)}
 
-by this link you confirm that this is your e-mail address, and create your account. It is good for a day:
+Use this link to confirm your e-mail address and create your account. It is valid for a day:
 
 ${link}
 
-If it was not you who asked for it, you need not do anything: without this link there is no account.
+If you did not ask for this, ignore this mail: no account is created unless the link is used.
 `,
 });
 
@@ -42,7 +41,7 @@ export const confirmAddressMessage = ({
   subject: 'Confirm your e-mail address',
   text: `${greeting(name)}
 
-by this link you confirm that this is your e-mail address. You sign in to your account with it. It is good for a day, and once:
+Use this link to confirm that this is your e-mail address, with which you sign in to your account. It is valid once, for a day:
 
 ${link}
 
@@ -55,14 +54,14 @@ type HasAccount = Addressed & { readonly accountUrl: string; readonly resetUrl: 
 /** To a person who already has an account: the page that was filled in does not say so. */
 export const hasAccountMessage = ({ to, name, accountUrl, resetUrl }: HasAccount): Message => ({
   to,
-  subject: 'You have an account already',
+  subject: 'You already have an account',
   text: `${greeting(name)}
 
-somebody wanted to create an account with your e-mail address. You have one: sign in to it at ${accountUrl}
+Somebody tried to create an account with your e-mail address. You already have one: sign in at ${accountUrl}
 
-If you have forgotten the password, choose a new one at ${resetUrl}
+If you have forgotten your password, choose a new one at ${resetUrl}
 
-If it was not you, you need not do anything: nothing was changed.
+If it was not you, ignore this mail: nothing was changed.
 `,
 });
 
@@ -75,11 +74,11 @@ export const passwordChangedMessage = ({
   subject: 'Your password was changed',
   text: `${greeting(name)}
 
-the password of your account was changed just now.
+The password of your account has just been changed.
 
-Your passkeys and the codes from your app are as they were. Look at them: ${accountUrl}/security
+Your passkeys and the codes from your app did not change. Check them: ${accountUrl}/security
 
-If it was not you, choose a new one at once: ${accountUrl}/reset
+If it was not you, choose a new password at once: ${accountUrl}/reset
 `,
 });
 
@@ -89,7 +88,7 @@ type Noticed = Addressed & { readonly subject?: string; readonly what: string; r
 export const signInMessage = ({
   to,
   name,
-  subject = 'How you sign in was changed',
+  subject = 'Your sign-in methods were changed',
   what,
   accountUrl,
 }: Noticed): Message => ({
@@ -99,7 +98,7 @@ export const signInMessage = ({
 
 ${what}
 
-If it was not you, choose a new password at once, and look at how one can sign in to your account: ${accountUrl}/security
+If it was not you, choose a new password at once, and check the sign-in methods of your account: ${accountUrl}/security
 `,
 });
 
@@ -109,7 +108,7 @@ export const addressChangedMessage = ({ to, name }: Addressed): Message => ({
   subject: 'Your e-mail address was changed',
   text: `${greeting(name)}
 
-your account has another e-mail address now, and mail about it goes there.
+Your account now has another e-mail address, and mail about the account goes there.
 
 If you did not change it, inform the operator of this site.
 `,
@@ -118,10 +117,10 @@ If you did not change it, inform the operator of this site.
 /** To the new address: its owner learns that an account uses it. */
 export const addressGivenMessage = ({ to, name }: Addressed): Message => ({
   to,
-  subject: 'Your account has this e-mail address now',
+  subject: 'Your account now has this e-mail address',
   text: `${greeting(name)}
 
-an administrator has given your account this e-mail address. You sign in with it from now on, and mail about the account comes here.
+An administrator gave your account this e-mail address. Sign in with it from now on. Mail about the account goes to this address.
 
 If you did not expect this mail, inform the operator of this site.
 `,
@@ -135,10 +134,10 @@ export const invitationMessage = ({
   subject: 'You are invited',
   text: `Hello,
 
-you are invited to create an account. This link is good for a week, and once:
+You are invited to create an account. This link is valid once, for a week:
 
 ${link}
 
-If you do not know what this is about, you need not do anything.
+If you did not expect this invitation, ignore this mail.
 `,
 });

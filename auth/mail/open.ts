@@ -24,7 +24,7 @@ export const openMail = async ({
 };
 
 const NO_MAIL =
-  'SIGNUP lets people create accounts, and there is no MAIL_URL to confirm their addresses by: set MAIL_URL and MAIL_FROM, or SIGNUP=off and ' +
+  'SIGNUP lets people create accounts, but without MAIL_URL their addresses cannot be confirmed: set MAIL_URL and MAIL_FROM, or SIGNUP=off and ' +
   'invite people with `npm run annals -- invite`.';
 
 /** Prints messages for developers. They contain links that open accounts, so this is for development only. */
@@ -34,7 +34,7 @@ export const openLogMail = (log: Log): Mail => ({
     demandPlain(message);
     const { to, subject, text } = message;
     // In the text itself: logs redact fields with these names, for good reason everywhere else.
-    log.info(`Mail to ${to}, which nobody sends in development: ${subject}\n${text}`);
+    log.info(`Mail to ${to}, not sent in development: ${subject}\n${text}`);
   },
   [Symbol.asyncDispose]: async () => {},
 });

@@ -34,7 +34,7 @@ export const createPost = ({ mail, log }: { mail: Mail | undefined; log: Log }):
         log.warn(
           { err },
           err instanceof TooBusy
-            ? 'Too much mail waits, and one message was not sent.'
+            ? 'The queue for mail is full, and one message was not sent.'
             : 'Mail could not be sent.',
         ),
       );

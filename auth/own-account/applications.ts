@@ -45,7 +45,7 @@ export const applications = (dependencies: Dependencies): AccountPage => ({
   },
 });
 
-const DONE = { ended: 'The application may not act for you any more.' };
+const DONE = { ended: 'The application can no longer act for you.' };
 
 const shownAs = async (
   { domain, clients }: Dependencies,
@@ -95,5 +95,5 @@ const itemOf = (
 <ul class="scopes">${scopes.map(({ scope, words }) => html`<li>${words ?? scope}</li>`)}</ul></div>
 <form method="post" action="${PATHS.applications}">
 ${hidden('token', token)}${hidden('client', clientId)}
-<button type="submit" aria-label="End what ${name} may do">End</button>
+<button type="submit" aria-label="End the access of ${name}">End</button>
 </form></li>`;

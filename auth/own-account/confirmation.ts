@@ -85,17 +85,17 @@ const answer = (
   answerPage(visitor.response, confirmationPage({ ...viewOf(dependencies, visitor, DONE), ...filled }));
 
 const DONE = {
-  sent: 'A message is on its way. Nothing has come after some minutes? Look where unwanted mail goes, or send another one.',
+  sent: 'A message is on its way. If nothing arrives within a few minutes, check your spam folder, or send another one.',
 };
 const OVER =
-  'This link is not good any more: it has been used, is older than a day, or is for another account. Send another one.';
+  'This link is no longer valid: it was used, is older than a day, or belongs to another account. Send another one.';
 
 const send = async (dependencies: Dependencies, visitor: Visitor, email: string): Promise<void> => {
   const { attempts, tickets, post, readProfile, issuerUrl } = dependencies;
   const taken = await attempts.take(PER_ACCOUNT, String(visitor.userId));
   if (!taken.granted) {
     visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));
-    const problem = `Too many messages were asked for. Try again in ${waitText(taken.waitMs)}.`;
+    const problem = `Too many messages were requested. Try again in ${waitText(taken.waitMs)}.`;
     return answer(dependencies, visitor, { email, link: undefined, problem, status: 429 });
   }
   const link = tickets.issue('confirm address', boundTo(dependencies, visitor, email), {});

@@ -91,7 +91,7 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
   },
 });
 
-const UNCERTAIN = 'It is not certain that the account was deleted. Try again in a moment.';
+const UNCERTAIN = 'The account may not have been deleted. Try again in a moment.';
 
 const refusalOf = (error: unknown): 'last' | 'busy' => {
   if (error instanceof CommandUnavailable) return 'busy';
@@ -166,11 +166,11 @@ const holderOf = (seal: RecordSeal, { query: { user, receipt } }: Request): User
 const NO_RECEIPT = messagePage({
   status: 404,
   title: 'There is no such receipt',
-  text: 'Its address must be whole, as it was shown.',
+  text: 'Check that the address is complete.',
 });
 const BUSY = messagePage({
   status: 503,
-  title: 'Too much at once',
+  title: 'Too many requests',
   text: 'Another report is being made. Try again in a moment.',
 });
 

@@ -21,7 +21,7 @@ describe('the password', () => {
     const stolen = openHandBrowser();
     for (const [name, cookie] of account.browser.cookies) stolen.cookies.set(name, cookie);
     const page = await account.fill('/account/password', { current: password, password: next });
-    expect(page.body).toContain('Your password is changed.');
+    expect(page.body).toContain('Your password was changed.');
     expect(account.browser.cookies.get('annals_session')?.value).not.toBe(before);
     expect(titleOf(await account.get('/account'))).toBe('Your account');
     expect(titleOf(await openOwnAccount(accounts.site, stolen).get('/account'))).toBe('Sign in');
@@ -43,7 +43,7 @@ describe('the password', () => {
     await here.fill('/account/password', { current: password, password: next });
     expect(titleOf(await there.get('/account'))).toBe('Your account');
     const page = await here.fill('/account/password', { current: next, password, everywhere: 'yes' });
-    expect(page.body).toContain('everything else that was signed in is signed out');
+    expect(page.body).toContain('you were signed out everywhere else');
     expect(titleOf(await there.get('/account'))).toBe('Sign in');
     expect((await here.get('/account/applications')).body).toContain('No application can act for you.');
   });
@@ -101,7 +101,7 @@ describe('applications', () => {
     expect(page.body).toContain('Write, change and delete comments of yours');
     expect(page.body).not.toContain('your account</h2>');
     const ended = await account.fill('/account/applications', {});
-    expect(ended.body).toContain('The application may not act for you any more.');
+    expect(ended.body).toContain('The application can no longer act for you.');
     expect(ended.body).toContain('No application can act for you.');
     expect(await accounts.visit.eventOf('grant.revoked', person.userId)).toMatchObject({
       data: { clientId: 'reading-list' },

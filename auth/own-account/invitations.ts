@@ -46,7 +46,7 @@ export const invitations = (dependencies: Dependencies): AccountPage => ({
   },
 });
 
-const DONE = { revoked: 'The invitation is taken back.' };
+const DONE = { revoked: 'The invitation was revoked.' };
 
 type Filled = Partial<Pick<InvitationsView, 'email' | 'role' | 'problems' | 'made' | 'status'>>;
 
@@ -79,7 +79,7 @@ const invite = async (
     return again({ form: `Too many invitations. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
   const made = await dependencies.invitations.make(wanted, circumstancesOf(visitor));
-  if (made === undefined) return again({ email: 'This address has an account already.' }, 409);
+  if (made === undefined) return again({ email: 'This address already has an account.' }, 409);
   const link = invitationLink(issuerUrl, made);
   post.send(async () => invitationMessage({ to: wanted.email, link }));
   // Not by a redirect: only this answer contains the link.

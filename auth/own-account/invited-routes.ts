@@ -89,10 +89,13 @@ const accept = async (dependencies: Dependencies, request: Request, response: Re
 };
 
 const ANSWERS = {
-  taken: { text: 'This address has an account already. Sign in with it.', status: 409 },
-  repeated: { text: 'This form has been sent before. Sign in with what you typed then.', status: 409 },
+  taken: { text: 'This address already has an account. Sign in with it.', status: 409 },
+  repeated: {
+    text: 'This form was already sent. Sign in with the address and password that you entered then.',
+    status: 409,
+  },
   busy: {
-    text: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.',
+    text: 'The account may not have been created yet. Send the form again: you will not get two accounts.',
     status: 503,
   },
 } as const;

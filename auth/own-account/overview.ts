@@ -43,9 +43,9 @@ export const security = (
 
 const DONE = {
   confirmed: 'Your address is confirmed.',
-  password: 'Your password is changed.',
-  everywhere: 'Your password is changed, and everything else that was signed in is signed out.',
-  'codes-off': 'Codes are turned off: your password alone signs you in.',
+  password: 'Your password was changed.',
+  everywhere: 'Your password was changed, and you were signed out everywhere else.',
+  'codes-off': 'Codes are turned off: you sign in with your password alone.',
 };
 
 type HomeView = AccountView & {
@@ -65,14 +65,14 @@ const homePage = ({ name, email, role, ...view }: HomeView): Page =>
 </dl>
 <ul class="items">
 <li><div><h2><a href="${PATHS.profile}">Profile</a></h2><p class="small">Your name and your e-mail address</p></div></li>
-<li><div><h2><a href="${PATHS.security}">Signing in</a></h2><p class="small">How you show that it is you</p></div></li>
-<li><div><h2><a href="${PATHS.applications}">Applications</a></h2><p class="small">Which may act for you, and what they may do</p></div></li>
+<li><div><h2><a href="${PATHS.security}">Signing in</a></h2><p class="small">Your password, passkeys and codes</p></div></li>
+<li><div><h2><a href="${PATHS.applications}">Applications</a></h2><p class="small">Those that may act for you, and their permissions</p></div></li>
 <li><div><h2><a href="${PATHS.tokens}">Access tokens</a></h2><p class="small">For scripts that act for you</p></div></li>
 <li><div><h2><a href="${PATHS.sessions}">Sessions</a></h2><p class="small">Where you are signed in</p></div></li>
 ${
   view.isAdmin &&
-  html`<li><div><h2><a href="${PATHS.invitations}">Invitations</a></h2><p class="small">Whom you have asked to join</p></div></li>\n`
-}<li><div><h2><a href="${PATHS.deletion}">Delete the account</a></h2><p class="small">And erase what it holds of you</p></div></li>
+  html`<li><div><h2><a href="${PATHS.invitations}">Invitations</a></h2><p class="small">People you have invited</p></div></li>\n`
+}<li><div><h2><a href="${PATHS.deletion}">Delete the account</a></h2><p class="small">And erase your personal data</p></div></li>
 </ul>
 <p><a href="/sign-out">Sign out</a></p>`,
   });
@@ -121,7 +121,7 @@ const passwordItem = (changedAt: Date | undefined): Html =>
     ? itemOf({
         title: 'Password',
         text: 'There is none.',
-        link: { url: '/account/reset', text: 'Choose one by a link' },
+        link: { url: '/account/reset', text: 'Get a link to choose one' },
       })
     : itemOf({
         title: 'Password',
@@ -130,11 +130,11 @@ const passwordItem = (changedAt: Date | undefined): Html =>
       });
 
 const passkeysItem = (passkeys: SecurityView['passkeys']): Html => {
-  const link = { url: PATHS.passkeys, text: passkeys.length === 0 ? 'Add a passkey' : 'Look after passkeys' };
+  const link = { url: PATHS.passkeys, text: passkeys.length === 0 ? 'Add a passkey' : 'Manage passkeys' };
   if (passkeys.length === 0)
     return itemOf({
       title: 'Passkeys',
-      text: 'None: your device could sign you in without a password.',
+      text: 'None. A passkey signs you in without a password.',
       link,
     });
   const used = passkeys
@@ -152,7 +152,7 @@ const secondFactorItem = (secondFactor: SecurityView['secondFactor']): Html =>
   secondFactor === undefined
     ? itemOf({
         title: 'Codes from an app',
-        text: 'Off: your password alone signs you in.',
+        text: 'Off: you sign in with your password alone.',
         link: { url: PATHS.secondFactor, text: 'Set up codes' },
       })
     : itemOf({
@@ -166,7 +166,7 @@ const recoveryItem = (left: number): Html =>
     title: 'Recovery codes',
     text:
       left < CODES_FEW
-        ? html`<strong>Only ${left} left:</strong> make new ones before you need them.`
+        ? html`<strong>Only ${left} left:</strong> create new ones before you need them.`
         : `${left} left`,
-    link: { url: PATHS.recoveryCodes, text: 'Make new codes' },
+    link: { url: PATHS.recoveryCodes, text: 'Create new codes' },
   });

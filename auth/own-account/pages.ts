@@ -75,7 +75,7 @@ const isFresh = async (
 
 const NOT_THERE = messagePage({
   status: 404,
-  title: 'There is no such page',
+  title: 'Page not found',
   text: 'Go back to your account.',
 });
 
@@ -134,7 +134,7 @@ const OWN_PATH = /^\/account(?:\/[a-z-]{1,40}){0,2}(?:\?link=[\w-]{1,500})?$/;
 const NOT_SIGNED_IN = messagePage({
   status: 403,
   title: 'You are not signed in',
-  text: 'Your account can only be looked at by who is signed in.',
+  text: 'Sign in to see your account.',
   link: { url: '/account', text: 'Sign in' },
 });
 

@@ -55,19 +55,19 @@ export const passkeys = (dependencies: Dependencies): AccountPage => ({
 });
 
 const DONE = {
-  added: 'The passkey is added. You can sign in with it from now on.',
+  added: 'The passkey was added. You can sign in with it from now on.',
   renamed: 'The name is saved.',
   removed:
-    'The passkey is removed: nobody signs in with it any more. Your device may still offer it; remove it there, too.',
+    'The passkey was removed: nobody can sign in with it any more. Your device may still offer it; remove it there, too.',
 };
-const NAMELESS = 'Give the passkey a name of at most 100 characters, in one line.';
+const NAMELESS = 'Give the passkey a name of at most 100 characters, on one line.';
 
 const namelessIn = (form: Added | Renamed): Filled =>
   form.do === 'add'
     ? { name: form.name, problems: { name: NAMELESS } }
     : { renamed: { id: form.id, name: form.name }, problems: { rename: NAMELESS } };
 
-const NOT_TAKEN = `This passkey could not be added: it took too long, was made for something else, or you have ${PASSKEYS_MAX}. Try again.`;
+const NOT_TAKEN = `This passkey could not be added: it took too long, was created for another request, or you already have ${PASSKEYS_MAX}. Try again.`;
 
 const add = async (
   dependencies: Dependencies,
@@ -83,14 +83,14 @@ const add = async (
   notifyOfChange(
     dependencies,
     visitor,
-    'a passkey was added to your account: one can sign in with it, without your password.',
+    'A passkey was added to your account: it signs in without your password.',
   );
   goTo(visitor, PATHS.passkeys, 'added');
 };
 
 const remove = async (dependencies: Dependencies, visitor: Visitor, id: string): Promise<void> => {
   const isRemoved = await dependencies.passkeys.remove(visitor.userId, id, circumstancesOf(visitor));
-  if (isRemoved) notifyOfChange(dependencies, visitor, 'a passkey was removed from your account.');
+  if (isRemoved) notifyOfChange(dependencies, visitor, 'A passkey was removed from your account.');
   goTo(visitor, PATHS.passkeys, isRemoved ? 'removed' : undefined);
 };
 

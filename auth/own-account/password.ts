@@ -126,8 +126,8 @@ const passwordPage = ({ problems, ...view }: PasswordView): Page =>
 ${hidden('token', view.token)}
 ${passwordField({ name: 'current', label: 'Current password', problem: problems.current, hasFocus: !hasProblems(problems) })}
 ${newPasswordField({ problem: problems.password })}
-${checkbox({ name: 'everywhere', label: 'Sign me out everywhere else, and end my access tokens and what applications may do for me', isTicked: true })}
+${checkbox({ name: 'everywhere', label: 'Sign me out everywhere else, and end my access tokens and the access of applications', isTicked: true })}
 <div class="actions"><button class="primary" type="submit">Change the password</button></div>
 </form>
-<p>You have forgotten it? <a href="/account/reset">Get a link for a new one</a></p>`,
+<p>Forgotten your password? <a href="/account/reset">Get a link to choose a new one</a></p>`,
   });

@@ -100,7 +100,7 @@ describe('deleting the account', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     const left = admins.find(({ account }) => account.browser.cookies.has('annals_session'));
     const refused = await left?.account.get('/account/delete');
-    expect([refused?.status, refused?.body.includes('Make somebody else an administrator first')]).toEqual([
+    expect([refused?.status, refused?.body.includes('Make another person an administrator first')]).toEqual([
       409,
       true,
     ]);

@@ -63,7 +63,7 @@ const answer = (dependencies: Dependencies, visitor: Visitor, filled: Filled): v
 
 const problemsIn = (typed: { name: string; email: string }): ProfileView['problems'] => ({
   ...(!name.safeParse(typed.name).success && {
-    name: 'Enter a name of at most 100 characters, in one line.',
+    name: 'Enter a name of at most 100 characters, on one line.',
   }),
   ...(!email.safeParse(typed.email).success && {
     email: 'Enter an e-mail address, such as name@example.com.',
@@ -95,7 +95,7 @@ const refusalOf = (error: unknown): Pick<Filled, 'problems' | 'status'> => {
     };
   if (error instanceof CommandUnavailable || (error instanceof Rejection && error.code === 'conflict'))
     return {
-      problems: { form: 'It is not certain that this was saved. Look at it, and send it once more.' },
+      problems: { form: 'The changes may not have been saved. Check them, and save again.' },
       status: 503,
     };
   throw error;
@@ -116,7 +116,7 @@ const profilePage = ({ name, email, problems, ...view }: ProfileView): Page =>
 <form method="post" action="${PATHS.profile}" novalidate>
 ${hidden('token', view.token)}
 ${nameField({ value: name, problem: problems.name, hasFocus: !hasProblems(problems) && view.done === undefined })}
-${emailField({ autocomplete: 'email', hint: 'You sign in with it, and links for a forgotten password go there. Nobody else sees it.', value: email, problem: problems.email })}
+${emailField({ autocomplete: 'email', hint: 'You sign in with it, and links to reset your password go there. Nobody else sees it.', value: email, problem: problems.email })}
 <div class="actions"><button class="primary" type="submit">Save</button></div>
 </form>`,
   });

@@ -104,7 +104,7 @@ const ask = async (dependencies: Dependencies, request: Request, response: Respo
     const taken = await attempts.take(allowance, subject);
     if (taken.granted) continue;
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
-    return again({ form: `Too many links were asked for. Try again in ${waitText(taken.waitMs)}.` }, 429);
+    return again({ form: `Too many links were requested. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
   const requestId = requestIdOf(request);
   // After the answer, so that its timing does not reveal whether there is an account.

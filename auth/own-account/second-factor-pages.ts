@@ -30,7 +30,7 @@ export const setUpSecondFactorPage = ({ ticket, secret, keyUri, problems, ...vie
 <ol class="steps">
 <li>Scan this picture with the app, or <a href="${keyUri}">open it on this device</a>.
 ${qrCode(keyUri, 'The secret below, as a QR code for your app')}
-<p class="hint">It cannot be scanned? Type this secret into the app:</p>
+<p class="hint">Cannot scan it? Type this secret into the app:</p>
 <p class="link-shown">${secret.match(/.{1,4}/g)?.join(' ') ?? secret}</p></li>
 <li>Type the code that the app shows.
 <form method="post" action="${PATHS.secondFactor}" novalidate>
@@ -59,7 +59,7 @@ export const turnOffSecondFactorPage = ({ madeAt, problems, ...view }: TurnOffVi
     title: titleOf('Codes from an app', problems),
     main: html`${summaryOf(problems)}
 <h1>Codes from an app</h1>
-<p>On since ${momentOf(madeAt)}. If you turn it off, your password is enough to sign in, and your recovery codes end. For another phone, turn it
+<p>On since ${momentOf(madeAt)}. If you turn it off, you sign in with your password alone, and your recovery codes stop working. To use another phone, turn it
 off and set it up again.</p>
 <form method="post" action="${PATHS.secondFactor}" novalidate>
 ${hidden('token', view.token)}

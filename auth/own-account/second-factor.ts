@@ -77,7 +77,7 @@ const turnOn = async (
   notifyOfChange(
     dependencies,
     visitor,
-    'codes from an app are asked for from now on when you sign in with your password.',
+    'From now on, signing in with your password also requires a code from your app.',
   );
   // Not by a redirect: only this answer contains the codes.
   const done = 'Codes are turned on.';
@@ -85,7 +85,7 @@ const turnOn = async (
 };
 
 const WRONG =
-  'This is not the code that belongs to this secret now. Look at the app again, and at the clock of your phone.';
+  'This is not the current code for this secret. Check the app again, and the clock of your phone.';
 
 const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: string): Promise<void> => {
   const present = await dependencies.secondFactors.of(visitor.userId);
@@ -103,7 +103,7 @@ const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: s
     notifyOfChange(
       dependencies,
       visitor,
-      'codes from an app were turned off: the password of your account is enough to sign in.',
+      'Codes from an app were turned off: the password of your account is now enough to sign in.',
     );
   goTo(visitor, PATHS.security, 'codes-off');
 };
@@ -168,7 +168,7 @@ export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => (
     notifyOfChange(
       dependencies,
       visitor,
-      'new recovery codes were made for your account; those of before are good no more.',
+      'New recovery codes were created for your account; the old ones no longer work.',
     );
     answerPage(visitor.response, newRecoveryCodesPage({ ...viewOf(dependencies, visitor), codes }));
   },

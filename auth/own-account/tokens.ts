@@ -48,7 +48,7 @@ export const tokens = (dependencies: Dependencies): AccountPage => ({
   },
 });
 
-const DONE = { revoked: 'The token is revoked: it is refused from now on.' };
+const DONE = { revoked: 'The token was revoked: it no longer works.' };
 
 const create = async (
   dependencies: Dependencies,
@@ -73,7 +73,7 @@ const create = async (
   });
 };
 
-const TOO_MANY = `You have ${TOKENS_MAX} tokens, which is as many as one may have. Revoke one first.`;
+const TOO_MANY = `You have ${TOKENS_MAX} tokens, which is the maximum. Revoke one first.`;
 
 const problemsOf = (
   { policy, role }: Visitor,
@@ -84,7 +84,7 @@ const problemsOf = (
   return {
     name: nameField.safeParse(name).success
       ? undefined
-      : 'Give the token a name of at most 100 characters, in one line.',
+      : 'Give the token a name of at most 100 characters, on one line.',
     scopes:
       scopes.length > 0 && scopes.every((each) => offered.includes(each))
         ? undefined

@@ -8,10 +8,10 @@ export const CONFIRM_PATH = '/sign-up/confirm';
 
 /** The same whether or not the address has an account. */
 export const signUpAskedPage = (signInUrl: string | undefined): Page => ({
-  title: 'Look into your mail',
-  main: html`<h1>Look into your mail</h1>
-<p>We have sent a message to this e-mail address. Open the link in it within a day, and type your password once more: then your account is ready.</p>
-<p>Nothing has come after some minutes? Look where unwanted mail goes, or try again.</p>
+  title: 'Check your mail',
+  main: html`<h1>Check your mail</h1>
+<p>We have sent a message to this e-mail address. Open the link in it within a day, and enter your password again: then your account is ready.</p>
+<p>If nothing arrives within a few minutes, check your spam folder, or try again.</p>
 ${signInUrl !== undefined && html`<p>Your account is ready? <a href="${signInUrl}">Sign in</a></p>`}`,
 });
 
@@ -29,18 +29,18 @@ export const confirmSignUpPage = ({ token, link, email, problems, status }: Conf
   title: titleOf('Confirm your address', problems),
   main: html`${summaryOf(problems)}
 <h1>Confirm your address</h1>
-<p class="lead">Type the password that you chose for <strong>${email}</strong> once more. You will sign in with both.</p>
+<p class="lead">Enter the password that you chose for <strong>${email}</strong> again. You will sign in with this address and password.</p>
 <form method="post" action="${CONFIRM_PATH}" novalidate>
 ${hidden('token', token)}
 ${hidden('link', link)}
 ${passwordField({ problem: problems.password, hasFocus: !hasProblems(problems) })}
 <div class="actions"><button class="primary" type="submit">Create account</button></div>
 </form>
-<p>You did not ask for an account? Then close this page: nothing happens.</p>`,
+<p>If you did not ask for an account, close this page: no account is created.</p>`,
 });
 
 export const signUpOverPage = messagePage({
   status: 410,
-  title: 'This link is not good any more',
-  text: 'It has been used, is older than a day, or is not whole. Sign in, or create the account once more.',
+  title: 'This link is no longer valid',
+  text: 'It was used, is older than a day, or is incomplete. Sign in, or create the account again.',
 });

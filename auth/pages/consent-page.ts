@@ -34,11 +34,11 @@ export const consentPage = ({
   main: html`<h1>Allow ${clientName} to use your account?</h1>
 ${
   scopes.length === 0
-    ? html`<p>It asks for nothing but to know that it is you.</p>`
+    ? html`<p>It only asks to know who you are.</p>`
     : html`<p>It asks to:</p>
 <ul class="scopes">${scopes.map(scopeItem)}</ul>`
 }
-${isAdmin && html`<p><strong>You are an administrator:</strong> what it may do, it may do to everybody’s things.</p>`}
+${isAdmin && html`<p><strong>You are an administrator:</strong> it may do this to the data of all users.</p>`}
 ${isSelfRegistered && html`<p><strong>It registered itself.</strong> Nobody here has checked who is behind its name.</p>`}
 <p class="lead">Allow this only if you trust ${clientName}.${
     destination !== undefined && html` You will be sent to <strong>${destination}</strong>.`
@@ -64,8 +64,8 @@ export const consentRefusedPage = ({
   formTargets,
   title: 'Confirm your address first',
   main: html`<h1>Confirm your address first</h1>
-<p class="lead">Nobody has shown yet that the e-mail address of this account is yours. Until then, ${clientName} cannot use the account.</p>
-<p><a href="${PATHS.confirmation}" target="_blank">Confirm your address</a>, and then <a href="${action}">go on</a>.</p>
+<p class="lead">The e-mail address of this account is not confirmed as yours yet. Until it is, ${clientName} cannot use the account.</p>
+<p><a href="${PATHS.confirmation}" target="_blank">Confirm your address</a>, and then <a href="${action}">continue</a>.</p>
 <form method="post" action="${action}">
 ${hidden('token', token)}
 <div class="actions"><button type="submit" name="decision" value="deny">Do not allow</button></div>

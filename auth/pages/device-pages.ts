@@ -25,7 +25,7 @@ export const deviceCodePage = ({
 ${hidden('xsrf', token)}
 <div class="field${problem && ' bad'}">
 <label for="user_code">Code</label>
-<p class="hint" id="user_code-hint">The device shows it. Only use a code from a device in front of you, never one that you were sent.</p>
+<p class="hint" id="user_code-hint">The device shows it. Only enter a code from a device in front of you, never one that somebody sent you.</p>
 ${problem && html`<p class="wrong" id="user_code-problem">${problem}</p>`}
 <input class="code" id="user_code" name="user_code" type="text" autocomplete="off" autocapitalize="characters" autocorrect="off" spellcheck="false" maxlength="${USER_CODE_MAX}" required value="${userCode}" aria-describedby="user_code-hint${problem && ' user_code-problem'}"${problem && html` aria-invalid="true"`}${!problem && html` autofocus`}>
 </div>
@@ -58,7 +58,7 @@ ${hidden('user_code', userCode)}
 export const deviceDonePage = (clientName: string): Page => ({
   title: 'The device is connected',
   main: html`<h1>The device is connected</h1>
-<p><strong>${clientName}</strong> goes on by itself in a few seconds. You can close this page.</p>`,
+<p><strong>${clientName}</strong> continues by itself in a few seconds. You can close this page.</p>`,
 });
 
 export const deviceAbortedPage: Page = {
@@ -70,5 +70,5 @@ export const deviceAbortedPage: Page = {
 export const deviceCodeAgainPage: Page = {
   title: 'This page has expired',
   main: html`<h1>This page has expired</h1>
-<p><a href="/device">Enter the code once more.</a> Cookies must be allowed.</p>`,
+<p><a href="/device">Enter the code again.</a> Your browser must allow cookies.</p>`,
 };

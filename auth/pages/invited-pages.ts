@@ -40,6 +40,6 @@ export const invitedDonePage: Page = {
 
 export const invitationOverPage = messagePage({
   status: 410,
-  title: 'This invitation is not good any more',
-  text: 'It has been used, was taken back, has expired, or its link is not whole. Ask whoever invited you for another one.',
+  title: 'This invitation is no longer valid',
+  text: 'It was used or revoked, has expired, or its link is incomplete. Ask the person who invited you for another one.',
 });

@@ -20,17 +20,17 @@ export const messagePage = ({ title, text, status, link }: MessageView): Page =>
 export const EXPIRED = messagePage({
   status: 400,
   title: 'This page has expired',
-  text: 'The sign-in that it belongs to is over, or was begun in another browser. Go back to the application and start again.',
+  text: 'Its sign-in has ended, or was started in another browser. Go back to the application and start again.',
 });
 
 export const FORGED = messagePage({
   status: 403,
   title: 'This form cannot be accepted',
-  text: 'It was not made for this browser. Go back to the application and start again; cookies must be allowed.',
+  text: 'It was not issued to this browser. Go back to the application and start again; your browser must allow cookies.',
 });
 
 export const MALFORMED = messagePage({
   status: 400,
   title: 'This form cannot be accepted',
-  text: 'Its fields are not the ones of the page. Go back and try again.',
+  text: 'Its fields do not match the page. Go back and try again.',
 });

@@ -47,7 +47,7 @@ const answerOf = ({ id, rawId, type, response }) => ({
 
 const WORDS = {
   NotAllowedError: 'Nothing was chosen, or it took too long. Try again.',
-  InvalidStateError: 'This device has a passkey for your account already.',
+  InvalidStateError: 'This device already has a passkey for your account.',
 };
 
 const prepare = (form) => {

@@ -31,7 +31,7 @@ export const newPasswordField = ({ label = 'New password', ...typed }: Password)
   field({
     name: 'password',
     label,
-    hint: `At least ${PASSWORD_MIN} characters. Longer is better: a few words in a row are easy to remember, and need no digits or signs.`,
+    hint: `At least ${PASSWORD_MIN} characters. Longer is better: a few words in a row are easy to remember, and need no digits or symbols.`,
     type: 'password',
     autocomplete: 'new-password',
     maxLength: PASSWORD_MAX,

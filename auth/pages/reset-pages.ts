@@ -16,10 +16,10 @@ type AskView = {
 
 export const askResetPage = ({ token, email, problems, status }: AskView): Page => ({
   ...(status !== undefined && { status }),
-  title: titleOf('A new password', problems),
+  title: titleOf('Reset your password', problems),
   main: html`${summaryOf(problems)}
-<h1>A new password</h1>
-<p class="lead">We send you a link by which you can choose one.</p>
+<h1>Reset your password</h1>
+<p class="lead">We will send you a link to choose a new password.</p>
 <form method="post" action="${RESET_PATH}" novalidate>
 ${hidden('token', token)}
 ${emailField({ autocomplete: 'username', value: email, problem: problems.email, hasFocus: !hasProblems(problems) })}
@@ -29,16 +29,16 @@ ${emailField({ autocomplete: 'username', value: email, problem: problems.email, 
 
 /** The same whether or not there is such an account. */
 export const resetAskedPage: Page = {
-  title: 'Look into your mail',
-  main: html`<h1>Look into your mail</h1>
-<p>If there is an account with this e-mail address, a link is on its way to it. It is good for half an hour, and once.</p>
-<p>Nothing has come after some minutes? Look where unwanted mail goes, or <a href="${RESET_PATH}">ask again</a>.</p>`,
+  title: 'Check your mail',
+  main: html`<h1>Check your mail</h1>
+<p>If there is an account with this e-mail address, a link is on its way to it. The link is valid once, for half an hour.</p>
+<p>If nothing arrives within a few minutes, check your spam folder, or <a href="${RESET_PATH}">request another link</a>.</p>`,
 };
 
 export const noMailPage: Page = {
-  title: 'A new password',
-  main: html`<h1>A new password</h1>
-<p>No mail is sent from here, so an administrator must help: ask whoever runs this for a link by which you can choose a new password.</p>`,
+  title: 'Reset your password',
+  main: html`<h1>Reset your password</h1>
+<p>This site sends no mail. Ask an administrator for a link to choose a new password.</p>`,
 };
 
 type ChooseView = {
@@ -54,7 +54,7 @@ export const chooseResetPage = ({ token, link, problems, status }: ChooseView): 
   title: titleOf('Choose a new password', problems),
   main: html`${summaryOf(problems)}
 <h1>Choose a new password</h1>
-<p class="lead">You will be signed out everywhere, and applications may not act for you any more until you allow it again.</p>
+<p class="lead">You will be signed out everywhere, and applications can no longer act for you until you allow it again.</p>
 <form method="post" action="${NEW_PASSWORD_PATH}" novalidate>
 ${hidden('token', token)}
 ${hidden('link', link)}
@@ -64,15 +64,15 @@ ${newPasswordField({ problem: problems.password, hasFocus: !hasProblems(problems
 });
 
 export const resetDonePage: Page = {
-  title: 'Your password is changed',
-  main: html`<h1>Your password is changed</h1>
-<p>Go back to the application that you want to use and sign in there, or <a href="/account">look at your account</a>.</p>
-<p>Passkeys and codes from an app are as they were: a new password does not remove them. If somebody else may have known the one before it,
-<a href="/account/security">look at how one can sign in</a>, and remove what is not yours.</p>`,
+  title: 'Your password was changed',
+  main: html`<h1>Your password was changed</h1>
+<p>Go back to the application that you want to use and sign in there, or <a href="/account">go to your account</a>.</p>
+<p>A new password does not remove passkeys or codes from an app. If somebody else may have known the old password,
+<a href="/account/security">check the ways to sign in</a>, and remove those that are not yours.</p>`,
 };
 
 export const resetLinkOverPage = messagePage({
   status: 410,
-  title: 'This link is not good any more',
-  text: 'It has been used, is older than half an hour, or is not whole. Ask for another one.',
+  title: 'This link is no longer valid',
+  text: 'It was used, is older than half an hour, or is incomplete. Request another one.',
 });

@@ -4,7 +4,7 @@ import { scopeWordsOf } from '#shared/scope-words.ts';
 
 /** The scopes of OpenID Connect, which come first. */
 const IDENTITY: Readonly<Record<string, string>> = {
-  openid: 'Know that it is you',
+  openid: 'Know who you are',
   profile: 'See your name',
   email: 'See your e-mail address',
   offline_access: 'Stay connected when you are not using it',

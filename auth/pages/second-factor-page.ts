@@ -26,7 +26,7 @@ export const secondFactorPage = ({
   title: titleOf('Enter a code', problems),
   main: html`${summaryOf(problems)}
 <h1>Enter a code</h1>
-<p class="lead">Your password is right. You will go on to <strong>${clientName}</strong>.</p>
+<p class="lead">Your password is right. You will continue to <strong>${clientName}</strong>.</p>
 <form method="post" action="${action}" novalidate>
 ${hidden('ticket', ticket)}
 ${field({
@@ -45,13 +45,13 @@ ${field({
 </div>
 </form>
 <details${problems.recovery && html` open`}>
-<summary>The app is not at hand?</summary>
+<summary>Cannot use the app?</summary>
 <form method="post" action="${action}" novalidate>
 ${hidden('ticket', ticket)}
 ${field({
   name: 'recovery',
   label: 'Recovery code',
-  hint: 'One of those that you have kept. It is good once.',
+  hint: 'One of those that you saved. It is valid once.',
   type: 'exact',
   autocomplete: 'off',
   problem: problems.recovery,
@@ -59,6 +59,6 @@ ${field({
 })}
 <div class="actions"><button type="submit">Sign in with a recovery code</button></div>
 </form>
-<p>You have neither? Ask whoever runs this to take the codes off your account.</p>
+<p>If you have neither, ask an administrator to remove the codes from your account.</p>
 </details>`,
 });

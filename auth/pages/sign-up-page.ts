@@ -39,7 +39,7 @@ ${emailField({ autocomplete: 'email', hint: 'You sign in with it. Nobody else se
 ${newPasswordField({ label: 'Password', problem: problems.password })}
 <div class="actions"><button class="primary" type="submit">Create account</button></div>
 </form>
-${signInUrl !== undefined && html`<p>You have an account? <a href="${signInUrl}">Sign in</a></p>`}`,
+${signInUrl !== undefined && html`<p>Already have an account? <a href="${signInUrl}">Sign in</a></p>`}`,
 });
 
 /** Shown to a person who did not come from an application. */

@@ -72,7 +72,7 @@ describe('an attack on the sign-in by a signature', () => {
   ])('a signature %s signs nobody in', async (_what, twist) => {
     const { key } = await withPasskey();
     const { account, answer } = await signInBy(key, twist);
-    expect([answer.status, answer.body.includes('This passkey is good for no account here.')]).toEqual([
+    expect([answer.status, answer.body.includes('This passkey belongs to no account here.')]).toEqual([
       422,
       true,
     ]);
@@ -99,7 +99,7 @@ describe('an attack on the sign-in by a signature', () => {
     const page = await account.get('/account');
     {
       using _ = minutesLater(55);
-      expect((await send(account, page, '{}')).body).toContain('This passkey is good for no account here.');
+      expect((await send(account, page, '{}')).body).toContain('This passkey belongs to no account here.');
     }
     const used = await send(account, page, key.get(passkeyFormIn(page.body).options));
     expect([used.status, used.body.includes('This took too long.')]).toEqual([422, true]);

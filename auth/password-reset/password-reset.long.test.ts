@@ -52,14 +52,14 @@ describe('a forgotten password', () => {
     const person = await aPerson();
     const account = await signInToAccount(site, person);
     const link = await linkFor(person.email);
-    expect(titleOf(await choose(link))).toBe('Your password is changed');
+    expect(titleOf(await choose(link))).toBe('Your password was changed');
     expect(titleOf(await account.get('/account'))).toBe('Sign in');
     expect((await choose(link, 'another new password')).status).toBe(410);
     await signInToAccount(site, { ...person, password: next });
     const told = await smtp.mailTo(person.email, 1);
     expect(told.subject).toBe('Your password was changed');
     expect(told.text).toContain(
-      `Your passkeys and the codes from your app are as they were. Look at them: ${site.url}/account/security`,
+      `Your passkeys and the codes from your app did not change. Check them: ${site.url}/account/security`,
     );
   });
 
@@ -75,7 +75,7 @@ describe('a forgotten password', () => {
   test('does not replace the second factor', async () => {
     const person = await aPerson();
     const app = await setUpCodes(await signInToAccount(site, person));
-    expect((await smtp.mailTo(person.email)).subject).toBe('How you sign in was changed');
+    expect((await smtp.mailTo(person.email)).subject).toBe('Your sign-in methods were changed');
     await choose(await linkFor(person.email, 1));
     const account = openOwnAccount(site);
     const question = await account.send(await account.get('/account'), {
@@ -186,7 +186,7 @@ describe('a forgotten password', () => {
     const link = await linkFor(person.email);
     await happen(link, person);
     const page = await openHandBrowser().get(link);
-    expect([page.status, titleOf(page)]).toEqual([410, 'This link is not good any more']);
+    expect([page.status, titleOf(page)]).toEqual([410, 'This link is no longer valid']);
   });
 
   test('needs a valid link and a form of this browser', async () => {
@@ -222,7 +222,7 @@ describe('a forgotten password', () => {
   test('needs an administrator if no mail is sent', async () => {
     await using without = await openAccountsSite();
     const page = await openOwnAccount(without).get('/account/reset');
-    expect(page.body).toContain('an administrator must help');
+    expect(page.body).toContain('Ask an administrator for a link');
     expect(page.body).not.toContain('<form');
   });
 });

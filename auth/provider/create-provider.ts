@@ -56,7 +56,8 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
     if (isPutOff(ctx, err)) log.warn(names, 'A request to the authorization server failed temporarily.');
     else log.error(names, 'A request to the authorization server failed.');
   });
-  provider.onerror = (err) => log.warn({ err }, 'An answer of the authorization server was not received.');
+  provider.onerror = (err) =>
+    log.warn({ err }, 'A client did not receive the response of the authorization server.');
   return provider;
 };
 

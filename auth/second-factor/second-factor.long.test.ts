@@ -129,7 +129,7 @@ describe('signing in with codes', () => {
     const { account, question } = await passwordGiven(person);
     for (const used of [code, earlier]) {
       const again = await account.send(question, { code: used });
-      expect([again.status, again.body.includes('This code is not good, or not any more.')]).toEqual([
+      expect([again.status, again.body.includes('This code is wrong, expired or already used.')]).toEqual([
         422,
         true,
       ]);

@@ -96,7 +96,7 @@ const refuseSaving = (kind: string): void => {
   // the session stays ended.
   if (kind === 'Session') return;
   throw new errors.AccessDenied(
-    kind === 'Grant' ? 'what was allowed has just been ended' : 'the code is already in use',
+    kind === 'Grant' ? 'the grant has just been ended' : 'the code is already in use',
   );
 };
 
@@ -156,7 +156,7 @@ const refuseHaste = async ({ pool, seal }: StorageDependencies, id: string): Pro
 
 /** Clients are managed elsewhere; this only finds them. */
 const clientAdapter = ({ findClient }: StorageDependencies): Adapter => {
-  const refuse = () => Promise.reject(new Error('clients are not kept here'));
+  const refuse = () => Promise.reject(new Error('clients are not stored here'));
   return {
     find: findClient,
     upsert: refuse,

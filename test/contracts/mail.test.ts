@@ -31,7 +31,7 @@ const overSmtp = async (): Promise<Outlet> => {
   };
 };
 
-const LINE = /^Mail to (\S+), which nobody sends in development: ([^\n]*)\n(.*)$/s;
+const LINE = /^Mail to (\S+), not sent in development: ([^\n]*)\n(.*)$/s;
 
 const intoTheLog = async (): Promise<Outlet> => {
   const { destination, lines } = collector();

@@ -56,9 +56,9 @@ test('an operator invites an administrator, who invites an author, who recovers 
   expect(titleOf(await fill(admin, '/account', { email, password }))).toBe('Your account');
   await fill(admin, '/account/invitations', { do: 'invite', email: guest, role: 'author' });
   await follow(visitor(), linkIn(await smtp.mailTo(guest)), { name: 'Guest', password });
-  expect(titleOf(await fill(visitor(), '/account/reset', { email: guest }))).toBe('Look into your mail');
+  expect(titleOf(await fill(visitor(), '/account/reset', { email: guest }))).toBe('Check your mail');
   expect(titleOf(await follow(visitor(), linkIn(await smtp.mailTo(guest, 1)), { password: other }))).toBe(
-    'Your password is changed',
+    'Your password was changed',
   );
 });
 
@@ -96,7 +96,7 @@ test('an operator removes all passkeys of an account', async () => {
     return browser.post(`${site}${action}`, { ...fields, credential: answer(options), ...more }, {});
   };
   const added = await sendAt(account, '/account/passkeys', key.create, { name: 'Key ring' });
-  expect((await account.browser.follow(added)).body).toContain('The passkey is added.');
+  expect((await account.browser.follow(added)).body).toContain('The passkey was added.');
   const signIn = () => sendAt(visitor(), '/account', key.get);
   expect((await signIn()).status).toBe(303);
   expect(await annals('account', 'remove-passkeys', guest)).toContain(
@@ -125,9 +125,7 @@ test('users change their profile and password, and end other sessions', async ()
   ]);
   for (const cookie of renewed)
     expect(cookie).toMatch(/; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/i);
-  expect((await here.browser.follow(changed)).body).toContain(
-    'everything else that was signed in is signed out',
-  );
+  expect((await here.browser.follow(changed)).body).toContain('you were signed out everywhere else');
   expect(titleOf(await there.get('/account'))).toBe('Sign in');
   expect((await here.get('/account')).body).toContain('<h1>Guest of Honour</h1>');
   expect((await here.get('/account/sessions')).body.match(/Signed in on/g)).toHaveLength(1);
@@ -148,7 +146,7 @@ test('they delete the account, and keep the receipt of an erasure that leaves no
     (seen) => titleOf(seen) === 'Your account is deleted',
     30_000,
   );
-  expect(page.body).toContain('Nothing of you is left');
+  expect(page.body).toContain('None of your data is left');
   const userId = new URL(receipt).searchParams.get('user') ?? '';
   expect(JSON.parse(await annals('erasure', 'report', userId, '--json'))).toMatchObject({
     isDone: true,

@@ -35,7 +35,7 @@ export const passkeyVisits = (accounts: Pick<AccountFixture, 'site' | 'signedIn'
       const { person, account } = await accounts.signedIn();
       const key = openAuthenticator(accounts.site.url, options);
       const added = await account.browser.follow(await register(account, key));
-      expect(added.body).toContain('The passkey is added.');
+      expect(added.body).toContain('The passkey was added.');
       return { person, account, key };
     },
     async signInBy(key, twist) {

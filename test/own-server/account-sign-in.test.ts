@@ -25,7 +25,7 @@ describe('signing in', () => {
     expect(answered.status).toBe(303);
     const consent = await browser.follow(answered);
     expect(titleOf(consent)).toBe('Allow Reading List?');
-    for (const words of ['Know that it is you', 'Read articles', 'Write, change and delete articles'])
+    for (const words of ['Know who you are', 'Read articles', 'Write, change and delete articles'])
       expect(consent.body).toContain(words);
     expect(consent.body).toContain(new URL(site.appUrl).host);
     const allowed = await browser.post(consent.action, { ...consent.hidden, decision: 'allow' });

@@ -26,7 +26,7 @@ describe('signing out', () => {
     await signedIn();
     const page = await browser.get(`${site.url}/sign-out`);
     expect(titleOf(await browser.follow(await browser.post(page.action, page.hidden)))).toBe(
-      'You stay signed in',
+      'You are still signed in',
     );
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/code=/);
   });
@@ -77,7 +77,7 @@ describe('signing out', () => {
     const page = await browser.follow(
       await signInWith(await begin({ prompt: 'login' }), { email: other, password }),
     );
-    expect(titleOf(page)).toBe('Go on');
+    expect(titleOf(page)).toBe('Continue');
     const next = await browser.follow(await browser.post(page.action, page.hidden));
     expect(titleOf(next)).toBe('Allow Reading List?');
   });

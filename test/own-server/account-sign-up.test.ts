@@ -79,7 +79,7 @@ describe('signing up', () => {
   test('with a taken address reports that, and the next form works', async ({ signUp, signUpPage }) => {
     const page = await signUp(await signUpPage(), { email: email.toUpperCase() });
     expect(page.status).toBe(409);
-    expect(page.body).toContain('This address has an account already.');
+    expect(page.body).toContain('This address already has an account.');
     expect((await signUp(page)).status).toBe(303);
   });
 
@@ -89,7 +89,7 @@ describe('signing up', () => {
     expect([(await signUp(page, fields)).status, (await signUp(page, fields)).status]).toEqual([303, 303]);
     const again = await signUp(page, { email: anAddress() });
     expect(again.status).toBe(409);
-    expect(again.body).toContain('This form has been sent before.');
+    expect(again.body).toContain('This form was already sent.');
     expect((await signUp(page, { ...fields, password: 'another password' })).status).toBe(409);
   });
 
@@ -162,7 +162,7 @@ describe('signing up', () => {
     await closed.addClient('reading-list');
     const own = openHandBrowser();
     const page = await own.get(`${closed.url}/sign-up`);
-    expect([page.status, titleOf(page)]).toEqual([404, 'Nobody can sign up here']);
+    expect([page.status, titleOf(page)]).toEqual([404, 'You cannot sign up here']);
     expect((await own.post(`${closed.url}/sign-up`, {})).status).toBe(404);
     const query = {
       client_id: 'reading-list',

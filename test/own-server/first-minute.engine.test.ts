@@ -107,7 +107,7 @@ test('npm run demo fills a new folder and serves it, and serves the same the nex
     PUBLIC_URL: 'http://localhost',
     HOST: '127.0.0.1',
   });
-  await production.said(/the password of its administrator is removed/);
+  await production.said(/removed the password of its administrator/);
 });
 
 test('only the first start offers the demo', async () => {

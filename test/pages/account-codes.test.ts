@@ -66,7 +66,7 @@ describeInChromium('codes from an app in Chromium', () => {
       await press('Turn it on');
       await look('Your recovery codes', '04-recovery-codes');
       const [recoveryCode = ''] = await page.locator('.codes li').allTextContents();
-      await page.getByRole('link', { name: 'I have kept them' }).click();
+      await page.getByRole('link', { name: 'I have saved them' }).click();
       await look('Signing in', '05-security-on');
       await signOut();
       await givePassword(email);
@@ -77,16 +77,16 @@ describeInChromium('codes from an app in Chromium', () => {
       await look('Signing in', '07-signed-in');
       await signOut();
       await givePassword(email);
-      await page.getByText('The app is not at hand?').click();
+      await page.getByText('Cannot use the app?').click();
       await page.getByLabel('Recovery code').fill('0000-0000-0000-0000');
       await press('Sign in with a recovery code');
       await look('Not yet: Enter a code', '08-recovery-code-wrong');
       await page.getByLabel('Recovery code').fill(recoveryCode);
       await press('Sign in with a recovery code');
       await eventually(() => page.getByText('9 left').count()).toBe(1);
-      await page.getByRole('link', { name: 'Make new codes' }).click();
+      await page.getByRole('link', { name: 'Create new codes' }).click();
       await look('Recovery codes', '09-renew');
-      await page.getByRole('link', { name: 'Keep those that there are' }).click();
+      await page.getByRole('link', { name: 'Keep the current codes' }).click();
       await page.getByRole('link', { name: 'Turn codes off' }).click();
       await look('Codes from an app', '10-turn-off');
       await page.getByLabel('Password').fill(password);

@@ -79,7 +79,7 @@ describeInChromium('passkeys in Chromium', () => {
       await page.getByLabel('Name', { exact: true }).fill('My telephone');
       await touch(true);
       await press('Add a passkey');
-      await eventually(() => page.getByRole('status').textContent()).toContain('The passkey is added.');
+      await eventually(() => page.getByRole('status').textContent()).toContain('The passkey was added.');
       await look('Passkeys', '02-added');
       await page.goto(`${site.url}/account/security`);
       await look('Signing in', '03-security');
@@ -89,7 +89,7 @@ describeInChromium('passkeys in Chromium', () => {
       await touch(true);
       await press('Sign in with a passkey');
       await eventually(() => page.getByText('One, last used on').count()).toBe(1);
-      await page.getByRole('link', { name: 'Look after passkeys' }).click();
+      await page.getByRole('link', { name: 'Manage passkeys' }).click();
       await page.getByText('Rename', { exact: true }).click();
       await page
         .getByLabel('New name of My telephone')
@@ -106,7 +106,7 @@ describeInChromium('passkeys in Chromium', () => {
       // The device still has it, and Chromium uses the offer by itself.
       await page.goto(`${site.url}/account/security`);
       await eventually(() => page.getByRole('alert').first().textContent()).toContain(
-        'This passkey is good for no account here.',
+        'This passkey belongs to no account here.',
       );
       await touch(false);
       await look('Not yet: Sign in', '08-sign-in-removed');
@@ -116,7 +116,7 @@ describeInChromium('passkeys in Chromium', () => {
       await givePassword('/account/passkeys', await somebody());
       await touch(true);
       await press('Add a passkey');
-      await eventually(() => page.getByRole('status').textContent()).toContain('The passkey is added.');
+      await eventually(() => page.getByRole('status').textContent()).toContain('The passkey was added.');
       await signOut();
       await touch(true);
       await page.goto(`${site.url}/account/security`);
@@ -136,7 +136,7 @@ describeInChromium('passkeys in Chromium', () => {
       const without = await chromium.newContext({ ...options, javaScriptEnabled: false });
       page = await without.newPage();
       await givePassword('/account/passkeys', email);
-      await eventually(() => page.getByText('This browser cannot make one').count()).toBe(1);
+      await eventually(() => page.getByText('This browser cannot create a passkey').count()).toBe(1);
       expect(await page.getByRole('button', { name: 'Add a passkey' }).isVisible()).toBe(false);
       await picture(page, `passkeys-${size}-10-without-script`);
       await without.close();

@@ -175,7 +175,7 @@ describeInChromium('the pages in Chromium', () => {
       await press(page, 'Sign out');
       await eventually(() => page.url()).toBe(`${site.appUrl}/bye`);
       await page.goto(`${site.url}/sign-out`);
-      await look('Go on', '14-signed-out-already');
+      await look('Continue', '14-signed-out-already');
       await press(page, 'Continue');
       await look('You are signed out', '15-signed-out');
       await page.goto(authorizeUrl());
@@ -186,7 +186,7 @@ describeInChromium('the pages in Chromium', () => {
       await page.goto(`${site.url}/sign-in/nothing`);
       await look('This page has expired', '16-expired');
       await page.goto(authorizeUrl({ client_id: 'nobody' }));
-      await look('This request cannot be carried out', '17-error');
+      await look('This request cannot be processed', '17-error');
       await page.goto(`${site.url}/sign-up/done`);
       await look('Your account is ready', '18-signed-up');
     });

@@ -43,7 +43,7 @@ beforeEach(async () => {
 const changeAddress = () => side.send({ type: 'UpdateUser', userId, email: next }, by(system));
 const untilDelivered = async () => {
   expect((await smtp.mailTo(former)).subject).toBe('Your e-mail address was changed');
-  expect((await smtp.mailTo(next)).subject).toBe('Your account has this e-mail address now');
+  expect((await smtp.mailTo(next)).subject).toBe('Your account now has this e-mail address');
 };
 
 /** A mail server that accepts connections but never answers. */

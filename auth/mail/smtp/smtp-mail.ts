@@ -45,7 +45,7 @@ export const openSmtpMail = ({ url, from }: SmtpMailOptions): Mail => {
     async send(message) {
       demandPlain(message);
       await within(SEND_MAX_MS, send(message)).catch((cause: unknown) => {
-        throw new MailNotSent('the mail server did not take the message', { cause: withoutPeople(cause) });
+        throw new MailNotSent('the mail server did not accept the message', { cause: withoutPeople(cause) });
       });
     },
     [Symbol.asyncDispose]: async () => transport.close(),

@@ -23,14 +23,14 @@ export const confirmationPage = ({ email, link, problem, ...view }: Confirmation
     main: html`<h1>Confirm your address</h1>
 ${problem !== undefined && html`<p class="wrong" role="alert">${problem}</p>\n`}${
   link === undefined
-    ? html`<p class="lead">Nobody has shown yet that <strong>${email}</strong> is the address of this account's owner. Until then you sign in with your
-password alone, and no application of others can act for you.</p>
-<p>We send you a message. Open the link in it within a day, here or in any browser in which you sign in.</p>
+    ? html`<p class="lead"><strong>${email}</strong> is not confirmed as your address yet. Until it is, you can sign in only with your
+password, and third-party applications cannot act for you.</p>
+<p>We will send you a message. Open the link in it within a day, in any browser in which you sign in.</p>
 <form method="post" action="${PATHS.confirmation}">
 ${hidden('token', view.token)}
 <div class="actions"><button class="primary" type="submit" name="do" value="send">Send the message</button></div>
 </form>
-<p>Is this another address than yours? <a href="${PATHS.profile}">Change it</a></p>`
+<p>Not your address? <a href="${PATHS.profile}">Change it</a></p>`
     : html`<p class="lead">You have opened the link that we sent to <strong>${email}</strong>.</p>
 <form method="post" action="${PATHS.confirmation}">
 ${hidden('token', view.token)}

@@ -28,13 +28,13 @@ export const deletionPage = ({ domain, problems, confirmation, ...view }: Deleti
     title: titleOf('Delete the account', problems),
     main: html`${summaryOf(problems)}
 <h1>Delete the account</h1>
-<p><strong>Nobody can undo it.</strong> At once:</p>
+<p><strong>This cannot be undone.</strong> Immediately:</p>
 <ul>
-<li>${listed(erasedOf(domain))} are erased, in the history too: the key that opens them is destroyed;</li>
+<li>${listed(erasedOf(domain))} are erased, in the history too: the key that decrypts them is destroyed;</li>
 <li>${listed([...endingWith(domain).map(({ says }) => `your ${says}`), 'your webhooks'])} are deleted;</li>
-<li>your sessions, your access tokens and what applications may do for you end.</li>
+<li>your sessions, your access tokens and the access of applications end.</li>
 </ul>
-${staying.length > 0 && html`<p>Your ${listed(staying)} stay, and say “Deleted user”. Take back or delete first what shall not stay.</p>`}
+${staying.length > 0 && html`<p>Your ${listed(staying)} stay, and show “Deleted user”. First delete or withdraw those that must not stay.</p>`}
 <form method="post" action="${PATHS.deletion}" novalidate>
 ${hidden('token', view.token)}
 ${field({
@@ -48,9 +48,9 @@ ${field({
   hasFocus: !hasProblems(problems),
 })}
 ${passwordField({ problem: problems.password })}
-<div class="actions"><button class="danger" type="submit">Delete the account for ever</button></div>
+<div class="actions"><button class="danger" type="submit">Delete the account permanently</button></div>
 </form>
-<p><a href="${PATHS.home}">Keep it</a></p>`,
+<p><a href="${PATHS.home}">Keep the account</a></p>`,
   });
 };
 
@@ -70,8 +70,8 @@ export const lastAdministratorPage = (view: AccountView): Page =>
     section: PATHS.home,
     title: 'You are the only administrator',
     main: html`<h1>You are the only administrator</h1>
-<p>Your account cannot be deleted as long as nobody else could look after this place. Make somebody else an administrator first:
-<a href="${PATHS.invitations}">invite them</a> with that role. Once they have an account, come back.</p>
+<p>Your account cannot be deleted while there is no other administrator. Make another person an administrator first:
+<a href="${PATHS.invitations}">invite them</a> with that role. Come back once they have an account.</p>
 <p><a href="${PATHS.home}">Back to your account</a></p>`,
   });
 
@@ -90,25 +90,25 @@ export const erasedPage = ({ domain, report, receiptUrl }: ErasedView): Page => 
     main: html`<h1>${title}</h1>
 ${
   isDone
-    ? html`<p class="done" role="status">Nothing of you is left in what was looked through.</p>`
-    : html`<p class="done" role="status">What is left goes within moments. <a href="${receiptUrl}">Look again</a></p>`
+    ? html`<p class="done" role="status">None of your data is left in the places that were searched.</p>`
+    : html`<p class="done" role="status">The rest is deleted within moments. <a href="${receiptUrl}">Check again</a></p>`
 }
 <dl>
-<dt>Number of the account</dt><dd>${userId}</dd>
+<dt>Account number</dt><dd>${userId}</dd>
 <dt>Deleted</dt><dd>${asked === null ? 'Not in the log yet' : momentOf(new Date(asked.at))}</dd>
 <dt>Key destroyed</dt><dd>${keyDestroyedAt === null ? 'Not yet' : momentOf(new Date(keyDestroyedAt))}</dd>
 </dl>
-<table><caption>Where something of you could be</caption>
-<thead><tr><th scope="col">Where</th><th scope="col">What is left</th></tr></thead>
+<table><caption>Places where your data could be</caption>
+<thead><tr><th scope="col">Place</th><th scope="col">Left</th></tr></thead>
 <tbody>
 ${parts.map(({ part, left }) => html`<tr><td>${part}</td><td>${left === 0 ? 'nothing' : left}</td></tr>\n`)}</tbody></table>
 <h2>In the log</h2>
-<p>Events are never removed. Of those that hold something of yours, which nobody can open any more, there are ${total(sealed)};
-of deletions that follow from yours, ${total(followed)}.</p>
-<h2>What stays without you</h2>
+<p>Events are never removed. Events with your data, which nobody can decrypt any more: ${total(sealed)}.
+Deletions that followed from yours: ${total(followed)}.</p>
+<h2>What stays</h2>
 <p>${staying === '' ? 'Nothing.' : staying}</p>
 <h2>Your receipt</h2>
-<p>This address shows the page again, at any time; only who has it can see it. Print the page, or keep the address.</p>
+<p>This address shows the page again at any time, to everybody who has the address. Print the page, or keep the address.</p>
 <p class="link-shown">${receiptUrl}</p>`,
   };
 };

@@ -41,7 +41,7 @@ export const invitationsPage = ({
     main: html`${summaryOf(problems)}
 <h1>Invitations</h1>
 ${made !== undefined && madeBox(made)}
-<p class="lead">Whom you invite gets a link that is good once, for a week, and leads to an account with the role that you choose.</p>
+<p class="lead">The person you invite gets a link to create an account with the role that you choose. The link is valid once, for a week.</p>
 <form method="post" action="${PATHS.invitations}" novalidate>
 ${hidden('token', view.token)}
 ${emailField({ autocomplete: 'off', value: email, problem: problems.email })}
@@ -61,7 +61,7 @@ const madeBox = ({
   link,
   isMailed,
 }: NonNullable<InvitationsView['made']>): Html => html`<div class="done" role="status">
-<p>${email} is invited. ${isMailed ? 'The link is on its way by mail.' : 'There is no mail here: send them this link. It is not shown again.'}</p>
+<p>${email} is invited. ${isMailed ? 'The link is on its way by mail.' : 'This site sends no mail: send them this link yourself. It is not shown again.'}</p>
 ${!isMailed && html`<p class="link-shown">${link}</p>`}
 </div>`;
 
@@ -72,8 +72,8 @@ const itemOf = (
 ): Html => html`<li><div>
 <h3>${email}</h3>
 <p class="small">${roleTextOf(domain, role)}</p>
-<p class="small">${isOver ? 'Expired on' : 'Good until'} ${momentOf(expiresAt)}</p></div>
+<p class="small">${isOver ? 'Expired on' : 'Valid until'} ${momentOf(expiresAt)}</p></div>
 <form method="post" action="${PATHS.invitations}">
 ${hidden('token', token)}${hidden('id', id)}
-<button type="submit" name="do" value="revoke" aria-label="Take back the invitation of ${email}">Take back</button>
+<button type="submit" name="do" value="revoke" aria-label="Revoke the invitation of ${email}">Revoke</button>
 </form></li>`;

@@ -42,8 +42,8 @@ export const passkeysPage = ({
     ...(form !== undefined && { scriptUrl: form.scriptUrl }),
     main: html`${summaryOf(problems)}
 <h1>Passkeys</h1>
-<p class="lead">With a passkey you sign in by your finger, your face or the PIN of your device: without a password, and without a code. It works on
-this site alone, so nobody can lure it from you.</p>
+<p class="lead">With a passkey you sign in with your fingerprint, your face or the PIN of your device, without a password or a code. It works only on
+this site, so nobody can phish it.</p>
 ${
   passkeys.length > 0 &&
   html`<ul class="items">${passkeys.map((passkey) =>
@@ -59,11 +59,11 @@ ${
   isUnconfirmed
     ? confirmFirst('Then you can add a passkey.')
     : form === undefined
-      ? html`<p>Passkeys belong to a name, and this place is reached by an address of numbers. Use the name in the address bar.</p>`
-      : html`<p data-without-passkey>This browser cannot make one: it knows no passkeys, or runs no scripts.</p>
+      ? html`<p>Passkeys need a host name, but this site was opened by its IP address. Open it by its name.</p>`
+      : html`<p data-without-passkey>This browser cannot create a passkey: it does not support passkeys, or scripts are disabled.</p>
 ${passkeyForm('create', form, addFields({ name, token: view.token, problem: problems.name }))}`
 }
-<p><a href="${PATHS.security}">Back to how you sign in</a></p>`,
+<p><a href="${PATHS.security}">Back to the ways to sign in</a></p>`,
   });
 
 type AddFields = { readonly name: string; readonly token: string; readonly problem: string | undefined };
@@ -76,7 +76,7 @@ const addFields = ({
 ${field({
   name: 'name',
   label: 'Name',
-  hint: 'By it you know it again, such as the device that it is on.',
+  hint: 'Helps you to recognize it, such as the device that it is on.',
   type: 'text',
   autocomplete: 'off',
   maxLength: NAME_MAX,
@@ -93,7 +93,7 @@ const itemOf = (
   renamed?: Renamed,
 ): Html => html`<li><div>
 <h2>${name}</h2>
-<p class="small">Made on ${momentOf(madeAt)}</p>
+<p class="small">Created on ${momentOf(madeAt)}</p>
 <p class="small">${usedAt === null ? 'Not used yet' : html`Last used on ${momentOf(usedAt)}`}</p>
 <details${renamed && html` open`}><summary>Rename</summary>
 <form method="post" action="${PATHS.passkeys}" novalidate>
@@ -107,6 +107,6 @@ ${renamed?.problem && html`<p class="wrong" id="rename-problem">${renamed.proble
 <details><summary>Remove</summary>
 <form method="post" action="${PATHS.passkeys}">
 ${hidden('token', token)}${hidden('id', id)}
-<p>Nobody can sign in with it any more.</p>
+<p>Nobody will be able to sign in with it.</p>
 <button class="danger" type="submit" name="do" value="remove" aria-label="Remove this passkey: ${name}">Remove this passkey</button>
 </form></details></div></li>`;

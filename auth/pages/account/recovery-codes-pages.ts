@@ -15,12 +15,12 @@ export const renewRecoveryCodesPage = ({
     title: 'Recovery codes',
     main: html`<h1>Recovery codes</h1>
 <p>You have ${codesLeft} left. Each signs you in once, in place of a code from your app.</p>
-<p>If you make new ones, those that you have kept are good no more.</p>
+<p>If you create new ones, the old ones stop working.</p>
 <form method="post" action="${PATHS.recoveryCodes}">
 ${hidden('token', view.token)}
-<div class="actions"><button class="primary" type="submit">Make ten new codes</button></div>
+<div class="actions"><button class="primary" type="submit">Create ten new codes</button></div>
 </form>
-<p><a href="${PATHS.security}">Keep those that there are</a></p>`,
+<p><a href="${PATHS.security}">Keep the current codes</a></p>`,
   });
 
 /** The codes are shown only this once. */
@@ -32,8 +32,8 @@ export const newRecoveryCodesPage = ({
     section: PATHS.security,
     title: 'Your recovery codes',
     main: html`<h1>Your recovery codes</h1>
-<p><strong>Keep them now: they are not shown again.</strong> Print this page, or put them where you keep passwords. Each signs you in once if
+<p><strong>Save them now: they are not shown again.</strong> Print this page, or store them where you keep passwords. Each signs you in once if
 you do not have your app.</p>
 <ul class="codes">${codes.map((code) => html`<li>${code}</li>\n`)}</ul>
-<p><a href="${PATHS.security}">I have kept them</a></p>`,
+<p><a href="${PATHS.security}">I have saved them</a></p>`,
   });

@@ -52,7 +52,7 @@ const madeBox = ({
   name,
   secret,
 }: NonNullable<TokensView['made']>): Html => html`<div class="done" role="status">
-<p>“${name}” is created. Copy the token now: it is not shown again.</p>
+<p>“${name}” was created. Copy the token now: it is not shown again.</p>
 <p class="link-shown" id="new-token">${secret}</p>
 <p><button class="small" type="button" data-copy="new-token" hidden>Copy the token</button></p>
 <p class="small">Send it as <code>Authorization: Bearer …</code>. Everyone who has it can act for you: protect it like a password.</p>
