@@ -101,7 +101,11 @@ const followBy = (
 const readCursor = async (answer: Response): Promise<string> => {
   const { data } = await jsonIn<{ readonly data?: { readonly cursor?: string } }>(answer);
   if (data?.cursor === undefined)
-    throw new Problem({ code: 'unavailable', status: 503, message: 'the server says no cursor to begin at' });
+    throw new Problem({
+      code: 'unavailable',
+      status: 503,
+      message: 'the server did not return a cursor to start from',
+    });
   return data.cursor;
 };
 

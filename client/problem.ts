@@ -65,7 +65,7 @@ export const problemIn = async (response: Response, nowMs = Date.now()): Promise
   const body = await (isProblem ? response.json() : response.body?.cancel())?.catch(() => undefined);
   const {
     code = NOT_OURS,
-    title = `the answer has the status ${status}`,
+    title = `the response has the status ${status}`,
     ...rest
   } = (body ?? {}) as ProblemBody;
   return new Problem({ ...rest, code, status, message: rest.detail ?? title, retryAfterMs });
@@ -80,7 +80,7 @@ export const jsonIn = async <Value>(response: Response): Promise<Value> => {
     throw new Problem({
       code: NOT_OURS,
       status: response.status,
-      message: 'the answer is not the JSON that Annals answers with',
+      message: 'the response is not JSON from Annals',
     });
   }
 };

@@ -117,7 +117,7 @@ const sentOf = (
 const resolved = (path: string): string => {
   const { origin, pathname, search } = new URL(path, ANY_ORIGIN);
   if (!path.startsWith('/') || origin !== ANY_ORIGIN || pathname.startsWith('//'))
-    throw new TypeError(`a path begins with one "/", unlike ${path}`);
+    throw new TypeError(`a path must begin with exactly one "/": ${path}`);
   return pathname + search;
 };
 

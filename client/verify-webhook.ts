@@ -43,7 +43,7 @@ export const verifyWebhook = async <Domain>(
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
   const signed = new Uint8Array([...new TextEncoder().encode(`${id}.${timestamp}.`), ...body]);
   if (!(await isSigned(signed, signatures, [secret].flat())))
-    throw new WebhookRefused('signature', 'no signature fits the secret');
+    throw new WebhookRefused('signature', 'no signature matches the secret');
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
@@ -67,7 +67,7 @@ const isSigned = async (
   for (const secret of secrets) {
     const raw = bytesOf(secret.replace(/^whsec_/, ''));
     if (raw === undefined || raw.length === 0)
-      throw new TypeError('the secret of a webhook is whsec_ and base64');
+      throw new TypeError('the secret of a webhook must be whsec_ followed by base64');
     const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, [
       'verify',
     ]);

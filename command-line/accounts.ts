@@ -42,14 +42,14 @@ export const accountResetSecondFactor: Command = {
     withAccounts(terminal, async ({ persons, by, notify, ...accounts }) => {
       const person = await persons.at(email);
       if (!(await turnOffSecondFactor(accounts, person.userId, by)))
-        throw new StartRefused(`No codes are asked for of ${email}.`);
+        throw new StartRefused(`${email} has no second factor.`);
       await terminal.write(`${email} signs in with the password alone until they set up codes again.`);
       terminal.complain(
-        'Make sure that it is them who asked: their password is now all that protects the account.',
+        'Verify that the request came from this person: only the password protects the account now.',
       );
       await notify(
         person.userId,
-        'an operator took the codes off your account: its password is enough to sign in.',
+        'An operator removed the codes from your account: its password is now enough to sign in.',
       );
     }),
 };
@@ -65,9 +65,11 @@ export const accountRemovePasskeys: Command = {
       const person = await persons.at(email);
       if (!(await removePasskeysOf(accounts, person.userId, by)))
         throw new StartRefused(`${email} has no passkeys.`);
-      await terminal.write(`Nobody signs in as ${email} by a passkey any more.`);
-      terminal.complain('Existing sessions stay: a new password by a link (password-link) ends them.');
-      await notify(person.userId, 'an operator removed all passkeys from your account.');
+      await terminal.write(`Nobody can sign in as ${email} with a passkey any more.`);
+      terminal.complain(
+        'Existing sessions stay: choosing a new password through a link (password-link) ends them.',
+      );
+      await notify(person.userId, 'An operator removed all passkeys from your account.');
     }),
 };
 
@@ -88,10 +90,10 @@ export const invite: Command = {
     const role = values.get('role')?.at(-1) ?? terminal.domain.signUp;
     if (!roles.includes(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}`);
     if (!emailField.safeParse(email).success)
-      throw new UsageError(`<e-mail> must be an e-mail address, and is “${email}”`);
+      throw new UsageError(`<e-mail> must be an e-mail address, but is “${email}”`);
     await withAccounts(terminal, async ({ config, by, ...accounts }) => {
       const link = await makeInvitation(accounts, { email, role }, by);
-      if (link === undefined) throw new StartRefused(`${email} has an account already.`);
+      if (link === undefined) throw new StartRefused(`${email} already has an account.`);
       await terminal.write(invitationLink(config.issuerUrl, link));
       terminal.complain('Send them the link: it is not shown again.');
     });
@@ -114,7 +116,7 @@ export const passwordLink: Command = {
         ),
       );
       terminal.complain(
-        'Send it to nobody but them, and make sure that it is them who asks: it is not shown again.',
+        'Verify that the request came from this person, and send the link only to them: it is not shown again.',
       );
     }),
 };
@@ -165,7 +167,7 @@ const withAccounts = async <Result>(
       byEmail,
       async at(email) {
         const person = await byEmail(email);
-        if (person === undefined) throw new StartRefused(`Nobody has the address ${email}.`);
+        if (person === undefined) throw new StartRefused(`No account has the address ${email}.`);
         return person;
       },
     },
@@ -192,6 +194,6 @@ const notify = async (
     .send(signInMessage({ to: email, name, what, accountUrl: `${config.issuerUrl}${PATHS.home}` }))
     .catch((error: unknown) => {
       if (!(error instanceof MailNotSent)) throw error;
-      terminal.complain('It is done, but the mail about it could not be sent: inform the user yourself.');
+      terminal.complain('Done, but the mail about it could not be sent: inform the user yourself.');
     });
 };

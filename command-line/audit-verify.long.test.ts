@@ -54,7 +54,10 @@ test('a difference is printed with the events behind it, and sets the exit code'
     `update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`,
   );
   const { exit, output, complaint } = await call();
-  expect({ exit, complaint }).toEqual({ exit: 1, complaint: 'Not everything is as it should be.' });
+  expect({ exit, complaint }).toEqual({
+    exit: 1,
+    complaint: 'Not proven: verification found the differences above.',
+  });
   expect(output).toContain('NOT PROVEN');
   expect(output).toContain('title: by the log "On engines", found "Forged"');
   expect(output).toMatch(/ {4}\d+ {2}@1 {2}article\.drafted {2}2\S+Z {2}user:\d+ {2}through test-client/);

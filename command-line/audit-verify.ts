@@ -29,21 +29,28 @@ export const auditVerify: Command = {
     at: {
       type: 'string',
       placeholder: '<position|time|cursor>',
-      description: 'Up to where; rows in use are compared only without it.',
+      description: 'Verifies up to here, instead of to the end; live rows are compared only without it.',
     },
     heads: {
       type: 'string',
       placeholder: '<file>',
-      description: 'Signed heads that were kept elsewhere, as lines of heads.jsonl.',
+      description: 'Signed heads that were kept elsewhere, in the format of heads.jsonl.',
     },
     keys: {
       type: 'string',
       placeholder: '<file>',
-      description: 'The keys that signed them, as lines of keys.jsonl.',
+      description: 'The keys that signed them, in the format of keys.jsonl.',
     },
     json: { type: 'boolean', description: 'Prints the report as one line of JSON.' },
-    report: { type: 'string', placeholder: '<file>', description: 'Writes the report there as JSON, too.' },
-    'no-read-model': { type: 'boolean', description: 'Only the log, its chain and the signed heads.' },
+    report: {
+      type: 'string',
+      placeholder: '<file>',
+      description: 'Also writes the report to this file, as JSON.',
+    },
+    'no-read-model': {
+      type: 'boolean',
+      description: 'Verifies only the log, its chain and the signed heads.',
+    },
     'show-personal': { type: 'boolean', description: 'Shows names, addresses and texts where they differ.' },
   },
   examples: [
@@ -64,7 +71,10 @@ export const auditVerify: Command = {
     } catch (error) {
       throw notDone(error);
     }
-    if (!isProven) throw new StartRefused('Not everything is as it should be.', { exitCode: DIFFERENT });
+    if (!isProven)
+      throw new StartRefused('Not proven: verification found the differences above.', {
+        exitCode: DIFFERENT,
+      });
   },
 };
 
@@ -86,7 +96,7 @@ const verifyAndReport = async (
     showPersonal: given.flags.has('show-personal'),
     signal: terminal.signal,
     onProgress: shown.onProgress,
-  }).catch(explain('what was made to verify it is dropped'));
+  }).catch(explain('the tables built for the verification are dropped'));
   shown[Symbol.dispose]();
   const file = optionOf(given, 'report');
   if (file !== undefined) await writeReport(file, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -118,7 +128,7 @@ const parseKey = (line: string): AuditKey => {
   try {
     return auditKey.parse(JSON.parse(line));
   } catch (cause) {
-    throw new StartRefused('--keys: the file holds a line that is no key; it must be a copy of keys.jsonl.', {
+    throw new StartRefused('--keys: the file contains a line that is not a key; use a copy of keys.jsonl.', {
       cause,
     });
   }
@@ -128,7 +138,7 @@ const parseKey = (line: string): AuditKey => {
 const notDone = (error: unknown): unknown => {
   if (error instanceof UsageError) return error;
   if (!(error instanceof StartRefused))
-    return new StartRefused(`It could not be verified: ${(error as Error).stack}`, {
+    return new StartRefused(`The verification could not be completed: ${(error as Error).stack}`, {
       cause: error,
       exitCode: NOT_DONE,
     });

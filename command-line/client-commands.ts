@@ -15,7 +15,7 @@ export const clientList: Command = {
   name: 'client list',
   summary: 'Lists the OAuth clients.',
   positionals: [],
-  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' } },
   examples: ['client list'],
   run: (given, terminal) =>
     withClients(terminal, async (clients) => {
@@ -93,8 +93,12 @@ export const clientGrantScopes: Command = {
     'Grants a client the scopes that are new in the domain since its last change, or those of --scope.',
   positionals: ['[<id>]'],
   options: {
-    all: { type: 'boolean', description: 'Every client that lacks a scope which is new.' },
-    scope: { type: 'string', placeholder: '<scopes>', description: 'These instead, separated by spaces.' },
+    all: { type: 'boolean', description: 'Grants them to every client that lacks a new scope.' },
+    scope: {
+      type: 'string',
+      placeholder: '<scopes>',
+      description: 'Grants these scopes instead, separated by spaces.',
+    },
   },
   examples: [
     'client grant-scopes --all',
@@ -102,15 +106,16 @@ export const clientGrantScopes: Command = {
     `client grant-scopes importer --scope 'read:{path}'`,
   ],
   async run({ positionals: [id], flags, values }, terminal) {
-    if (flags.has('all') === (id !== undefined)) throw new UsageError('say which client: its <id>, or --all');
+    if (flags.has('all') === (id !== undefined))
+      throw new UsageError('give the <id> of the client, or --all');
     const wanted = values.get('scope')?.at(-1)?.split(' ').filter(Boolean);
     if (wanted !== undefined && id === undefined)
-      throw new UsageError('--scope goes with the <id> of a client');
+      throw new UsageError('--scope requires the <id> of a client');
     const { scopes } = policyOf(terminal.domain);
     await withClients(terminal, async (clients, by, pool) => {
       const unknown = wanted?.find((scope) => !scopes.includes(scope));
       if (unknown !== undefined)
-        throw new StartRefused(`There is no scope ${unknown}: there are ${scopes.join(' ')}.`);
+        throw new StartRefused(`There is no scope ${unknown}: the scopes are ${scopes.join(' ')}.`);
       const lacking = await findNewScopes(pool, scopes);
       const granted =
         id !== undefined && wanted !== undefined
@@ -118,9 +123,9 @@ export const clientGrantScopes: Command = {
           : lacking.filter(({ clientId }) => id === undefined || clientId === id);
       for (const each of granted) {
         const client = await grantScopes(clients, each, by);
-        await terminal.write(`${each.clientId} may ask for ${client.scopes.join(' ')}.`);
+        await terminal.write(`${each.clientId} may request ${client.scopes.join(' ')}.`);
       }
-      if (granted.length === 0) await terminal.write(`No scope is new to ${id ?? 'any client'}.`);
+      if (granted.length === 0) await terminal.write(`There is no new scope for ${id ?? 'any client'}.`);
     });
   },
 };

@@ -11,33 +11,40 @@ export const clientCreate: Command = {
   summary: 'Registers an OAuth client and prints its secret once.',
   positionals: ['<name>'],
   options: {
-    id: { type: 'string', placeholder: '<id>', description: 'A readable id, instead of one made up.' },
+    id: { type: 'string', placeholder: '<id>', description: 'A readable id, instead of a generated one.' },
     'redirect-uri': {
       type: 'string',
       multiple: true,
       placeholder: '<uri>',
-      description: 'Lets users sign in and come back here; may be given several times.',
+      description: 'Lets users sign in, and returns them to this URI; can be repeated.',
     },
-    device: { type: 'boolean', description: 'Lets users sign in on another device, by a code.' },
-    service: { type: 'boolean', description: 'Lets it act for itself, as a user of its own.' },
-    role: { type: 'string', placeholder: '<role>', description: 'The role of that user: {roles} ({least}).' },
+    device: { type: 'boolean', description: 'Lets users sign in on another device, with a code.' },
+    service: { type: 'boolean', description: 'Lets the client act for itself, as a service account.' },
+    role: {
+      type: 'string',
+      placeholder: '<role>',
+      description: 'The role of the service account: {roles} ({least}).',
+    },
     scope: {
       type: 'string',
       placeholder: '<scopes>',
-      description: 'The scopes that it may ask for, separated by spaces.',
+      description: 'The scopes that it may request, separated by spaces.',
     },
     'default-scope': {
       type: 'string',
       placeholder: '<scopes>',
-      description: 'Those it gets when it names none; else all of them.',
+      description: 'The scopes that it gets if it requests none; by default all.',
     },
     auth: {
       type: 'string',
       placeholder: '<method>',
-      description: `How it proves who it is: ${AUTH_METHODS.join(', ')}.`,
+      description: `How it authenticates: ${AUTH_METHODS.join(', ')}.`,
     },
-    'first-party': { type: 'boolean', description: 'Is our own: its users are not asked for consent.' },
-    'require-dpop': { type: 'boolean', description: 'Gets only tokens that are bound to a key.' },
+    'first-party': {
+      type: 'boolean',
+      description: 'Marks it as our own: its users are not asked for consent.',
+    },
+    'require-dpop': { type: 'boolean', description: 'Issues only tokens that are bound to a key.' },
   },
   examples: [
     `client create 'Importer' --id importer --service --role {role} --scope 'read:{path} write:{path}'`,
@@ -49,7 +56,7 @@ export const clientCreate: Command = {
       clients.register({ clientId: id, settings }, by),
     );
     await terminal.write(JSON.stringify(representationOf({ ...made, usedAt: undefined }), undefined, 2));
-    if (made.secret !== undefined) terminal.complain('Keep the secret: it is not shown again.');
+    if (made.secret !== undefined) terminal.complain('Save the secret: it is not shown again.');
   },
 };
 
@@ -63,7 +70,7 @@ const readRequest = (
   const isService = given.flags.has('service');
   const isForPersons = redirectUris.length > 0 || given.flags.has('device');
   if (!isService && !isForPersons)
-    throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
+    throw new UsageError('give at least one of --redirect-uri, --device and --service');
   try {
     const settings = clientSettingsOf(domain).ClientSettings.parse({
       name: given.positionals[0],

@@ -30,7 +30,7 @@ test('a client can be created, listed, shown, given a new secret, and deleted', 
     '--scope',
     'read:articles write:articles',
   );
-  expect(made).toMatchObject({ exit: 0, complaint: 'Keep the secret: it is not shown again.' });
+  expect(made).toMatchObject({ exit: 0, complaint: 'Save the secret: it is not shown again.' });
   const { secret, ...shown } = JSON.parse(made.output);
   expect(secret).toMatch(/^annals_secret_/);
   expect(shown).toMatchObject({
@@ -103,7 +103,7 @@ test('a client gets the scopes added since its last change, once, and no others'
   await annals.call('create', 'Nobody', '--id', 'nobody', '--device', '--scope', 'openid');
   expect(await annals.call('grant-scopes', '--all')).toMatchObject({
     exit: 0,
-    output: 'No scope is new to any client.',
+    output: 'There is no new scope for any client.',
   });
   await using pool = openPool({ url: annals.url, applicationName: 'test', connectionsMax: 1 });
   // As if the domain declared it only from the next start on.
@@ -125,7 +125,7 @@ test('a client gets the scopes added since its last change, once, and no others'
   expect(JSON.parse((await annals.call('show', 'importer')).output)).toMatchObject({
     defaultScopes: ['read:articles', 'read:comments'],
   });
-  expect((await annals.call('grant-scopes', 'importer')).output).toBe('No scope is new to importer.');
+  expect((await annals.call('grant-scopes', 'importer')).output).toBe('There is no new scope for importer.');
   expect((await annals.call('grant-scopes', 'nobody', '--scope', 'read:users')).output).toBe(
     'nobody may ask for openid read:users.',
   );
@@ -143,7 +143,7 @@ test.each<[string, readonly string[], number, string]>([
     'a client for nothing',
     ['create', 'Web'],
     64,
-    'say what it is for: --redirect-uri, --device, or --service',
+    'give at least one of --redirect-uri, --device and --service',
   ],
   [
     'an unsafe redirect',

@@ -38,7 +38,7 @@ export const readArguments = (command: Options, args: readonly string[]): Given 
   const [missing] = command.positionals.slice(positionals.length);
   if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
   const extra = positionals[command.positionals.length];
-  if (extra !== undefined) throw new UsageError(`there is one argument too many: ${extra}`);
+  if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
   const entries = Object.entries(values);
   return {
     positionals,
@@ -84,7 +84,7 @@ export const numberOf = (
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
     throw new UsageError(
-      `--${option} must be a whole number from ${minimum} to ${maximum}, and is “${text}”`,
+      `--${option} must be a whole number from ${minimum} to ${maximum}, but is “${text}”`,
     );
   }
   return value;

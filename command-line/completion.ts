@@ -21,7 +21,7 @@ export const completion = (commands: (domain: Domain) => readonly Completed[]): 
   run: ({ positionals: [shell = ''] }, terminal) => {
     const script = SHELLS[shell];
     if (script === undefined)
-      throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, and is “${shell}”`);
+      throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, but is “${shell}”`);
     return terminal.write(script(commands(terminal.domain)));
   },
 });

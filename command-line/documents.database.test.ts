@@ -58,7 +58,7 @@ test('it says if the server does not use trusted documents', async () => {
   ]);
   expect([exit, complaint]).toEqual([
     0,
-    'PERSISTED_DOCUMENTS is apq: set it to prefer or enforce for the server to look at them.',
+    'PERSISTED_DOCUMENTS is apq: set it to prefer or enforce so that the server uses them.',
   ]);
 });
 

@@ -29,7 +29,7 @@ test('reports residual personal data, and users without any', async () => {
   const left = await call('report', String(restored));
   expect(left).toMatchObject({
     exit: 1,
-    complaint: 'Not all of it is erased yet: see what is left, and look again in a moment.',
+    complaint: 'The erasure is not complete yet: see what is left, and check again in a moment.',
   });
   expect(left.output).toContain('1 left  key');
   expect(await call('report', '77')).toMatchObject({
@@ -41,9 +41,9 @@ test('reports residual personal data, and users without any', async () => {
 
 test('erases a restored user again, without a trace', async () => {
   expect((await call('apply')).output).toMatch(
-    /^1 on the erasure list .+; 1 had come back, and are erased again/,
+    /^1 on the erasure list .+; 1 had come back, and were erased again/,
   );
-  expect((await call('apply')).output).toContain('nobody of them had come back');
+  expect((await call('apply')).output).toContain('none of them had come back');
   const report = await call('report', String(restored));
   expect(report).toMatchObject({ exit: 0, output: expect.stringContaining('by system:erasure-list') });
 });

@@ -29,19 +29,21 @@ export const erasureReport: Command = {
   name: 'erasure report',
   summary: 'Reports what was erased of a deleted user, and what remains.',
   positionals: ['<user>'],
-  options: { json: { type: 'boolean', description: 'Prints all of it as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints everything as one line of JSON.' } },
   examples: ['erasure report 114959438452129'],
   run: ({ positionals: [text = ''], flags }, terminal) =>
     withErasures(terminal, async (erasing) => {
       const userId = pathId(text) as UserId | undefined;
-      if (userId === undefined) throw new UsageError(`<user> must be the number of a user, and is “${text}”`);
+      if (userId === undefined) throw new UsageError(`<user> must be the id of a user, but is “${text}”`);
       await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
       const report = await reportErasure({ ...erasing, blobs }, userId, terminal.signal);
-      if (report === undefined) throw new StartRefused(`There is no user ${userId} who was deleted.`);
+      if (report === undefined) throw new StartRefused(`There is no deleted user ${userId}.`);
       for (const line of flags.has('json') ? [JSON.stringify(report)] : reportLines(report, terminal.domain))
         await terminal.write(line);
       if (!report.isDone)
-        throw new StartRefused('Not all of it is erased yet: see what is left, and look again in a moment.');
+        throw new StartRefused(
+          'The erasure is not complete yet: see what is left, and check again in a moment.',
+        );
     }),
 };
 
@@ -50,15 +52,15 @@ const reportLines = (report: ErasureReport, domain: Domain): readonly string[] =
   const staying = stayingWithout(domain).map(({ name, says }) => `${number(kept[name] ?? 0)} ${says}`);
   return [
     asked
-      ? `User ${userId} was deleted at ${asked.at} by ${asked.actor ?? 'somebody unknown'}${asked.client ? `, through ${asked.client}` : ''} (event ${asked.event}).`
+      ? `User ${userId} was deleted at ${asked.at} by ${asked.actor ?? 'an unknown actor'}${asked.client ? `, through ${asked.client}` : ''} (event ${asked.event}).`
       : `The log does not say that user ${userId} was deleted.`,
     `On the erasure list: ${listedAt ?? 'no'}. Key destroyed: ${keyDestroyedAt ?? 'no'}.`,
-    `Events that nobody can open any more: ${counted(sealed)}.`,
+    `Events that nobody can decrypt any more: ${counted(sealed)}.`,
     `Deleted with them: ${counted(followed)}.`,
     ...parts.map(({ part, left }) => `  ${left === 0 ? 'erased' : `${number(left)} left`}  ${part}`),
-    'Places where something of them could be:',
+    'Places where their data could be:',
     ...places.map(placeLine),
-    `Stays without them: ${staying.length === 0 ? 'nothing' : staying.join(', ')}.`,
+    `Stays: ${staying.length === 0 ? 'nothing' : staying.join(', ')}.`,
   ];
 };
 
@@ -94,7 +96,7 @@ export const erasureList: Command = {
 
 export const erasureApply: Command = {
   name: 'erasure apply',
-  summary: 'Erases users again who returned with a backup. Every start does this, too.',
+  summary: 'Erases users again that a restored backup brought back. Every start does this, too.',
   positionals: [],
   options: {},
   examples: ['erasure apply'],
@@ -122,8 +124,8 @@ const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
 
 const whoCameBack = (count: number): string =>
   count === 0
-    ? 'nobody of them had come back'
-    : `${number(count)} had come back, and are erased again: what follows from that follows once Annals runs`;
+    ? 'none of them had come back'
+    : `${number(count)} had come back, and were erased again: the resulting reactions run once Annals is running`;
 
 export const erasureLostKeys: Command = {
   name: 'erasure lost-keys',
@@ -149,7 +151,7 @@ export const erasureLostKeys: Command = {
       await erasing.erasures.note(lost.map((userId) => ({ userId, at, event: null })));
       await eraseListed(erasing);
       await terminal.write(
-        `${number(lost.length)} persons without a key are erased: what follows from that follows once Annals runs.`,
+        `${number(lost.length)} persons without a key were erased: the resulting reactions run once Annals is running.`,
       );
     }),
 };

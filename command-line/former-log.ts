@@ -1,3 +1,3 @@
 /** Printed once the log has another identity. */
 export const FORMER_LOG =
-  'Cursors of clients belong to the former log, and are refused. A topic in Kafka belongs to it as well: name another one.';
+  'Cursors of clients belong to the former log, and are now refused. A topic in Kafka belongs to it as well: use another one.';

@@ -42,7 +42,7 @@ export const documentsLoad: Command = {
       const { persistedDocuments: mode } = config.graphql;
       if (mode === 'prefer' || mode === 'enforce') return;
       terminal.complain(
-        `PERSISTED_DOCUMENTS is ${mode}: set it to prefer or enforce for the server to look at them.`,
+        `PERSISTED_DOCUMENTS is ${mode}: set it to prefer or enforce so that the server uses them.`,
       );
     }),
 };
@@ -51,7 +51,7 @@ export const documentsList: Command = {
   name: 'documents list',
   summary: 'Lists the loaded GraphQL documents.',
   positionals: [],
-  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' } },
   examples: ['documents list', 'documents list --json'],
   run: ({ flags }, terminal) =>
     withDocuments(terminal, async (pool) => {
@@ -72,7 +72,7 @@ export const documentsRemove: Command = {
     withDocuments(terminal, async (pool) => {
       if ((await removePersistedDocuments(pool, [id])) === 0)
         throw new StartRefused(`There is no document ${id}.`);
-      await terminal.write(`${id} is taken out.`);
+      await terminal.write(`${id} was removed.`);
     }),
 };
 

@@ -22,7 +22,7 @@ export const keysRotate: Command = {
     },
     first: {
       type: 'boolean',
-      description: 'Makes one only where there is none yet, as before the first start of a production.',
+      description: 'Creates a key only if there is none yet, as before the first start in production.',
     },
   },
   examples: ['keys rotate', 'keys rotate --overlap 60', 'keys rotate --first'],
@@ -38,7 +38,7 @@ export const keysRotate: Command = {
     const masterKey = await openMasterKey(installation.config);
     if (given.flags.has('first')) {
       await ensureSigningKey({ pool, masterKey });
-      return terminal.write('There is a key to sign with.');
+      return terminal.write('There already is a signing key.');
     }
     const { kid, signsFrom } = await rotateSigningKeys({ pool, masterKey }, { overlapS });
     await terminal.write(`Key ${kid} is published, and signs from ${signsFrom.toISOString()} on.`);

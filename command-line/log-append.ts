@@ -24,7 +24,7 @@ export const logAppend: Command = {
     expected: {
       type: 'string',
       placeholder: '<version>',
-      description: 'Refuses unless the stream has this version; 0 expects no stream yet.',
+      description: 'Refuses unless the stream has this version; 0 means that the stream must not exist yet.',
     },
   },
   examples: [`log append user-7 user.updated '{"userId":7,"name":"Ada"}' --expected 1`],

@@ -69,7 +69,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
       const pending = await untilCarriedOut(pool, position);
       if (pending.length > 0)
         throw new StartRefused(
-          `Reactions of this cell lag: ${pending.join(', ')}. Webhooks are not copied before them. Repeat the command when they have caught up.`,
+          `Reactions of this cell lag: ${pending.join(', ')}. Webhooks can only be copied after them. Repeat the command when they have caught up.`,
         );
     },
     onProgress: (step, progress) => (step === 'check' ? checking : shown).onProgress(progress),
@@ -105,13 +105,13 @@ const otherDatabase = (given: Given, url: string): string => {
     return named;
   }
   if (isPostgres(url)) return url;
-  throw new UsageError('--to-database <url> is missing: name the database with the keys of persons');
+  throw new UsageError('--to-database <url> is missing: give the database with the keys of persons');
 };
 
 const explainKeys = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch)
     throw new StartRefused(
-      `The other cell has another MASTER_KEY: ${error.message}. Give both cells the same one.`,
+      `The other cell has another MASTER_KEY: ${error.message}. Set the same one in both cells.`,
       { cause: error },
     );
   throw error;
@@ -124,7 +124,7 @@ export const openTarget = async (url: string, { databaseUrl, source }: Opening):
   const target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl }).catch(nameOption);
   if (target.identity !== source.identity) return target;
   await target[Symbol.asyncDispose]();
-  throw new StartRefused('--to names the log to copy from: name another.');
+  throw new StartRefused('--to is the log to copy from: give another one.');
 };
 
 /** Errors name the setting that the option will become; this names the option. */

@@ -38,7 +38,7 @@ export const logCopy: Command = {
     },
     'with-owned': {
       type: 'boolean',
-      description: 'With --streams: also copies what belongs to them by an owner or a parent.',
+      description: 'With --streams: also copies the streams that belong to them by an owner or a parent.',
     },
     follow: {
       type: 'boolean',

@@ -21,20 +21,20 @@ export const logTail: Command = {
     from: {
       type: 'string',
       placeholder: '<position>',
-      description: 'Begins at this position, instead of near the end.',
+      description: 'Starts at this position, instead of near the end.',
     },
     type: {
       type: 'string',
       multiple: true,
       placeholder: '<type>',
-      description: 'Shows only events of this type; may be given several times.',
+      description: 'Shows only events of this type; can be repeated.',
     },
     limit: {
       type: 'string',
       placeholder: '<number>',
       description: `The maximum number of recorded events to show (${LIMIT}).`,
     },
-    json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' },
+    json: { type: 'boolean', description: 'Prints each event in full, as one line of JSON.' },
   },
   examples: ['log tail', 'log tail --follow --type {event}', 'log tail --from 1 --limit 1000 --json'],
   async run(given, terminal) {
@@ -113,7 +113,7 @@ export const logShow: Command = {
   name: 'log show',
   summary: 'Prints all events of a stream, such as user-7.',
   positionals: ['<stream>'],
-  options: { json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints each event in full, as one line of JSON.' } },
   examples: ['log show {kind}-42', 'log show user-7 --json'],
   async run({ positionals: [stream = ''], flags }, terminal) {
     const print = flags.has('json') ? eventJson : eventLine;

@@ -26,7 +26,7 @@ export const logExport: Command = {
     after: {
       type: 'string',
       placeholder: '<position|time|cursor>',
-      description: 'Begins after this position, instead of with the first event.',
+      description: 'Starts after this position, instead of with the first event.',
     },
     until: {
       type: 'string',

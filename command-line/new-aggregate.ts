@@ -28,21 +28,21 @@ export const newAggregate: Command = {
     const text = await readFile(DOMAIN, 'utf8').catch(() => undefined);
     if (text === undefined)
       throw new StartRefused(
-        `There is no ${DOMAIN} here: run this in a project that npm create annals has made.`,
+        `There is no ${DOMAIN} here: run this in a project created by npm create annals.`,
       );
     const added = withAggregate(text, name);
     if (added === undefined)
-      throw new StartRefused(`${DOMAIN} has no assemble(base, […]) to which ${name} could be added.`);
+      throw new StartRefused(`${DOMAIN} has no assemble(base, […]) to add ${name} to.`);
     const files = Object.entries(await filesOfAggregate(name));
     const present = files.find(([path]) => existsSync(path));
-    if (present !== undefined) throw new StartRefused(`${present[0]} is there already.`);
+    if (present !== undefined) throw new StartRefused(`${present[0]} already exists.`);
     for (const [path, content] of files) {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, content);
       await terminal.write(path);
     }
     await writeFile(DOMAIN, added);
-    await terminal.write(`${DOMAIN}, where ${name} is in the list now`);
+    await terminal.write(`${DOMAIN}, with ${name} added to the list`);
   },
 };
 

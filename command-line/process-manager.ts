@@ -43,7 +43,7 @@ export const processManagerParked: Command = {
   name: 'process-manager parked',
   summary: 'Lists failed reactions: aggregate, since when, why.',
   positionals: [],
-  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' } },
   examples: ['process-manager parked', 'process-manager parked --json'],
   run: ({ flags }, terminal) =>
     withParked(terminal, async (pool) => {
@@ -100,10 +100,10 @@ export const processManagerSkip: Command = {
       if (parked.length === 0) throw notParked(name);
       if (!(await skipParkedTask(pool, stream)))
         throw new StartRefused(
-          `${harmless(name)} is not skipped: an erasure cannot be, and anything else only once.`,
+          `${harmless(name)} was not skipped: an erasure cannot be skipped, and another reaction only once.`,
         );
       await terminal.write(
-        `${harmless(name)} stays as it is. “process-manager retry ${harmless(name)}” takes that back.`,
+        `${harmless(name)} was skipped. To undo this: “process-manager retry ${harmless(name)}”.`,
       );
     }),
 };
@@ -114,7 +114,7 @@ export const timers: Command = {
   name: 'timers',
   summary: 'Lists running timers with their due time, and paused ones with their remaining time.',
   positionals: ['[stream]'],
-  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' } },
   examples: ['timers', 'timers claim-42', 'timers --json'],
   async run({ positionals: [stream], flags }, terminal) {
     await using installation = await openInstallation(terminal);

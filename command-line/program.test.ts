@@ -28,10 +28,10 @@ test.each([[['help', 'log', 'tail']], [['log', 'tail', '--help']], [['log', 'tai
 
 test('help names the roles of the domain', async () => {
   expect((await call('help', 'client', 'create')).output).toContain(
-    'The role of that user: reader, author, or admin (reader).',
+    'The role of the service account: reader, author, or admin (reader).',
   );
   expect((await callIn(expenses, 'help', 'client', 'create')).output).toContain(
-    'The role of that user: employee, approver, or admin (employee).',
+    'The role of the service account: employee, approver, or admin (employee).',
   );
 });
 
@@ -44,7 +44,7 @@ test('help on a group lists its commands', async () => {
 test.each([
   [['log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
   [['setings'], 'there is no command “setings”; did you mean “settings”?'],
-  [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists what there is.'],
+  [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists the commands.'],
   [
     ['log'],
     '“log” needs one more word: log tail, log show, log export, log import, log copy, log renew, log append.',
@@ -58,7 +58,7 @@ test.each([
     'there is no option --nothing-like-it (more: npm run annals -- help log tail).',
   ],
   [['log', 'tail', '-x'], 'there is no option -x (more'],
-  [['--verison'], 'there is no option --verison; npm run annals -- help lists what there is.'],
+  [['--verison'], 'there is no option --verison; npm run annals -- help lists the commands.'],
   [['log', 'tail', '--from'], '--from needs a value, as in --from=<position> (more'],
   [['log', 'tail', '--from', '--json'], '--from needs a value, as in --from=<position> (more'],
   [['log', 'tail', '--follow=yes'], '--follow takes no value (more'],
@@ -66,10 +66,10 @@ test.each([
   [['client', 'create', 'x', '--service', '--auth', 'magic'], '--auth: '],
   [['client', 'create', 'x', '--redirect-uri', 'nowhere'], '--redirect-uri: '],
   [['client', 'create', 'x', '--service', '--id', '?'], '--id: '],
-  [['log', 'tail', '--from', 'x'], '--from must be a whole number from 0 to 9007199254740991, and is “x”'],
+  [['log', 'tail', '--from', 'x'], '--from must be a whole number from 0 to 9007199254740991, but is “x”'],
   [['log', 'tail', '--type', 'article.eaten'], '--type: there is no event type “article.eaten”'],
   [['log', 'show'], '<stream> is missing'],
-  [['log', 'show', 'a-1', 'b-2'], 'there is one argument too many: b-2'],
+  [['log', 'show', 'a-1', 'b-2'], 'unexpected argument: b-2'],
   [['log', 'append', 'article-1', 'article.published', '{'], '<json> is not JSON'],
 ])('%j is refused with help', async (args, complaint) => {
   const called = await call(...args);

@@ -215,13 +215,12 @@ const inWords = ({ summary, options, examples, ...command }: Command, domain: Do
 const unknown = (args: readonly string[]): UsageError => {
   const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);
   if (words.length === 0)
-    return new UsageError(`there is no option ${args[0]}; npm run annals -- help lists what there is`);
+    return new UsageError(`there is no option ${args[0]}; npm run annals -- help lists the commands`);
   const typed = words.join(' ');
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${typed} `)).map(({ name }) => name);
   if (group.length > 0) return new UsageError(`“${typed}” needs one more word: ${group.join(', ')}`);
   const names = COMMANDS.map(({ name }) => name);
   const meant = nearest(typed, names) ?? nearest(words[0] ?? '', names);
-  const hint =
-    meant === undefined ? 'npm run annals -- help lists what there is' : `did you mean “${meant}”?`;
+  const hint = meant === undefined ? 'npm run annals -- help lists the commands' : `did you mean “${meant}”?`;
   return new UsageError(`there is no command “${typed}”; ${hint}`);
 };

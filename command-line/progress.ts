@@ -28,7 +28,7 @@ export const showProgress = (
     progress.step !== 'events' &&
     (rewrite !== undefined || (progress.step === 'indexes' && progress.done === 0 && elapsedMs >= everyMs));
   const print = (what: string) => (rewrite ?? complain)(`${title}: ${what}`);
-  const onStop = () => print('stopping; Ctrl+C once more ends it at once');
+  const onStop = () => print('stopping; press Ctrl+C again to end it at once');
   signal.addEventListener('abort', onStop);
   return {
     onProgress(progress) {

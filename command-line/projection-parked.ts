@@ -12,7 +12,7 @@ export const projectionParked: Command = {
   name: 'projection parked',
   summary: 'Lists parked aggregates: since when, by which event, why.',
   positionals: [],
-  options: { json: { type: 'boolean', description: 'Prints each whole, as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints each in full, as one line of JSON.' } },
   examples: ['projection parked', 'projection parked --json'],
   run: ({ flags }, terminal) =>
     withProjection(terminal, async ({ pool }) => {
@@ -29,7 +29,7 @@ export const projectionParked: Command = {
 
 export const projectionRetry: Command = {
   name: 'projection retry',
-  summary: 'Applies a parked stream again, once its cause is mended; --all applies every one.',
+  summary: 'Applies a parked stream again, once its cause is fixed; --all applies every one.',
   positionals: ['[<stream>]'],
   options: { all: { type: 'boolean', description: 'Retries everything that is parked.' } },
   examples: ['projection retry {kind}-42', 'projection retry --all'],
@@ -68,7 +68,7 @@ const retryEach = async (
   if (left === 0) return;
   const count = streams.length === 1 ? 'It stays parked' : `${left} of ${streams.length} stay parked`;
   throw new StartRefused(
-    `${count}: mend the cause and retry, or leave the event out with “projection release <stream>”.`,
+    `${count}: fix the cause and retry, or skip the event with “projection release <stream>”.`,
   );
 };
 
@@ -86,13 +86,13 @@ export const projectionRelease: Command = {
       await terminal.write(`To be skipped permanently: ${parkedLine(parked)}`);
       if (!flags.has('yes')) {
         if (!terminal.confirm)
-          throw new UsageError('there is no terminal to ask on: say --yes if that event is to be left out');
-        if (!(await terminal.confirm('Leave it out?')))
-          throw new StartRefused(`Nothing is left out; ${stream} stays parked.`);
+          throw new UsageError('there is no terminal to confirm on: add --yes to skip the event');
+        if (!(await terminal.confirm('Skip it?')))
+          throw new StartRefused(`Nothing was skipped; ${stream} stays parked.`);
       }
       const next = await skipParked(mending, parked);
       if (!next) return terminal.write(`${stream} is in the read model again, without that event.`);
-      await terminal.write(`It is left out; a later event parks ${stream} now: ${parkedLine(next)}`);
-      throw new StartRefused(`${stream} stays parked: mend the cause and retry, or release it once more.`);
+      await terminal.write(`The event was skipped; a later event now parks ${stream}: ${parkedLine(next)}`);
+      throw new StartRefused(`${stream} stays parked: fix the cause and retry, or release it again.`);
     }),
 };

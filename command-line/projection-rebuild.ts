@@ -40,10 +40,12 @@ export const projectionRebuild: Command = {
         shown[Symbol.dispose]();
         const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
         await terminal.write(
-          `The read model is rebuilt: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`,
+          `The read model was rebuilt: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`,
         );
         if (await isOfThisRelease(mending.pool, mending.tables, PREVIOUS.schema))
-          await terminal.write('The former one stays beside it: npm run annals -- projection rollback');
+          await terminal.write(
+            'The previous one is kept. To swap it back in: npm run annals -- projection rollback',
+          );
       },
       FOR_VERSIONS,
     ),
@@ -54,7 +56,7 @@ export const explain =
   (what: string) =>
   (error: unknown): never => {
     if (error instanceof Stopped)
-      throw new StartRefused(`Stopped. The read model is as it was; ${what}.`, { exitCode: INTERRUPTED });
+      throw new StartRefused(`Stopped. The read model is unchanged; ${what}.`, { exitCode: INTERRUPTED });
     throw error;
   };
 
@@ -68,14 +70,14 @@ export const projectionRollback: Command = {
     withProjection(
       terminal,
       async ({ isDense, ...mending }) => {
-        using shown = showProgress(terminal, 'Bringing the previous version up to date', isDense);
+        using shown = showProgress(terminal, 'Updating the previous version', isDense);
         const position = await rollback({
           ...mending,
           signal: terminal.signal,
           onProgress: shown.onProgress,
-        }).catch(explain('the previous version stays as it is'));
+        }).catch(explain('the previous version is unchanged'));
         shown[Symbol.dispose]();
-        await terminal.write(`The previous read model is in place again, up to position ${position}.`);
+        await terminal.write(`The previous read model is in use again, up to position ${position}.`);
       },
       FOR_VERSIONS,
     ),

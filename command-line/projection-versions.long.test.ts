@@ -96,7 +96,7 @@ test('Ctrl+C stops it, and it reports the state', async ({ rebuildHeldUp, side }
   await letGo();
   expect((await exited)[0]).toBe(130);
   expect(annals.output()).toContain(
-    'Stopped. The read model is as it was; the tables built so far are deleted',
+    'Stopped. The read model is unchanged; the tables built so far are deleted',
   );
   expect(await schemas(side)).toEqual(['read_model_previous']);
   await expectWhole(side);

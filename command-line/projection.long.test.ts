@@ -69,7 +69,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
       exit: 1,
       lines: [expect.stringContaining(`Still parked: ${stream}@3  article.eaten`)],
       complaint:
-        'It stays parked: mend the cause and retry, or leave the event out with “projection release <stream>”.',
+        'It stays parked: fix the cause and retry, or skip the event with “projection release <stream>”.',
     });
     expect(await annals.call('projection', 'release', stream)).toMatchObject({
       exit: 64,
@@ -77,7 +77,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     });
     expect(await annals.answering(false)('projection', 'release', stream)).toMatchObject({
       exit: 1,
-      complaint: `Nothing is left out; ${stream} stays parked.`,
+      complaint: `Nothing was skipped; ${stream} stays parked.`,
     });
     expect(await annals.answering(true)('projection', 'release', stream)).toMatchObject({
       exit: 0,
@@ -139,7 +139,7 @@ test(
     const call = callOn(database.settings);
     await inTransaction(side.pool, async (connection) => {
       await holdCheckpoint(connection, 'projector');
-      const complaint = expect.stringContaining('The database does not go on with it');
+      const complaint = expect.stringContaining('The database aborted it');
       for (const command of [['retry'], ['release', '--yes']])
         expect(await call('projection', ...command, `article-${articleId}`)).toMatchObject({
           exit: 1,

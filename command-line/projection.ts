@@ -62,7 +62,7 @@ export const withProjection = async (
  */
 const explainPassing = (error: unknown): never => {
   if (!isPassing(error)) throw error;
-  const message = `The database does not go on with it: ${(error as Error).message}. Look at “projection status”, and begin again.`;
+  const message = `The database aborted it: ${(error as Error).message}. Check “projection status”, and start again.`;
   throw new StartRefused(message, { cause: error });
 };
 
@@ -71,7 +71,7 @@ const demandReadModel = async (pool: Pool): Promise<void> => {
     `${LIVE_SCHEMA}.parked`,
   ]);
   if (!rows[0]?.found)
-    throw new StartRefused('There is no read model yet: start Annals, or the projector, and it makes one.');
+    throw new StartRefused('There is no read model yet: start Annals, or the projector, to build one.');
 };
 
 /** The event that parks an aggregate, and the reason, as one line for people. */
@@ -84,7 +84,7 @@ export const projectionStatus: Command = {
   name: 'projection status',
   summary: 'Prints the lag of the read model, the number of parked aggregates, and its other versions.',
   positionals: [],
-  options: { json: { type: 'boolean', description: 'Prints all of it as one line of JSON.' } },
+  options: { json: { type: 'boolean', description: 'Prints everything as one line of JSON.' } },
   examples: ['projection status'],
   run: ({ flags }, terminal) =>
     withProjection(terminal, async ({ isDense, ...mending }) => {
@@ -104,11 +104,11 @@ const statusLines = (
     `In use: at position ${live.position}, ${behind === 0 ? 'up to date' : `${number(behind)} ${unit} behind`}, ${megabytes(live.bytes)}.`,
     ...(live.isOfThisRelease
       ? []
-      : ['        Its tables are of another release: “projection rebuild” makes those of this one.']),
+      : ['        Its tables belong to another release: run “projection rebuild”.']),
     `Parked: ${live.parked === 0 ? 'nothing' : `${number(live.parked)}, listed by “projection parked”`}.`,
     previous
-      ? `Previous: at position ${previous.position}, ${megabytes(previous.bytes)}; ${previous.isOfThisRelease ? '“projection rollback” puts it back' : 'its tables are of another release, so that it cannot be put back'}.`
-      : 'Previous: none; a rebuild leaves one.',
+      ? `Previous: at position ${previous.position}, ${megabytes(previous.bytes)}; ${previous.isOfThisRelease ? '“projection rollback” swaps it back in' : 'its tables belong to another release, so that it cannot be swapped back in'}.`
+      : 'Previous: none; a rebuild keeps one.',
     ...(next
       ? [
           `Unfinished: at position ${next.position}, ${megabytes(next.bytes)}; ${isUnderWay ? 'it is being built' : 'the next rebuild drops it'}.`,

@@ -35,7 +35,7 @@ test('a replay says where it is and how to drop it, and that drops it', async ({
     exit: 0,
     output: expect.stringContaining('is gone'),
   });
-  expect(await call('--list')).toEqual({ exit: 0, output: 'There is none.' });
+  expect(await call('--list')).toEqual({ exit: 0, output: 'There are no replays.' });
 });
 
 test('a replay that a server crash has emptied is not mistaken for an empty log', async ({ call, side }) => {
@@ -61,7 +61,7 @@ test.for([
   [['--schema', 'read_model'], 1, '--schema must be replay_ followed by'],
   [['--drop', '--schema', 'read_model'], 1, 'no replay read_model that could be dropped'],
   [['--drop'], 64, '--drop needs --schema'],
-  [['--list', '--at', '1'], 64, '--list stands alone'],
+  [['--list', '--at', '1'], 64, '--list takes no other option'],
 ] as const)('%j is refused', async ([args, exit, words], { call }) => {
   expect(await call(...args)).toMatchObject({ exit, output: expect.stringContaining(words) });
 });

@@ -20,15 +20,15 @@ export const replay: Command = {
     at: {
       type: 'string',
       placeholder: '<position|time|cursor>',
-      description: 'Up to where; without it all that is in the log.',
+      description: 'Builds it up to here, instead of to the end of the log.',
     },
     schema: {
       type: 'string',
       placeholder: '<name>',
       description: 'Name of the schema, beginning with replay_; by default the position.',
     },
-    list: { type: 'boolean', description: 'Lists those that there are.' },
-    drop: { type: 'boolean', description: 'Drops the one that --schema names.' },
+    list: { type: 'boolean', description: 'Lists the existing replays.' },
+    drop: { type: 'boolean', description: 'Drops the replay that --schema names.' },
   },
   examples: [
     'replay --at 2026-03-01T00:00:00Z',
@@ -43,9 +43,9 @@ type Action = (projection: Projection, given: Given, terminal: Terminal) => Prom
 
 const chosen = ({ flags, values }: Given): Action => {
   if (flags.has('list') && (flags.has('drop') || values.size > 0))
-    throw new UsageError('--list stands alone');
+    throw new UsageError('--list takes no other option');
   if (flags.has('drop') && (!values.has('schema') || values.has('at')))
-    throw new UsageError('--drop needs --schema <name>, and nothing else');
+    throw new UsageError('--drop needs --schema <name>, and takes no other option');
   if (flags.has('list')) return ({ pool }, _given, terminal) => list(pool, terminal);
   return flags.has('drop')
     ? ({ pool }, given, terminal) => drop(pool, optionOf(given, 'schema') ?? '', terminal)
@@ -62,7 +62,7 @@ const make: Action = async ({ isDense, ...mending }, given, terminal) => {
   const replayed = await replayLog(work, {
     schema: optionOf(given, 'schema') ?? `replay_${upTo}`,
     upTo,
-  }).catch(explain('what was made of the replay is dropped'));
+  }).catch(explain('the unfinished replay is dropped'));
   shown[Symbol.dispose]();
   const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
   for (const line of replayedLines(mending.tables, replayed, tookS)) await terminal.write(line);
@@ -79,17 +79,17 @@ const replayedLines = (
   }.`,
   `Look at it:  select * from ${schema}.${all.find(({ name }) => name !== 'users')?.name ?? 'users'} order by id limit 10;`,
   `Drop it:     npm run annals -- replay --drop --schema ${schema}`,
-  'It holds what is personal as the read model does: drop it once you have seen it. A crash of the database empties it.',
+  'Like the read model, it contains personal data: drop it when you are done. A crash of the database empties it.',
 ];
 
 const list = async (pool: Pool, terminal: Terminal): Promise<void> => {
   const found = await listScratch(pool);
-  if (found.length === 0) await terminal.write('There is none.');
+  if (found.length === 0) await terminal.write('There are no replays.');
   for (const each of found) await terminal.write(foundLine(each));
 };
 
 const foundLine = ({ schema, position, madeAt, isWhole, isEmptied, bytes }: Found): string =>
-  `${schema}  at position ${position}, made ${madeAt}, ${megabytes(bytes)}${isWhole ? '' : ', unfinished'}${isEmptied ? ', emptied by a crash of the database: drop it, and make it again' : ''}`;
+  `${schema}  at position ${position}, built ${madeAt}, ${megabytes(bytes)}${isWhole ? '' : ', unfinished'}${isEmptied ? ', emptied by a crash of the database: drop it, and build it again' : ''}`;
 
 const drop = async (pool: Pool, schema: string, terminal: Terminal): Promise<void> => {
   if (!(await dropScratch(pool, schema))) {

@@ -30,7 +30,7 @@ const CHECKS = ['all roles answer', '/readyz says ready', ...CHECK_NAMES];
 export const status: Command = {
   name: 'status',
   summary:
-    'Shows on one screen how the running installation does. Exit codes: 0 all checks pass, 1 something needs attention, 2 it could not be asked.',
+    'Shows the state of the running installation on one screen. Exit codes: 0 all checks pass, 1 a check needs attention, 2 the installation could not be reached.',
   positionals: [],
   options: REMOTE_OPTIONS,
   examples: ['status', 'status --json', 'status --url https://annals.example --client monitor'],
@@ -76,7 +76,7 @@ const rolesOut = (roles: readonly RoleAnswer[]): readonly Finding[] =>
     }));
 
 const notReady = (readiness: Readiness | null): readonly Finding[] => {
-  if (readiness === null) return [{ tone: 'warn', text: '/readyz cannot be asked at this address.' }];
+  if (readiness === null) return [{ tone: 'warn', text: '/readyz is not available at this address.' }];
   if (readiness.status === 'ready') return [];
   const failing = Object.entries(readiness.checks).filter(([, outcome]) => outcome !== 'pass');
   const failures = failing.map(

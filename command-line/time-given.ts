@@ -14,7 +14,7 @@ export const timeOf = ({ values }: Given, option: string, now = new Date()): str
   if (text === undefined) return undefined;
   const time = readTime(text, now);
   if (time === undefined || Number.isNaN(time.getTime()))
-    throw new UsageError(`--${option} must be ${TIME_FORMS}, and is “${text}”`);
+    throw new UsageError(`--${option} must be ${TIME_FORMS}, but is “${text}”`);
   return time.toISOString();
 };
 

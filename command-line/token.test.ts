@@ -51,12 +51,12 @@ test('without a running server, it says so', async () => {
     exit: 1,
     output: '',
     complaint:
-      'Annals does not answer at http://127.0.0.1:1: start it with npm start, or say where it is with --url.',
+      'Annals does not answer at http://127.0.0.1:1: start it with npm start, or give its address with --url.',
   });
 });
 
 test.each<[string, readonly string[], string]>([
-  ['a secret without a client', ['--secret', 's'], '--secret goes with --client'],
+  ['a secret without a client', ['--secret', 's'], '--secret requires --client'],
   ['a client without a secret', ['--client', 'importer'], '--client importer goes with --secret'],
   [
     'an address that is none',

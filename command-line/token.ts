@@ -13,12 +13,13 @@ export const ACCESS_OPTIONS = {
   client: {
     type: 'string',
     placeholder: '<id>',
-    description: 'The client, instead of the one that development begins with.',
+    description: 'The client, instead of the one that development creates.',
   },
   secret: {
     type: 'string',
     placeholder: '<secret>',
-    description: 'Its secret; goes with --client. CLIENT_SECRET in the environment is not seen by others.',
+    description:
+      'The secret of --client. Set CLIENT_SECRET in the environment instead to hide it from other users.',
   },
   url: {
     type: 'string',
@@ -63,7 +64,7 @@ export const readTokenRequest = async (given: Given, { environment }: Terminal):
   const [clientId, scope] = [one('client'), one('scope')];
   const secret = one('secret') ?? environment.CLIENT_SECRET;
   if (one('secret') !== undefined && clientId === undefined)
-    throw new UsageError('--secret goes with --client');
+    throw new UsageError('--secret requires --client');
   if (clientId !== undefined && secret === undefined)
     throw new UsageError(`--client ${clientId} goes with --secret`);
   const { dataDir, publicUrl } = loadConfig(environment);
@@ -86,7 +87,7 @@ export const readUrl = async ({ values }: Given, { environment }: Terminal): Pro
 
 const demandUrl = (url: string): string => {
   if (!/^https?:/.test(url) || !URL.canParse(url))
-    throw new UsageError(`--url must be an http or https URL, and is “${url}”`);
+    throw new UsageError(`--url must be an http or https URL, but is “${url}”`);
   return url.replace(/\/+$/, '');
 };
 
@@ -108,7 +109,7 @@ const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Pro
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((cause: unknown) => {
     throw new StartRefused(
-      `Annals does not answer at ${url}: start it with npm start, or say where it is with --url.`,
+      `Annals does not answer at ${url}: start it with npm start, or give its address with --url.`,
       { cause },
     );
   });
@@ -120,6 +121,6 @@ const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Pro
   if ('access_token' in answer.data) return answer.data.access_token;
   const { error, error_description: description } = answer.data;
   throw new StartRefused(
-    `There is no token for ${clientId}: ${error}${description === undefined ? '' : `, ${description}`}.`,
+    `The server issued no token for ${clientId}: ${error}${description === undefined ? '' : `, ${description}`}.`,
   );
 };

@@ -13,6 +13,6 @@ test('the contract of publishing is recorded: if a difference is wanted, list it
   });
   expect({ exit, said: lines.join('\n') }).toEqual({
     exit: 0,
-    said: 'The domain is as domain/contract records it.',
+    said: 'The domain matches the contract in domain/contract.',
   });
 });

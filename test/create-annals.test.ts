@@ -59,7 +59,7 @@ describe('behind a network that drops packets', () => {
     await using creating = begin(place.path, silence.url, { npm_config_fetch_timeout: '500' });
     expect(await creating.exited).toBe(1);
     expect(creating.output()).toMatch(
-      /^Installing …\nnpm cannot reach its registry \(\w+\), and has not kept .* when there is a network\.\n$/,
+      /^Installing …\nnpm cannot reach its registry \(\w+\), and its cache lacks .* when you are online\.\n$/,
     );
   });
 
@@ -87,7 +87,7 @@ describe('behind a network that drops packets', () => {
     process.kill(-(creating.child.pid ?? 0), 'SIGINT');
     expect(await creating.exited).toBe(130);
     expect(creating.output()).toMatch(
-      /fresh was there before, so what was written into it is left: empty it before you begin again\.\n/,
+      /fresh existed before, so the written files were kept: empty it before you start again\.\n/,
     );
     expect(await readdir(join(place.path, 'fresh'))).toContain('package.json');
   });

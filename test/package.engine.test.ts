@@ -129,30 +129,30 @@ test('adds another aggregate, once, and their tests pass', async () => {
     stderr: expect.stringMatching(/^order: the kernel has an operation listOrders/),
   });
   await expect(annals('new', 'aggregate', 'trainTicket')).rejects.toMatchObject({
-    stderr: 'domain/trainTicket.test.ts is there already.\n',
+    stderr: 'domain/trainTicket.test.ts already exists.\n',
   });
 });
 
 test.each([
-  [['meetups'], /^\S+\/meetups is not empty: name a new folder\.\n$/],
+  [['meetups'], /^\S+\/meetups is not empty: use a new folder\.\n$/],
   [
     ['My App'],
-    /^"My App" cannot be the name of a project: take small letters, digits and dashes, such as my-app\.\n$/,
+    /^"My App" cannot be the name of a project: use lowercase letters, digits and dashes, such as my-app\.\n$/,
   ],
   [
     ['new', '--aggregate', 'user'],
-    /^user is a word of the declaration: call the aggregate by another name\.\n$/,
+    /^user is a reserved word of the declaration: give the aggregate another name\.\n$/,
   ],
   [['new', '--aggregate', 'class'], /^class is a word of the declaration: /],
   [['new', '--aggregate', 'two words'], /^"two words" cannot be the name of an aggregate: /],
-  [['new', 'newer'], /^There is one argument too many: newer \(--help lists what there is\)\.\n$/],
-  [['new', '--quick'], /^Unknown option '--quick' \(--help lists what there is\)\.\n$/],
+  [['new', 'newer'], /^Unexpected argument: newer \(--help lists the options\)\.\n$/],
+  [['new', '--quick'], /^Unknown option '--quick' \(--help lists the options\)\.\n$/],
   [['new', '--annals', './nowhere.tgz'], /^There is no \.\/nowhere\.tgz\.\n$/],
-  [['new', '--annals', ''], /^--annals names nothing: give it a version, or the path of a tarball\.\n$/],
-  [['meetups/package.json'], /package\.json is a file, or lies under one: name a new folder\.\n$/],
+  [['new', '--annals', ''], /^--annals is empty: give it a version, or the path of a tarball\.\n$/],
+  [['meetups/package.json'], /package\.json is a file, or inside one: use a new folder\.\n$/],
   [
     ['new', '--annals', '99.0.0'],
-    /^npm does not know \S*annals@99\.0\.0\S*: give --annals a version that there is, or a tarball\. \S+\/new was made; remove it\.\n$/,
+    /^npm does not know \S*annals@99\.0\.0\S*: give --annals an existing version, or a tarball\. \S+\/new was created; remove it\.\n$/,
   ],
 ] as const)('%j is refused by one sentence', async (args, sentence) => {
   await expect(create(...args)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(sentence) });
@@ -164,7 +164,7 @@ test('without a network and caches, one sentence reports it soon', async () => {
   await expect(createIn(nowhere, 'unplugged', '--annals', tarball('annals'))).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^npm cannot reach its registry \(ECONNREFUSED\), and has not kept .* run npm install in \S+\/unplugged when there is a network\.\n$/,
+      /^npm cannot reach its registry \(ECONNREFUSED\), and its cache lacks .* run npm install in \S+\/unplugged when you are online\.\n$/,
     ),
   });
 });
@@ -185,7 +185,7 @@ test('can be built elsewhere, and makes its secrets once', async () => {
   expect(stdout).toMatch(/^MASTER_KEY=\S{44}\nPOSTGRES_PASSWORD=\S{48}\n$/m);
   await writeFile(join(folder, '.env'), stdout);
   await expect(npm('run', 'secrets')).rejects.toMatchObject({
-    stderr: expect.stringContaining('.env has a MASTER_KEY already'),
+    stderr: expect.stringContaining('.env already has a MASTER_KEY'),
   });
 });
 

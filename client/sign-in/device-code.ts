@@ -85,7 +85,7 @@ const codeIn = (answer: Readonly<Record<string, unknown>>) => {
     throw new Problem({
       code: 'unexpected_answer',
       status: 200,
-      message: 'the answer of the device endpoint is no device code',
+      message: 'the response of the device endpoint is not a device code',
     });
   return {
     deviceCode,
@@ -107,4 +107,4 @@ const mayPass = (error: unknown): boolean =>
   isNoAnswer(error) || (error instanceof Problem && PENDING.has(error.code));
 
 const expired = (): Problem =>
-  new Problem({ code: 'expired_token', status: 400, message: 'nobody has entered the code in time' });
+  new Problem({ code: 'expired_token', status: 400, message: 'the code expired before anybody entered it' });

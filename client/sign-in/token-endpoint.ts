@@ -95,7 +95,7 @@ const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): Acce
     refresh_token,
   } = answer;
   if (typeof token !== 'string' || String(given).toLowerCase() !== type.toLowerCase()) {
-    const message = `the answer of the token endpoint is no ${type === 'Bearer' ? 'bearer' : type} token`;
+    const message = `the response of the token endpoint is not a valid ${type === 'Bearer' ? 'bearer' : type} token`;
     throw new Problem({ code: 'unexpected_answer', status: 200, message });
   }
   return {

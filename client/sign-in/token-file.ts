@@ -88,7 +88,7 @@ const lock = async (path: string): Promise<Lock> => {
     silentMs = state === seen ? silentMs + LOOK_EVERY_MS : 0;
     seen = state;
     if (state !== undefined && silentMs >= SILENCE_MAX_MS) await breakLock(path, state);
-    else if (looks >= LOOKS_MAX) throw new Error(`another process does not let go of ${path}`);
+    else if (looks >= LOOKS_MAX) throw new Error(`another process does not release ${path}`);
     else await pause(LOOK_EVERY_MS);
   }
   const living = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), LIVES_EVERY_MS);
@@ -96,7 +96,7 @@ const lock = async (path: string): Promise<Lock> => {
   return {
     async check() {
       if (!(await isHeld()))
-        throw new Error(`this process was stopped for so long that another has broken its lock, ${path}`);
+        throw new Error(`another process took over the lock ${path} while this one was suspended`);
     },
     async [Symbol.asyncDispose]() {
       clearInterval(living);

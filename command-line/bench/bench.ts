@@ -26,7 +26,7 @@ const GROWTH = 2;
 export const bench: Command = {
   name: 'bench',
   summary:
-    'Loads an installation with your own mix of requests, more and more, until it is saturated, and says what to turn. Asks first.',
+    'Loads an installation with your own mix of requests, increasingly, until it is saturated, and recommends settings to change. Asks first.',
   positionals: [],
   options: {
     ...MIX_OPTIONS,
@@ -40,16 +40,16 @@ export const bench: Command = {
       placeholder: '<number>',
       description: `The maximum number of connections (${CONNECTIONS}).`,
     },
-    step: { type: 'string', placeholder: '<seconds>', description: `How long each step takes (${STEP_S}).` },
+    step: { type: 'string', placeholder: '<seconds>', description: `The duration of each step (${STEP_S}).` },
     for: {
       type: 'string',
       placeholder: '<seconds>',
-      description: `How long all of them may take (${FOR_S}).`,
+      description: `The maximum duration of all steps (${FOR_S}).`,
     },
     p99: {
       type: 'string',
       placeholder: '<ms>',
-      description: 'Saturated also where the 99th percentile is above this.',
+      description: 'Counts as saturated if the 99th percentile is above this.',
     },
     anonymous: { type: 'boolean', description: 'Sends the mix without a token.' },
     yes: { type: 'boolean', description: 'Without asking.' },
@@ -85,7 +85,7 @@ const readAsked = (given: Given): Asked => {
   const number = (option: string, maximum: number, minimum = 1) =>
     numberOf(given, option, { minimum, maximum });
   const [stepS, forS] = [number('step', STEP_MAX_S) ?? STEP_S, number('for', FOR_MAX_S) ?? FOR_S];
-  if (stepS > forS) throw new UsageError(`--step is ${stepS} seconds, and --for only ${forS}`);
+  if (stepS > forS) throw new UsageError(`--step is ${stepS} seconds, but --for is only ${forS}`);
   return {
     connectionsMax: number('connections', CONNECTIONS_MAX) ?? CONNECTIONS,
     ...{ stepMs: stepS * 1_000, forMs: forS * 1_000 },
@@ -103,10 +103,12 @@ const demandConsent = async (
   { remote, given, terminal }: Around,
 ): Promise<void> => {
   if (given.flags.has('yes')) return;
-  const writes = requests.has('command') ? ' It writes, and what it writes stays.' : '';
+  const writes = requests.has('command') ? ' The mix includes writes, and their data stays.' : '';
   const question = `Load ${remote.url} with up to ${connectionsMax} connections for up to ${duration(Math.ceil(forMs / 1_000))}?${writes}`;
   if (await terminal.confirm?.(question)) return;
-  throw new StartRefused(terminal.confirm === undefined ? `${question} Say --yes.` : 'Nothing was sent.');
+  throw new StartRefused(
+    terminal.confirm === undefined ? `${question} Add --yes to confirm.` : 'Nothing was sent.',
+  );
 };
 
 const measure = async (mix: Mix, asked: Asked, { remote, given, terminal }: Around): Promise<Report> => {

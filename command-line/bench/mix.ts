@@ -34,25 +34,25 @@ export const MIX_OPTIONS = {
     type: 'string',
     multiple: true,
     placeholder: '<path>',
-    description: 'Reads this, such as /{path}/42; may be given several times.',
+    description: 'Reads this path, such as /{path}/42; can be repeated.',
   },
   list: {
     type: 'string',
     multiple: true,
     placeholder: '<path>',
-    description: 'Reads this list, such as “/{path}?limit=50”; likewise.',
+    description: 'Reads this list, such as “/{path}?limit=50”; can be repeated.',
   },
   graphql: {
     type: 'string',
     multiple: true,
     placeholder: '<file>',
-    description: 'Sends the query of this file; likewise.',
+    description: 'Sends the query in this file; can be repeated.',
   },
   commands: {
     type: 'string',
     placeholder: '<file>',
     description:
-      'Sends the writes of this file: a line of JSON each, with method, path and body; {n} in them is another number each time.',
+      'Sends the writes in this file: one line of JSON each, with method, path and body. {n} becomes a new number each time.',
   },
   weights: {
     type: 'string',
@@ -74,13 +74,13 @@ export const readMix = async (given: Given, remote: Remote, domain: Domain): Pro
   const requests = Map.groupBy(named.length > 0 ? named : await discover(remote, domain), ({ part }) => part);
   const weights = readWeights(all('weights').at(-1));
   if ([...requests.keys()].every((part) => weights[part] === 0))
-    throw new UsageError('--weights leaves nothing to send');
+    throw new UsageError('--weights excludes all requests of the mix');
   return { requests, weights };
 };
 
 const get = (part: Part, path: string): Planned => {
   if (!path.startsWith('/'))
-    throw new UsageError(`--${part} must be a path such as /users, and is “${path}”`);
+    throw new UsageError(`--${part} must be a path such as /users, but is “${path}”`);
   return { part, method: 'GET', path };
 };
 
@@ -102,7 +102,7 @@ const Line = z.strictObject({
 
 const readCommands = async (file: string): Promise<readonly Planned[]> => {
   const lines = (await readText(file)).split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) throw new StartRefused(`${file} holds no commands.`);
+  if (lines.length === 0) throw new StartRefused(`${file} contains no commands.`);
   return lines.map((line, index) => {
     const read = Line.safeParse(jsonOf(line));
     if (!read.success)
@@ -127,7 +127,9 @@ const readWeights = (text: string | undefined): Readonly<Record<Part, number>> =
   const given = text.split(',').map((each) => {
     const [, part = '', weight = ''] = /^(\w+)=(\d{1,4})$/.exec(each.trim()) ?? [];
     if (!PARTS.some((known) => known === part) || Number(weight) > WEIGHT_MAX)
-      throw new UsageError(`--weights must be like read=8,list=2,graphql=2,command=1, and has “${each}”`);
+      throw new UsageError(
+        `--weights must be like read=8,list=2,graphql=2,command=1, but contains “${each}”`,
+      );
     return [part, Number(weight)] as const;
   });
   return { read: 0, list: 0, graphql: 0, command: 0, ...Object.fromEntries(given) };

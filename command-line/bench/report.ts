@@ -43,8 +43,8 @@ const REASONS: Readonly<Record<Saturation['reason'], string>> = {
   throughput: 'More connections bring no more requests per second.',
   p99: 'Beyond it, the 99th percentile is above the limit.',
   failures: 'Beyond it, more than 1 % of the requests fail.',
-  connections: 'It was not saturated by this number of connections: allow more with --connections.',
-  time: 'The time was up before it was saturated: allow more with --for.',
+  connections: 'This number of connections did not saturate it: allow more with --connections.',
+  time: 'The time ran out before it was saturated: allow more with --for.',
 };
 
 export const reportLines = (
@@ -56,7 +56,7 @@ export const reportLines = (
     ...stepRows(steps),
     '',
     at === undefined
-      ? paint('bad', 'Not one step was within the limits.')
+      ? paint('bad', 'No step stayed within the limits.')
       : paint(
           'strong',
           `${isSaturated(reason) ? 'Saturated' : 'Most'} at ${plural(at.connections, 'connection')}: ${rateText(at.perSecond)} at a p99 of ${milliseconds(at.p99Ms)} ms.`,
@@ -102,20 +102,20 @@ const partsOf = ({ steps }: Seen): ReadonlySet<string> =>
 /** Recommends settings by the results: first what distorted the figures, then what limits them. */
 const RULES: readonly Rule[] = [
   {
-    says: 'This program was the limit, not Annals: run it on another machine, or several times at once.',
+    says: 'This program was the bottleneck, not Annals: run it on another machine, or run several at once.',
     holds: ({ steps }) => steps.some(({ busy }) => busy > BUSY_MAX),
   },
   {
-    says: 'This program and Annals share the processors of this machine: from another machine the figures are higher.',
+    says: 'This program and Annals share the processors of this machine: run it from another machine for higher figures.',
     holds: ({ url }) => LOCAL.has(new URL(url).hostname),
   },
   {
-    says: '429: the rate limit held the load back. Raise RATE_LIMIT and RATE_LIMIT_BURST for the test (RATE_LIMIT_ANONYMOUS without a token).',
+    says: '429: the rate limit throttled the load. Raise RATE_LIMIT and RATE_LIMIT_BURST for the test (RATE_LIMIT_ANONYMOUS without a token).',
     setting: 'RATE_LIMIT',
     holds: (seen) => has(seen, '429'),
   },
   {
-    says: '503: processes refused what was too much for them (REQUESTS_MAX, EVENT_LOOP_LAG_MAX_MS). Add replicas of the role; a higher limit only makes clients wait.',
+    says: '503: overloaded processes refused requests (REQUESTS_MAX, EVENT_LOOP_LAG_MAX_MS). Add replicas of the role; a higher limit only makes clients wait.',
     setting: 'REQUESTS_MAX',
     holds: (seen) => has(seen, '503'),
   },
@@ -124,20 +124,20 @@ const RULES: readonly Rule[] = [
     holds: (seen) => has(seen, '401') || has(seen, '403'),
   },
   {
-    says: '409 or 412: writes met at the same items, as they would in life; let each command have its own, with {n}.',
+    says: '409 or 412: writes conflicted on the same items, as they do in production; give each command its own item, with {n}.',
     holds: (seen) => has(seen, '409') || has(seen, '412'),
   },
   {
-    says: '400 or 422: a request of the mix is refused for what is in it; try it alone first.',
+    says: '400 or 422: a request of the mix is invalid; try it alone first.',
     holds: (seen) => has(seen, '400') || has(seen, '422'),
   },
   {
-    says: 'Requests without an answer: connections were refused or cut (CONNECTIONS_MAX, worker_connections of the ingress).',
+    says: 'Requests without a response: connections were refused or closed (CONNECTIONS_MAX, worker_connections of the ingress).',
     setting: 'CONNECTIONS_MAX',
     holds: (seen) => has(seen, 'no answer'),
   },
   {
-    says: 'Subscribers were refused: raise STREAMS_PER_OWNER_MAX, because all of them are one user here.',
+    says: 'Subscribers were refused: raise STREAMS_PER_OWNER_MAX, because all of them belong to one user here.',
     setting: 'STREAMS_PER_OWNER_MAX',
     holds: ({ subscribers }) => Object.keys(subscribers.refused).length > 0,
   },
@@ -147,7 +147,7 @@ const RULES: readonly Rule[] = [
     holds: ({ lagSeconds }) => (lagSeconds ?? 0) > LAG_MAX_S,
   },
   {
-    says: 'All roles in one process share one core: let it use more (WORKERS).',
+    says: 'All roles in one process share one core: use more with WORKERS.',
     setting: 'WORKERS',
     holds: () => true,
   },

@@ -58,7 +58,12 @@ test('the advice follows from the results', () => {
     lagSeconds: 4,
   } as const;
   const advice = adviceOf(seen).join('\n');
-  for (const word of ['This program was the limit', 'RATE_LIMIT', 'STREAMS_PER_OWNER_MAX', 'EVENT_LOG_URL'])
+  for (const word of [
+    'This program was the bottleneck',
+    'RATE_LIMIT',
+    'STREAMS_PER_OWNER_MAX',
+    'EVENT_LOG_URL',
+  ])
     expect(advice).toContain(word);
   expect(advice).not.toContain('share the processors');
 });

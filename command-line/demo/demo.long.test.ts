@@ -52,7 +52,7 @@ const { people } = planDemo(1, ARTICLES - 1);
 test('it reports what it has made', () => {
   expect(first).toMatchObject({ exit: 0, complaint: '' });
   const said = first.lines.join('\n');
-  expect(said).toContain('Demo 1 is there: 16 people, and what they did in 4 weeks.');
+  expect(said).toContain('Demo 1 is ready: 16 people, and 4 weeks of their activity.');
   expect(said).toContain(`${ARTICLES} articles: `);
   expect(said).toMatch(/Look first at http:\S+\/console\/items\/articles\/\d+: somebody changed/);
 });
@@ -166,7 +166,7 @@ test('a second run makes nothing twice, and people continue', async () => {
   const before = await eventsOf(settings);
   const second = await fill(settings);
   expect(second).toMatchObject({ exit: 0, complaint: '' });
-  expect(second.lines.join('\n')).toContain('Demo 1 is there already, and nothing was made twice.');
+  expect(second.lines.join('\n')).toContain('Demo 1 already exists: nothing was created again.');
   expect(await eventsOf(settings)).toHaveLength(before.length);
   const going = await callLine(settings, [
     'demo',
@@ -177,7 +177,7 @@ test('a second run makes nothing twice, and people continue', async () => {
     '--url',
     installation.url,
   ]);
-  expect(going).toMatchObject({ exit: 0, complaint: expect.stringContaining('things were done.') });
+  expect(going).toMatchObject({ exit: 0, complaint: expect.stringContaining('actions were performed.') });
 });
 
 test(
@@ -207,7 +207,7 @@ test('an installation that has events, or runs, is refused', async () => {
   {
     await using side = await database.open();
     await registerUser(side);
-    expect(await refused()).toContain('This installation has events already');
+    expect(await refused()).toContain('This installation already has events');
   }
   await using running = await createCommandDatabase();
   await using side = await running.open();

@@ -47,7 +47,7 @@ test('a domain without a demo says so, and lists the missing parts', async () =>
   };
   expect(await runCommandLine(['demo', '--tickets', '3'], terminal)).toBe(1);
   expect(said.splice(0)).toEqual([
-    expect.stringMatching(/^helpdesk has no demo: write one .* and give it to start\(\) in main\.ts/),
+    expect.stringMatching(/^helpdesk has no demo: write one .* and pass it to start\(\) in main\.ts/),
   ]);
   expect(await runCommandLine(['help', 'demo'], terminal)).toBe(0);
   expect(said.join('\n')).toContain('How many tickets (40).');

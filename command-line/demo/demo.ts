@@ -18,23 +18,23 @@ import { ITEMS, readWanted, SEED, type Wanted } from './wanted.ts';
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'Fills a fresh installation with weeks of people at work, and starts it in development.',
+  summary: 'Fills a new installation with weeks of sample activity, and starts it in development.',
   positionals: [],
   options: {
     seed: {
       type: 'string',
       placeholder: '<number>',
-      description: `Which demo: the same number makes the same (${SEED}).`,
+      description: `Seed of the demo: the same seed creates the same demo (${SEED}).`,
     },
     '{path}': { type: 'string', placeholder: '<number>', description: `How many {path} (${ITEMS}).` },
     'fill-only': {
       type: 'boolean',
-      description: 'Does not start Annals afterwards; in production it never does.',
+      description: 'Does not start Annals afterwards. In production, demo never starts it.',
     },
     traffic: {
       type: 'string',
       placeholder: '<duration>',
-      description: 'Lets the people of a demo that runs go on for so long, such as 10m. Ctrl+C ends it.',
+      description: 'Continues the activity in a running demo for this long, such as 10m. Ctrl+C ends it.',
     },
     url: {
       type: 'string',
@@ -53,13 +53,15 @@ export const demo: Command = {
     } catch (error) {
       if (!terminal.signal.aborted || error instanceof StartRefused) throw error;
       terminal.rewrite?.('');
-      terminal.complain(`Stopped before the end: remove ${wanted.config.dataDir}, and run the same again.`);
+      terminal.complain(
+        `Stopped before the end: remove ${wanted.config.dataDir}, and run the same command again.`,
+      );
     }
   },
 };
 
 const NOT_FRESH =
-  'This installation has events already, and those of a demo are weeks old: name a folder that is not there yet, as in DATA_DIR=.data/demo npm run demo, or an empty database.';
+  'This installation already has events, and those of a demo are weeks old: use a new folder, as in DATA_DIR=.data/demo npm run demo, or an empty database.';
 
 /** Fills an installation without events; for one that has this demo, only shows how to look at it. */
 const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRunning: boolean }> => {
@@ -77,7 +79,7 @@ const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRu
   }
   const isRunning = await demandStopped(pool).then(() => false, unlessRefused);
   if (!(await hasDemo(wanted, terminal, installation))) throw new StartRefused(NOT_FRESH);
-  await terminal.write(`Demo ${wanted.seed} is there already, and nothing was made twice.`);
+  await terminal.write(`Demo ${wanted.seed} already exists: nothing was created again.`);
   const access = await readDemoAccess(wanted.config.dataDir);
   if (isRunning || !wanted.starts)
     await terminal.write(
@@ -133,6 +135,8 @@ const shownOf = ({ config, planned }: Wanted): Pick<Shown, 'planned' | 'url'> =>
 const serve = async ({ config }: Wanted, terminal: Terminal): Promise<void> => {
   const access = await readDemoAccess(config.dataDir);
   if (access !== undefined && !(await startReceiver(access.receiverPort)))
-    terminal.complain(`Port ${access.receiverPort} is in use, so the webhooks of the demo reach nobody.`);
+    terminal.complain(
+      `Port ${access.receiverPort} is in use, so the webhooks of the demo cannot be delivered.`,
+    );
   await terminal.serve?.();
 };

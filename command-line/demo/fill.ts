@@ -82,7 +82,7 @@ const play = async (playing: Playing, scenes: readonly Timed[], stage: DemoStage
   const { clock, terminal, hasTimers } = playing;
   for (const [index, { atMs, scene }] of scenes.entries()) {
     terminal.signal.throwIfAborted();
-    terminal.rewrite?.(`Making the demo: ${index} of ${scenes.length}`);
+    terminal.rewrite?.(`Creating the demo: ${index} of ${scenes.length}`);
     if (hasTimers) await runTimersUntil(playing, Math.min(atMs, Date.now()));
     clock.moveTo(Math.min(atMs, Date.now()));
     await scene.play(stage);

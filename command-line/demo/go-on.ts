@@ -20,12 +20,12 @@ export const goOn = async (
   let done = 0;
   const onStep = (steps: number, leftMs: number): void => {
     done = steps;
-    rewrite?.(`${steps} things done, ${Math.ceil(leftMs / 1_000)} s left`);
+    rewrite?.(`${steps} actions, ${Math.ceil(leftMs / 1_000)} s left`);
   };
-  complain(`People write for ${trafficMs / 1_000} s; Ctrl+C ends it.`);
+  complain(`Generating activity for ${trafficMs / 1_000} s; Ctrl+C ends it.`);
   await withCommandSide(terminal, installation, (side) =>
     keepTraffic({ side, seed, planned, url, emailHash, durationMs: trafficMs, signal, onStep }),
   );
   rewrite?.('');
-  complain(`${done} things were done.`);
+  complain(`${done} actions were performed.`);
 };

@@ -28,7 +28,7 @@ export const createStage = ({ domain, gateway, blobs, seed, cast }: Dependencies
   const policy = policyOf(domain);
   const actingAs = (place: number): Acting => {
     const person = cast.get(place);
-    if (person === undefined) throw new Error(`nobody of the demo is at place ${place} yet`);
+    if (person === undefined) throw new Error(`no person of the demo has the index ${place} yet`);
     return person;
   };
   const callerOf = (place: number, client: string | undefined): Caller => {

@@ -11,9 +11,9 @@ export type Shown = {
 
 export const summary = ({ days, people, clients, summary: lines }: PlannedDemo, seed: number): string =>
   [
-    `Demo ${seed} is there: ${people.length} people, and what they did in ${days / 7} weeks.`,
+    `Demo ${seed} is ready: ${people.length} people, and ${days / 7} weeks of their activity.`,
     ...lines.map((line) => `  ${line}`),
-    `  ${clients.length} clients, and webhooks, one of which leads to an address where nobody listens`,
+    `  ${clients.length} clients, and webhooks, one of them to an address that does not respond`,
   ].join('\n');
 
 export const howToLook = ({ url, planned, password, lookAt }: Shown): string => {
@@ -21,7 +21,7 @@ export const howToLook = ({ url, planned, password, lookAt }: Shown): string => 
   const base = url.replace(/\/+$/, '');
   const secret =
     password === undefined
-      ? `. The password was shown when it was made; for another: npm run annals -- password-link ${email}`
+      ? `. The password was shown when the demo was created; to choose another: npm run annals -- password-link ${email}`
       : `, with the password ${password}`;
   return [
     `Sign in at ${base}/console as ${email}, an administrator${secret}`,

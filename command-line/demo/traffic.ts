@@ -67,7 +67,7 @@ const read = async (address: URL): Promise<unknown> => {
   const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
     (cause: unknown) => {
       throw new StartRefused(
-        `Annals does not answer at ${address.origin}: start it with npm run demo, or say where it is with --url.`,
+        `Annals does not answer at ${address.origin}: start it with npm run demo, or give its address with --url.`,
         {
           cause,
         },

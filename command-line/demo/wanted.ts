@@ -39,19 +39,19 @@ export const readWanted = async (given: Given, terminal: Terminal) => {
 const loadDemo = ({ demo: load, domain }: Terminal): Promise<{ readonly demo: Demo }> => {
   if (load === undefined)
     throw new StartRefused(
-      `${domain.name} has no demo: write one (#kernel/demo/demo.ts), and give it to start() in main.ts as { demo }.`,
+      `${domain.name} has no demo: write one (#kernel/demo/demo.ts), and pass it to start() in main.ts as { demo }.`,
     );
   return load();
 };
 
 const IN_PRODUCTION =
-  'NODE_ENV is production, and everybody there would see what a demo makes: run npm run demo in development, or say --yes for an empty installation.';
+  'NODE_ENV is production, where everybody would see the demo: run npm run demo in development, or add --yes for an empty installation.';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 const millisecondsOf = (text: string): number => {
   const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
   if (count === undefined)
-    throw new UsageError(`--traffic must be a duration such as 30s, 10m or 1h, and is “${text}”`);
+    throw new UsageError(`--traffic must be a duration such as 30s, 10m or 1h, but is “${text}”`);
   return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 };

@@ -20,7 +20,7 @@ export const certificate = async (examined: Examined): Promise<readonly Diagnosi
     ...(tls === undefined ? [] : [await ofFiles(tls)]),
     ...(publicUrl.startsWith('https:') ? [await ofPublicUrl(examined)] : []),
   ];
-  return found.length > 0 ? found : [ok('There is no certificate to look at: PUBLIC_URL is http.')];
+  return found.length > 0 ? found : [ok('There is no certificate to check: PUBLIC_URL is http.')];
 };
 
 const ofFiles = async ({ certFile, keyFile }: TlsFiles): Promise<Diagnosis> => {
@@ -29,13 +29,13 @@ const ofFiles = async ({ certFile, keyFile }: TlsFiles): Promise<Diagnosis> => {
     if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile))))
       return fail(
         'TLS_KEY is not the key of the certificate of TLS_CERT.',
-        'give the two files that belong together.',
+        'set both to files of the same certificate.',
       );
     return expiring('TLS_CERT', certificate.validTo);
   } catch (error) {
     return fail(
       `TLS_CERT or TLS_KEY cannot be used: ${fileFailure(error) ?? (error as Error).message}`,
-      'give a certificate and its key as files in PEM.',
+      'set them to a certificate and its key, as PEM files.',
     );
   }
 };
@@ -56,12 +56,12 @@ const ofPublicUrl = async ({ config, signal }: Examined): Promise<Diagnosis> => 
     if (expires.outcome === 'fail' || !socket.authorizationError) return expires;
     return warn(
       `The certificate of ${hostname} is not trusted here (${socket.authorizationError}).`,
-      'use one of an authority that clients trust, or name yours in NODE_EXTRA_CA_CERTS.',
+      'use a certificate from an authority that clients trust, or add yours with NODE_EXTRA_CA_CERTS.',
     );
   } catch {
     return warn(
       `No TLS connection to ${hostname} can be made.`,
-      'start Annals or its proxy, and look again.',
+      'start Annals or its proxy, and run the check again.',
     );
   } finally {
     socket.on('error', () => {}).destroy();
@@ -73,9 +73,9 @@ const expiring = (whose: string, validTo: string): Diagnosis => {
   if (days < 0)
     return fail(
       `The certificate of ${whose} has expired.`,
-      'renew it now, and look why it was not renewed by itself.',
+      'renew it now, and check why it was not renewed automatically.',
     );
   const says = `The certificate of ${whose} expires in ${plural(days, 'day')}.`;
-  if (days < FAIL_DAYS) return fail(says, 'renew it now, and look why it is not renewed by itself.');
+  if (days < FAIL_DAYS) return fail(says, 'renew it now, and check why it is not renewed automatically.');
   return days < WARN_DAYS ? warn(says, 'renew it.') : ok(says);
 };

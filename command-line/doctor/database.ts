@@ -47,8 +47,8 @@ const reach = async (
         notifications === 'polling'
           ? [
               warn(
-                'DATABASE_URL leads through a pooler.',
-                'set DATABASE_DIRECT_URL to the server itself, so that processes need not look for changes.',
+                'DATABASE_URL points to a pooler.',
+                'set DATABASE_DIRECT_URL to the server itself, so that processes need not poll for changes.',
               ),
             ]
           : [];
@@ -57,9 +57,9 @@ const reach = async (
     const running = await connectEmbeddedPostgres(dataDir);
     if (running !== undefined) return { url: running, how: ' in DATA_DIR, where Annals runs', found: [] };
     if (!(await hasEmbeddedPostgres(dataDir)))
-      return ok(`There is no data in ${dataDir} yet: npm start makes it.`);
+      return ok(`There is no data in ${dataDir} yet: npm start creates it.`);
     const started = resources.use(await startEmbeddedPostgres({ dataDir, signal }));
-    return { url: started.url, how: ' in DATA_DIR; it was started for this', found: [] };
+    return { url: started.url, how: ' in DATA_DIR; it was started for this check', found: [] };
   } catch (error) {
     if (error instanceof StartRefused) return refusal(error.message);
     return fail(
@@ -91,7 +91,7 @@ const serverOf = async (pool: Pool): Promise<Server> => {
        current_setting('fsync') as fsync, current_setting('full_page_writes') as "fullPageWrites", current_setting('autovacuum') as autovacuum`,
   );
   const [server] = rows;
-  if (server === undefined) throw new Error('PostgreSQL says nothing of itself');
+  if (server === undefined) throw new Error('PostgreSQL did not report its settings');
   return server;
 };
 
@@ -105,7 +105,7 @@ const settingsOf = ({ fsync, fullPageWrites, autovacuum }: Server): readonly Dia
       ]
     : []),
   ...(fullPageWrites === 'off' && fsync === 'on'
-    ? [warn('full_page_writes is off.', 'set it to on, unless the file system never tears pages.')]
+    ? [warn('full_page_writes is off.', 'set it to on, unless the file system prevents torn pages.')]
     : []),
   ...(autovacuum === 'off'
     ? [warn('autovacuum is off.', 'set it to on: tables grow and plans get worse without it.')]
@@ -121,7 +121,7 @@ const connectionsOf = ({ connectionsMax, reserved, ours, all }: Server): Diagnos
   const remedy =
     'raise max_connections, or put a pooler in front (docs/deployment.md, Connections to PostgreSQL).';
   return free < OF_ONE_PROCESS
-    ? warn(`${says} One more process may take ${OF_ONE_PROCESS}.`, remedy)
+    ? warn(`${says} One more process may use ${OF_ONE_PROCESS}.`, remedy)
     : ok(says);
 };
 
@@ -137,6 +137,6 @@ const clockSkew = async (pool: Pool): Promise<Diagnosis> => {
   const skewS = Math.max(0, theirsMs - endedMs, beganMs - theirsMs) / 1_000;
   if (skewS < SKEW_WARN_S) return ok('The clocks of this machine and of the database agree.');
   const says = `The clocks of this machine and of the database differ by ${spanText(skewS)}.`;
-  const remedy = 'have both set their clocks by NTP: tokens, timers and times of events depend on them.';
+  const remedy = 'synchronize both with NTP: tokens, timers and times of events depend on them.';
   return skewS < SKEW_FAIL_S ? warn(says, remedy) : fail(says, remedy);
 };

@@ -29,7 +29,7 @@ test('a machine that has never started Annals is fine, and the check makes nothi
   expect(found).toContainEqual({
     check: 'database',
     outcome: 'ok',
-    says: `There is no data in ${DATA_DIR} yet: npm start makes it.`,
+    says: `There is no data in ${DATA_DIR} yet: npm start creates it.`,
   });
   expect(existsSync(DATA_DIR)).toBe(false);
 });
@@ -39,7 +39,7 @@ test('people get a line for each finding, with the remedy below', async () => {
   const text = lines.join('\n');
   expect(text).toMatch(/^ok {4}node {8}Node \d+/m);
   expect(text).toMatch(
-    /^WARN {2}settings {4}DATABSE_URL is no setting of Annals\.\n +→ if DATABASE_URL is meant, set that\.$/m,
+    /^WARN {2}settings {4}DATABSE_URL is not a setting of Annals\.\n +→ if you mean DATABASE_URL, set that instead\.$/m,
   );
   expect(text).toMatch(/\d+ findings: 0 failures, \d+ warnings?\.$/);
   expect(text).not.toContain('\u001b');
@@ -57,13 +57,13 @@ test.each<[string, Record<string, string>, string, string]>([
     'a Kafka that does not answer',
     { CHANGE_STREAM_URL: 'kafka://127.0.0.1:1' },
     'engines',
-    'Nobody answers at 127.0.0.1:1, the Kafka',
+    'Nothing answers at 127.0.0.1:1, the Kafka',
   ],
   [
     'a Redis that does not answer',
     { JOB_QUEUE_URL: 'redis://127.0.0.1:1' },
     'engines',
-    'Nobody answers at 127.0.0.1:1, the Redis of JOB_QUEUE_URL',
+    'Nothing answers at 127.0.0.1:1, the Redis of JOB_QUEUE_URL',
   ],
   [
     'a certificate that is not there',
@@ -101,8 +101,8 @@ test('a port in use by another program fails, with a remedy', async () => {
   expect(found).toContainEqual({
     check: 'ports',
     outcome: 'fail',
-    says: `Port ${server.port} (PORT) is taken, and not by Annals.`,
-    remedy: 'stop the program that has it, or set PORT to another port.',
+    says: `Another program uses port ${server.port} (PORT).`,
+    remedy: 'stop that program, or set PORT to another port.',
   });
   expect(found).toContainEqual(
     expect.objectContaining({

@@ -33,7 +33,7 @@ type Found = Diagnosis & { readonly check: string };
 export const doctor: Command = {
   name: 'doctor',
   summary:
-    'Checks machine, settings, database and engines, and says what to do. Works also while Annals is stopped. Exit code 1 if a check fails.',
+    'Checks machine, settings, database and engines, and says what to fix. Also works while Annals is stopped. Exit code 1 if a check fails.',
   positionals: [],
   options: { json: { type: 'boolean', description: 'Prints each finding as one line of JSON.' } },
   examples: ['doctor', 'doctor --json'],
@@ -92,6 +92,6 @@ const configIn = (environment: Terminal['environment']) => {
 /** One check that fails unexpectedly must not hide the results of the others. */
 const broken = (error: unknown): Diagnosis =>
   fail(
-    `It could not be checked: ${(error as Error).message}.`,
-    'mend that, and look again; if it stays, please report it.',
+    `The check could not be completed: ${(error as Error).message}.`,
+    'fix this and run the check again; if it still fails, please report it.',
   );

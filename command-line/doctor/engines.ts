@@ -51,7 +51,7 @@ const eventLog = async (url: string): Promise<Diagnosis> => {
     if (error instanceof StartRefused) return refusal(error.message);
     return fail(
       `The event log of EVENT_LOG_URL cannot be read (${(error as Error).message}).`,
-      'start it, or set EVENT_LOG_URL to one that runs.',
+      'start it, or set EVENT_LOG_URL to one that is running.',
     );
   }
 };
@@ -78,10 +78,10 @@ const redis = (setting: 'JOB_QUEUE_URL' | 'RATE_LIMIT_URL', url: string): readon
 const uploads = async (url: string): Promise<Diagnosis> => {
   // The check makes no folder: that would hide a mistyped one.
   if (url.startsWith('file:') && !(await isThere(fileURLToPath(url))))
-    return ok(`Uploads will be kept in ${fileURLToPath(url)}.`);
+    return ok(`Uploads will be stored in ${fileURLToPath(url)}.`);
   try {
     await using _blobs = await openBlobs({ url, health: { add: () => {} } });
-    return ok('Uploads can be kept.');
+    return ok('Uploads can be stored.');
   } catch (error) {
     if (error instanceof StartRefused) return refusal(error.message);
     throw error;
@@ -106,7 +106,7 @@ const reach = async (what: string, place: string, meanwhile: string): Promise<Di
         ? String(error.code)
         : 'no answer in time';
     return fail(
-      `Nobody answers at ${place}, ${what} (${reason}). ${meanwhile}`,
+      `Nothing answers at ${place}, ${what} (${reason}). ${meanwhile}`,
       'start it, or correct the setting.',
     );
   } finally {

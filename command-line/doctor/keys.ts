@@ -18,17 +18,17 @@ const masterKey = async (pool: Pool, { config }: Examined): Promise<Diagnosis> =
   if (config.masterKey === undefined && !(await isThere(path)))
     return fail(
       `There is no MASTER_KEY, and no ${path}.`,
-      'set the key that the data was written with: personal data cannot be read without it.',
+      'set the key that the data was encrypted with: personal data cannot be read without it.',
     );
   if (!(await hasTable(pool, 'public.master_key_check'))) return ok('No data was encrypted yet.');
   try {
     await using _keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
     return ok(
-      `The master key of ${config.masterKey === undefined ? path : 'MASTER_KEY'} fits the data: keep a copy apart from it.`,
+      `The master key of ${config.masterKey === undefined ? path : 'MASTER_KEY'} matches the data: keep a copy of it elsewhere.`,
     );
   } catch (error) {
     if (error instanceof MasterKeyMismatch)
-      return fail('MASTER_KEY does not fit the data.', 'give the key that the data was written with.');
+      return fail('MASTER_KEY does not match the data.', 'set the key that the data was encrypted with.');
     if (error instanceof StartRefused) return refusal(error.message);
     throw error;
   }
@@ -53,8 +53,8 @@ const signingKeys = async (pool: Pool, { config }: Examined): Promise<readonly D
   const ageS = rows[0]?.ageS ?? undefined;
   if (ageS === undefined) {
     return config.environment === 'production'
-      ? [fail('There is no key to sign tokens with.', 'npm run annals -- keys rotate --first')]
-      : [ok('The first start makes the key to sign tokens with.')];
+      ? [fail('There is no key to sign tokens with.', 'create one: npm run annals -- keys rotate --first')]
+      : [ok('The first start creates the key to sign tokens with.')];
   }
   const says = `The newest key that signs tokens is ${spanText(Math.max(0, ageS))} old.`;
   return [ageS > YEAR_S ? warn(says, 'replace it once a year: npm run annals -- keys rotate') : ok(says)];

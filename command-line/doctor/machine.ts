@@ -9,12 +9,12 @@ const majorOf = (version: string): number => Number(version.split('.', 1)[0]);
 
 export const nodeVersion = async (): Promise<readonly Diagnosis[]> => {
   const { node } = process.versions;
-  if (majorOf(node) === majorOf(WANTED)) return [ok(`Node ${node}, as it is tested with.`)];
-  const remedy = `run npm start or npm run annals, which bring Node ${WANTED} along.`;
+  if (majorOf(node) === majorOf(WANTED)) return [ok(`Node ${node}, the version that Annals is tested with.`)];
+  const remedy = `run npm start or npm run annals, which install Node ${WANTED}.`;
   return [
     majorOf(node) < majorOf(WANTED)
-      ? fail(`Node ${node} is older than Node ${majorOf(WANTED)}, which Annals is made for.`, remedy)
-      : warn(`Node ${node} is newer than what Annals is tested with.`, remedy),
+      ? fail(`Node ${node} is older than Node ${majorOf(WANTED)}, which Annals needs.`, remedy)
+      : warn(`Node ${node} is newer than the version that Annals is tested with.`, remedy),
   ];
 };
 
@@ -37,9 +37,9 @@ const spaceOf = async (folder: string): Promise<Diagnosis> => {
   const [free, share] = [bavail * bsize, blocks === 0 ? 0 : bavail / blocks];
   const says = `${bytesText(free)} (${Math.floor(share * 100)} %) are free on the disk of ${folder}.`;
   if (free < FREE_MIN_BYTES)
-    return fail(says, 'free some room: a full disk ends all writes until there is room again.');
+    return fail(says, 'free some space: a full disk stops all writes until there is space again.');
   return share < FREE_MIN_SHARE
-    ? warn(says, 'free some room, or move the folder to a larger disk.')
+    ? warn(says, 'free some space, or move the folder to a larger disk.')
     : ok(says);
 };
 

@@ -17,7 +17,7 @@ export const migrations = async (pool: Pool): Promise<readonly Diagnosis[]> => {
   const { rows: tables } = await pool.query<{ isThere: boolean }>(
     `select to_regclass('public.annals_migration') is not null as "isThere"`,
   );
-  if (!tables[0]?.isThere) return [ok('The database is empty: the first start makes the tables.')];
+  if (!tables[0]?.isThere) return [ok('The database is empty: the first start creates the tables.')];
   const { rows } = await pool.query<{ checksum: string }>('select checksum from public.annals_migration');
   const applied = new Set(rows.map(({ checksum }) => checksum));
   const files = await Promise.all((await listMigrations()).map(read));
@@ -37,7 +37,7 @@ export const migrations = async (pool: Pool): Promise<readonly Diagnosis[]> => {
       : [
           warn(
             `The database has ${plural(strange, 'migration')} that this release does not know.`,
-            'run the release that made them, or a newer one (docs/upgrade.md).',
+            'run the release that added them, or a newer one (docs/upgrade.md).',
           ),
         ]),
   ];

@@ -31,15 +31,15 @@ const stateOf = async (wanted: Port): Promise<Diagnosis> => {
   if (port === 0) return ok(`${setting} is any free port.`);
   try {
     await demandFreePorts([{ port, host, setting }]);
-    return ok(`Port ${port} (${setting}) is free: nothing runs there now.`);
+    return ok(`Port ${port} (${setting}) is free: nothing listens there now.`);
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     if (!error.message.includes('is in use')) return refusal(error.message);
     if (await wanted.isOurs(`http://${hostOf(host)}:${port}`))
-      return ok(`Annals has port ${port} (${setting}).`);
+      return ok(`Annals uses port ${port} (${setting}).`);
     return fail(
-      `Port ${port} (${setting}) is taken, and not by Annals.`,
-      `stop the program that has it, or set ${setting} to another port.`,
+      `Another program uses port ${port} (${setting}).`,
+      `stop that program, or set ${setting} to another port.`,
     );
   }
 };

@@ -10,14 +10,14 @@ export const publicUrl = async ({ config, signal }: Examined): Promise<readonly 
     return [
       warn(
         `Nothing answers at PUBLIC_URL, ${url} (${root.problem}).`,
-        'start Annals; if it runs, mend the name, the proxy or PUBLIC_URL.',
+        'start Annals; if it is running, fix the host name, the proxy or PUBLIC_URL.',
       ),
     ];
   if (root.body?.name !== 'annals')
     return [
       fail(
         `The server at PUBLIC_URL, ${url}, is not Annals (status ${root.status}).`,
-        'set PUBLIC_URL to the address by which clients reach it.',
+        'set PUBLIC_URL to the address that clients use.',
       ),
     ];
   const answers = ok(`Annals ${root.body.version} answers at PUBLIC_URL, ${url}.`);
@@ -32,10 +32,10 @@ export const publicUrl = async ({ config, signal }: Examined): Promise<readonly 
     issuer === undefined
       ? fail(
           `The authorization server does not answer at ${url}.`,
-          'is a process of the role auth running, and does the proxy lead there?',
+          'start a process of the role auth, and make sure that the proxy forwards to it.',
         )
       : fail(
-          `The authorization server there calls itself ${issuer}, and the settings here say ${issuerUrl}.`,
+          `The authorization server there has the issuer ${issuer}, but the settings here say ${issuerUrl}.`,
           'give all processes the same PUBLIC_URL and ISSUER_URL, and restart them.',
         ),
   ];

@@ -14,7 +14,7 @@ export const settings = async ({ config, environment }: Examined): Promise<reado
   ];
   return found.length > 0
     ? found
-    : [ok(`All settings can be read and go together (NODE_ENV is ${config.environment}).`)];
+    : [ok(`All settings are valid and consistent (NODE_ENV is ${config.environment}).`)];
 };
 
 /** Shorter names, and those that differ in more letters, belong to other programs. */
@@ -34,7 +34,7 @@ const misspelt = (environment: Examined['environment']): readonly Diagnosis[] =>
     const meant = nearest(name, known, LETTERS_WRONG_MAX);
     return meant === undefined
       ? []
-      : [warn(`${name} is no setting of Annals.`, `if ${meant} is meant, set that.`)];
+      : [warn(`${name} is not a setting of Annals.`, `if you mean ${meant}, set that instead.`)];
   });
 };
 
@@ -48,13 +48,13 @@ const isLocal = ({ publicUrl }: Config): boolean =>
 const RULES: readonly Rule[] = [
   {
     says: 'PUBLIC_URL is http in production.',
-    remedy: 'set it to the https address by which clients come, because passwords and tokens go there.',
+    remedy: 'set it to the https address that clients use: passwords and tokens are sent there.',
     holds: (config) => isProduction(config) && !isHttps(config) && !isLocal(config),
   },
   {
     says: 'NODE_ENV is not production, but PUBLIC_URL is not on this machine.',
     remedy:
-      'set NODE_ENV=production before others can reach it: development has open rules and known secrets.',
+      'set NODE_ENV=production before others can reach it: development has relaxed rules and well-known secrets.',
     holds: (config) => !isProduction(config) && !isLocal(config),
   },
   {
@@ -65,29 +65,30 @@ const RULES: readonly Rule[] = [
   },
   {
     says: 'ISSUER_URL has another origin than PUBLIC_URL.',
-    remedy: 'make sure that both lead here: clients look for the authorization server at ISSUER_URL.',
+    remedy:
+      'make sure that both point to this installation: clients look for the authorization server at ISSUER_URL.',
     holds: ({ issuerUrl, publicUrl }) => new URL(issuerUrl).origin !== new URL(publicUrl).origin,
   },
   {
     says: 'Production keeps its data in the embedded PostgreSQL.',
-    remedy: 'set DATABASE_URL to a server with backups, or back DATA_DIR up (docs/backup.md).',
+    remedy: 'set DATABASE_URL to a server with backups, or back up DATA_DIR (docs/backup.md).',
     holds: (config) => isProduction(config) && config.databaseUrl === undefined,
   },
   {
     says: 'Every web page may call this production, because CORS_ORIGINS is “any”.',
-    remedy: 'name the origins of your own pages.',
+    remedy: 'set it to the origins of your own pages.',
     holds: (config) => isProduction(config) && config.corsOrigins === 'any',
   },
   {
     says: 'SIGNUP is on and there is no MAIL_URL.',
     remedy:
-      'set MAIL_URL and MAIL_FROM: without mail, no address is confirmed and nobody can reset a password alone.',
+      'set MAIL_URL and MAIL_FROM: without mail, no address is confirmed, and users cannot reset their passwords themselves.',
     holds: (config) => isProduction(config) && config.signUp !== 'off' && config.mail === undefined,
   },
   {
-    says: 'Webhooks may go to private addresses of this production.',
+    says: 'Webhooks may be sent to private addresses in production.',
     remedy:
-      'keep WEBHOOK_ALLOW_CIDRS as narrow as possible: whoever creates a webhook has requests sent there.',
+      'keep WEBHOOK_ALLOW_CIDRS as narrow as possible: everybody who creates a webhook can have requests sent there.',
     holds: (config) => isProduction(config) && config.webhooks.guard.allowed.length > 0,
   },
   {

@@ -94,7 +94,7 @@ test('the same declaration meets its recorded contract', async () => {
   });
   expect(await call(SHOP, 'record')).toMatchObject({
     exit: 0,
-    output: expect.stringMatching(/records \d+ types of events, \d+ operations, \d+ rights/),
+    output: expect.stringMatching(/records \d+ event types, \d+ operations, \d+ rights/),
   });
   expect((await readdir(folder)).sort()).toEqual([
     'events.json',
@@ -104,7 +104,7 @@ test('the same declaration meets its recorded contract', async () => {
   ]);
   expect(await call(SHOP, 'check', '--exact')).toMatchObject({
     exit: 0,
-    output: `The domain is as ${folder} records it.`,
+    output: `The domain matches the contract in ${folder}.`,
     complaint: '',
   });
 });
@@ -195,14 +195,14 @@ describe('breaks', () => {
           },
         },
       },
-      ['event parcel.changed pieces', 'Instead: Keep the field, or declare an event of another name.'],
+      ['event parcel.changed pieces', 'Instead: Keep the field, or declare an event with another name.'],
     ],
     [
       'another default for what was stored before',
       { fields: { wrapping: choice('plain', 'gift').default('gift') } },
       [
         'event parcel.placed wrapping absent',
-        'What was stored without wrapping read as "plain", and reads as "gift" now.',
+        'Events stored without wrapping had the value "plain"; now they have "gift".',
       ],
     ],
     [
@@ -210,7 +210,7 @@ describe('breaks', () => {
       { fields: { wrapping: choice('plain', 'gift') } },
       [
         'event parcel.placed wrapping absent',
-        'What was stored without wrapping read as "plain", and cannot be read now.',
+        'Events stored without wrapping had the value "plain"; now they cannot be read.',
       ],
     ],
     [
@@ -260,7 +260,7 @@ describe('is reported, and breaks nothing', () => {
       { fields: { colour: line(9).optional() }, events: { placed: { creates: [...created, 'colour'] } } },
       [
         'event parcel.placed colour',
-        'colour is new and required. What was stored before reads as null.',
+        'colour is new and required. Events stored before have the value null.',
         'graphql Parcel.colour',
       ],
     ],
@@ -277,10 +277,7 @@ describe('is reported, and breaks nothing', () => {
     [
       'a new version with its upcast',
       { events: { sent: carrying } },
-      [
-        'Its version is 2; what was stored before is upcast.',
-        'thing is new and required. That is version 2.',
-      ],
+      ['Its version is 2; events stored before are upcast.', 'thing is new and required. That is version 2.'],
     ],
     [
       'another default, with a new version',
@@ -299,12 +296,20 @@ describe('is reported, and breaks nothing', () => {
     [
       'a narrower right',
       { rights: { read: { buyer: 'own' } } },
-      ['Warnings', 'right parcel.read seller', 'Narrower: seller may do it never, and might always.'],
+      [
+        'Warnings',
+        'right parcel.read seller',
+        'Narrower: seller may now do it never, and could do it always before.',
+      ],
     ],
     [
       'a wider right',
       { rights: { write: { buyer: 'own', seller: true } } },
-      ['New', 'right parcel.change seller', 'Wider: seller may do it always, and might never.'],
+      [
+        'New',
+        'right parcel.change seller',
+        'Wider: seller may now do it always, and could do it never before.',
+      ],
     ],
     [
       'another scope',
@@ -344,13 +349,13 @@ test.each<[string, object, object, readonly string[]]>([
     'a part that all may read now',
     { reads: ['pieces', 'note'] },
     { reads: ['note'] },
-    ['part parcel.pieces', 'Wider: whoever may read the rest'],
+    ['part parcel.pieces', 'Wider: the right to read the rest'],
   ],
   [
     'a part that fewer may read',
     { reads: ['note'] },
     { reads: ['note', 'pieces'] },
-    ['part parcel.pieces', 'Narrower: it takes the right'],
+    ['part parcel.pieces', 'Narrower: it now requires the right'],
   ],
 ])('%s is reported', async (_, was, is, told) => {
   const of = (row: object) => shop({ more: { fieldRights: { readMore: { ...row, seller: true } } } });
@@ -367,7 +372,7 @@ test('an earlier version breaks what was recorded since', async () => {
   );
   expect([exit, output]).toEqual([
     1,
-    expect.stringContaining('Its version was 2 and is 1: what was recorded since cannot be read.'),
+    expect.stringContaining('Its version was 2 and is 1: events recorded since cannot be read.'),
   ]);
 });
 
@@ -402,7 +407,7 @@ test('a break is recorded only if all breaks are accepted, with reasons', async 
   const accepted = JSON.parse(await readFile(join(folder, 'accepted.json'), 'utf8'));
   expect(accepted).toContainEqual({
     what: 'event parcel.withdrawn',
-    says: 'The type of event is gone.',
+    says: 'The event type was removed.',
     reason: 'Nobody withdraws',
   });
   expect(accepted).toHaveLength(3);
@@ -421,9 +426,9 @@ test('it shows what it has recorded, and repeats warnings after the counts', asy
   await record(SHOP);
   const { exit, output } = await call(shop({ rights: { read: { buyer: 'own' } } }), 'record');
   expect(exit).toBe(0);
-  expect(output.split(/ records \d+ types/).map((part) => part.includes('right parcel.read seller'))).toEqual(
-    [true, true],
-  );
+  expect(
+    output.split(/ records \d+ event types/).map((part) => part.includes('right parcel.read seller')),
+  ).toEqual([true, true]);
 });
 
 test.each(['event', 'graphql ', 'operation DELETE'])('%s would accept too much', async (accept) => {
@@ -444,7 +449,7 @@ test('a harmless change cannot be accepted, and words must be whole', async () =
   );
   expect([exit, complaint]).toEqual([
     1,
-    expect.stringContaining('Nothing that breaks the contract is called “event parcel.with”'),
+    expect.stringContaining('No breaking change is called “event parcel.with”'),
   ]);
 });
 
@@ -452,7 +457,7 @@ test('the contract of another domain, a partial one, and a badly merged one are 
   await record(SHOP);
   expect(await call(helpdesk, 'check')).toMatchObject({
     exit: 1,
-    complaint: `${folder} has the contract of shop, and this is helpdesk: name a folder of its own with --contract.`,
+    complaint: `${folder} contains the contract of shop, but this domain is helpdesk: give another folder with --contract.`,
   });
   await writeFile(join(folder, 'rights.json'), '<<<<<<< HEAD');
   expect(await call(SHOP, 'check')).toMatchObject({

@@ -12,7 +12,7 @@ const FOLDER = 'domain/contract';
 export const CONTRACT_OPTION = {
   type: 'string',
   placeholder: '<folder>',
-  description: `Where the contract is recorded (${FOLDER} unless given).`,
+  description: `The folder of the recorded contract (${FOLDER} by default).`,
 } as const;
 
 export const domainCheck: Command = {
@@ -21,14 +21,14 @@ export const domainCheck: Command = {
   positionals: [],
   options: {
     contract: CONTRACT_OPTION,
-    exact: { type: 'boolean', description: 'Ends with 1 also if anything is not recorded yet.' },
+    exact: { type: 'boolean', description: 'Also exits with 1 if anything is not recorded yet.' },
   },
   examples: ['domain check', 'domain check --exact', 'domain check --contract examples/expenses/contract'],
   async run(given, terminal) {
     const { folder, recorded, now } = readBoth(given, terminal);
     if (recorded === undefined)
       throw new StartRefused(
-        `There is no contract in ${folder} yet: npm run annals -- domain record writes it.`,
+        `There is no contract in ${folder} yet: record it with npm run annals -- domain record.`,
       );
     const findings = compareContracts(recorded.contract, now);
     await printFindings(terminal, findings);
@@ -37,8 +37,8 @@ export const domainCheck: Command = {
     const others = findings.length > 0 ? [] : otherDifferences(recorded, now);
     for (const line of others.slice(0, SHOWN_MAX)) await terminal.write(line);
     if (findings.length + others.length === 0)
-      return terminal.write(`The domain is as ${folder} records it.`);
-    const outcome = `Nothing breaks the contract in ${folder}, but not all of it is recorded: npm run annals -- domain record records it.`;
+      return terminal.write(`The domain matches the contract in ${folder}.`);
+    const outcome = `Nothing breaks the contract in ${folder}, but some changes are not recorded yet: record them with npm run annals -- domain record.`;
     if (given.flags.has('exact')) throw new StartRefused(outcome);
     await terminal.write(outcome);
   },
@@ -53,13 +53,13 @@ export const readBoth = ({ values }: Given, { domain }: Terminal) => {
   const name = recorded?.contract.rights.domain;
   if (name !== undefined && name !== domain.name)
     throw new StartRefused(
-      `${folder} has the contract of ${name}, and this is ${domain.name}: name a folder of its own with --contract.`,
+      `${folder} contains the contract of ${name}, but this domain is ${domain.name}: give another folder with --contract.`,
     );
   return { folder, recorded, now: contractOf(domain) };
 };
 
 export const refusalOf = (broken: number, folder: string): string =>
-  `${broken === 1 ? 'A change breaks' : `${broken} changes break`} the contract in ${folder}. Do what is said instead, or let it through with its reason:\n` +
+  `${broken === 1 ? 'A change breaks' : `${broken} changes break`} the contract in ${folder}. Make the change as proposed above, or accept it with a reason:\n` +
   `npm run annals -- domain record --accept '<what>' --reason '<why>'`;
 
 /** Texts, examples and the order of things, on which no client depends. */

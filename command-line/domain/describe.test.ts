@@ -64,7 +64,7 @@ test('describes lists, timers, and effects of code', async () => {
   );
   const { output } = await call(requests, 'request');
   expect(output).toContain(
-    'breach: breach, 40 hours after request.asked, unless its status is solved, paused as long as its status is waiting',
+    'breach: breach, 40 hours after request.asked, unless its status is solved, paused while its status is waiting',
   );
   expect((await call(budgets)).output).toContain('to approved: code');
 });
@@ -72,7 +72,7 @@ test('describes lists, timers, and effects of code', async () => {
 test('describes the whole domain, also as JSON', async () => {
   const { output } = await call(helpdesk);
   expect(output).toMatch(
-    /^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up becomes customer\n {2}scopes: read:users/,
+    /^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up gets the role customer\n {2}scopes: read:users/,
   );
   const { output: json } = await call(helpdesk, '--json');
   const { domain, aggregates } = JSON.parse(json);

@@ -9,7 +9,7 @@ export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: Dom
           [
             domain,
             ...indented([
-              `roles: ${roles.join(', ')}; who signs up becomes ${signUp}`,
+              `roles: ${roles.join(', ')}; who signs up gets the role ${signUp}`,
               `scopes: ${scopes.join(', ')}`,
             ]),
           ].join('\n'),
@@ -157,7 +157,7 @@ const timerLine = ({ name, after, wait, runs, ...only }: AggregateDescription['t
     `${name}: ${runs}, ${wait} after ${after}`,
     ...('while' in only ? [`while ${only.while}`] : []),
     ...('unless' in only ? [`unless ${only.unless}`] : []),
-    ...('pause' in only ? [`paused as long as ${only.pause}`] : []),
+    ...('pause' in only ? [`paused while ${only.pause}`] : []),
   ].join(', ');
 
 const personalLine = ({

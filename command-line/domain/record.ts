@@ -18,12 +18,12 @@ export const domainRecord: Command = {
       multiple: true,
       placeholder: '<what>',
       description:
-        'Lets a change through that breaks the contract, by the words under it, or all that begin with these.',
+        'Accepts the breaking change that is printed with these words, or all that begin with them.',
     },
     reason: {
       type: 'string',
       placeholder: '<why>',
-      description: 'Why it is let through; it is kept with the contract.',
+      description: 'Why the change is accepted; recorded with the contract.',
     },
   },
   examples: ['domain record', `domain record --accept 'event {change}' --reason 'Nobody but us reads it'`],
@@ -36,7 +36,7 @@ export const domainRecord: Command = {
     if (left.length > 0) throw new StartRefused(`${refusalOf(left.length, folder)}\nNothing was recorded.`);
     await writeRecorded(folder, now, accepted);
     const counts = [
-      `${Object.keys(now.events).length} types of events`,
+      `${Object.keys(now.events).length} event types`,
       `${Object.keys(now.operations.operations).length} operations`,
       `${Object.keys(now.rights.rights).length} rights`,
     ];
@@ -51,7 +51,7 @@ const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance
   const wanted = values.get('accept') ?? [];
   const [reason] = values.get('reason') ?? [];
   if (wanted.length > 0 && !reason?.trim())
-    throw new UsageError('--accept needs --reason: why it is let through');
+    throw new UsageError('--accept needs --reason: say why the change is accepted');
   const broad = wanted.find((each) => BROAD.test(each.trim()));
   if (broad !== undefined)
     throw new UsageError(
@@ -60,7 +60,7 @@ const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance
   const idle = wanted.find((each) => !breaking.some(({ what }) => isMeant(what, each)));
   if (idle !== undefined)
     throw new StartRefused(
-      `Nothing that breaks the contract is called “${idle}”: npm run annals -- domain check lists it.`,
+      `No breaking change is called “${idle}”: npm run annals -- domain check lists them.`,
     );
   const isAccepted = ({ what }: Finding): boolean => wanted.some((each) => isMeant(what, each));
   return {

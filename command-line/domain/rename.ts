@@ -6,7 +6,7 @@ import { openInstallation } from '../installation.ts';
 
 export const domainRename: Command = {
   name: 'domain rename',
-  summary: 'Renames the domain of the existing data to the name that it declares now.',
+  summary: 'Renames the domain of the existing data to the name that is declared now.',
   positionals: ['<former name>'],
   options: {},
   examples: ['domain rename meetups'],
@@ -20,11 +20,11 @@ export const domainRename: Command = {
     });
     const served = await readServedDomain(pool);
     if (served === undefined)
-      throw new StartRefused('No domain was started on this data yet: start it, and its name is kept.');
+      throw new StartRefused('No domain was started on this data yet: start it to record its name.');
     if (!(await renameServedDomain(pool, { from, to: name })))
-      throw new StartRefused(`The data here is of ${served}, and not of ${from}.`);
+      throw new StartRefused(`The data here belongs to ${served}, not to ${from}.`);
     await terminal.write(
-      `The data of ${from} is that of ${name} from now on. Running processes go on; restart them under the new name.`,
+      `The data of ${from} now belongs to ${name}. Running processes continue; restart them under the new name.`,
     );
   },
 };

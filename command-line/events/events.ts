@@ -77,7 +77,8 @@ export const events: Command = {
     const span = { since: timeOf(given, 'since'), until: timeOf(given, 'until') };
     const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT;
     const isFollowed = given.flags.has('follow');
-    if (isFollowed && span.until !== undefined) throw new UsageError('--until does not go with --follow');
+    if (isFollowed && span.until !== undefined)
+      throw new UsageError('--until cannot be combined with --follow');
     await withRemote(given, terminal, async (remote) => {
       const show = printerOf(given, terminal);
       const now = isFollowed ? await cursorOfNow(remote) : undefined;

@@ -10,7 +10,7 @@ export const summaryLine = ({ at, subject, type, actor, data, parked }: Event, p
     paint('soft', at),
     cellOf(subject),
     paint('strong', cellOf(type)),
-    `by ${cellOf(actor ?? 'somebody unknown')}`,
+    `by ${cellOf(actor ?? 'an unknown actor')}`,
     ...(parked ? [paint('bad', 'parked')] : []),
     cellOf(JSON.stringify(data), DATA_CHARACTERS_MAX),
   ].join('  ');

@@ -11,10 +11,10 @@ import { summaryLine } from './lines.ts';
 export const eventsShow: Command = {
   name: 'events show',
   summary:
-    'Shows one event: who, when, by what request and because of what, its data, its place in the chain, and its deliveries.',
+    'Shows one event: its actor, time, request, cause and data, its place in the chain, and its deliveries.',
   positionals: ['<id>'],
   options: {
-    trace: { type: 'boolean', description: 'Also all that followed from the same request.' },
+    trace: { type: 'boolean', description: 'Also shows all events that followed from the same request.' },
     ...REMOTE_OPTIONS,
   },
   examples: ['events show 01985f3e-…', 'events show 01985f3e-… --trace'],
@@ -23,7 +23,8 @@ export const eventsShow: Command = {
       const {
         positionals: [id = ''],
       } = given;
-      if (!/^[0-9a-f-]{36}$/i.test(id)) throw new UsageError(`<id> must be that of an event, and is “${id}”`);
+      if (!/^[0-9a-f-]{36}$/i.test(id))
+        throw new UsageError(`<id> must be the id of an event, but is “${id}”`);
       const event = await remote.get<RecordedEvent>(`/events/${id}`);
       const trace = given.flags.has('trace')
         ? await remote.get<EventTrace>(`/events/${id}/trace`)
@@ -64,7 +65,7 @@ const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
     ...row('ID', id),
     ...row('Time', at),
     ...row('Item', `${subject}, version ${streamVersion}`),
-    ...row('By', actor ?? 'somebody unknown'),
+    ...row('By', actor ?? 'an unknown actor'),
     ...row('Client', client),
     ...row('Request', request),
     ...row('Correlation', correlation),

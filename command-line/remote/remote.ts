@@ -13,7 +13,7 @@ import { ACCESS_OPTIONS, readTokenRequest, readUrl } from '../token.ts';
 /** The options of every command that asks the running installation, here or elsewhere. */
 export const REMOTE_OPTIONS = {
   ...ACCESS_OPTIONS,
-  json: { type: 'boolean', description: 'Prints JSON for programs: one object, or one line for each.' },
+  json: { type: 'boolean', description: 'Prints JSON for programs: one object, or one line per item.' },
 } as const;
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -89,7 +89,7 @@ const NOT_OURS = 'unexpected_answer';
 const explain = (error: unknown, url: string): unknown => {
   if (error instanceof NoAnswer)
     return new StartRefused(
-      `Annals does not answer at ${url} (${error.message}): start it with npm start, or say where it is with --url.`,
+      `Annals does not answer at ${url} (${error.message}): start it with npm start, or give its address with --url.`,
       {
         cause: error,
       },
@@ -112,7 +112,7 @@ const explain = (error: unknown, url: string): unknown => {
 const remedyOf = ({ code, details }: Problem): string => {
   if (code === 'insufficient_scope') {
     const scope = typeof details.scope === 'string' ? ` ${details.scope}` : '';
-    return `\nThe token lacks the scope${scope}: give it to the client (npm run annals -- help client).`;
+    return `\nThe token lacks the scope${scope}: grant it to the client (npm run annals -- help client).`;
   }
   if (code === 'forbidden')
     return '\nThe client acts in a role without that right: create one with --role admin (npm run annals -- help client create).';

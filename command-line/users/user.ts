@@ -24,7 +24,7 @@ export const findUser = async (remote: Remote, { positionals: [wanted = ''] }: G
   const user = found.find(({ email }) => email?.toLowerCase() === wanted.toLowerCase());
   if (user === undefined)
     throw new StartRefused(
-      `Nobody has the address ${cellOf(wanted)}: give an id, or look with “users find”.`,
+      `No user has the address ${cellOf(wanted)}: give an id, or search with “users find”.`,
     );
   return user;
 };

@@ -16,7 +16,7 @@ const PAGE = 100;
 
 export const usersList: Command = {
   name: 'users list',
-  summary: 'Lists users, the newest first.',
+  summary: 'Lists users, newest first.',
   positionals: [],
   options: {
     limit: {
@@ -61,7 +61,8 @@ export const usersFind: Command = {
 
 export const usersShow: Command = {
   name: 'users show',
-  summary: 'Shows a user: role, how they sign in, and what acts for them.',
+  summary:
+    'Shows a user: role, ways to sign in, sessions, and the applications and tokens that act for them.',
   positionals: ['<user>'],
   options: REMOTE_OPTIONS,
   examples: ['users show ada@example.com', 'users show 7001 --json'],
@@ -106,7 +107,7 @@ const userLines = (user: User, account: ManagedAccount, paint: Paint): readonly 
     row('E-mail', `${user.email ?? 'none'}${isConfirmed ? ', confirmed' : ''}`),
     row('Role', user.role ?? '–'),
     row('Since', user.createdAt),
-    row('Signs in by', ways.join(', ') || 'nothing yet'),
+    row('Signs in with', ways.join(', ') || 'nothing yet'),
     row('Sessions', plural(sessions.length, 'browser')),
     ...applications.map(({ name, scopes, lastUsedAt }) =>
       row('Application', `${name}, ${scopes.join(' ')}, ${used(lastUsedAt)}`),
@@ -123,7 +124,7 @@ export const usersSessions: Command = {
   name: 'users sessions',
   summary: 'Lists the browsers in which a user is signed in; --end signs them out everywhere.',
   positionals: ['<user>'],
-  options: { end: { type: 'boolean', description: 'Ends all of them.' }, ...REMOTE_OPTIONS },
+  options: { end: { type: 'boolean', description: 'Ends all of these sessions.' }, ...REMOTE_OPTIONS },
   examples: ['users sessions ada@example.com', 'users sessions 7001 --end'],
   run: (given, terminal) =>
     withAccount(given, terminal, async ({ remote, user, account: { sessions } }) => {
@@ -152,7 +153,7 @@ export const usersSessions: Command = {
 
 export const usersInvite: Command = {
   name: 'users invite',
-  summary: 'Invites a user by the running installation, which sends the link by mail or prints it.',
+  summary: 'Invites a user through the running installation, which sends the link by mail or prints it.',
   positionals: ['<e-mail>'],
   options: {
     role: {
@@ -178,7 +179,7 @@ export const usersInvite: Command = {
 const roleIn = (role: string, { domain }: Terminal, what: string): string => {
   const roles = rolesOf(domain);
   if (!roles.includes(role))
-    throw new UsageError(`${what} must be one of ${roles.join(', ')}, and is “${role}”`);
+    throw new UsageError(`${what} must be one of ${roles.join(', ')}, but is “${role}”`);
   return role;
 };
 
@@ -221,7 +222,7 @@ const switching = (does: 'deactivate' | 'reactivate', summary: string, done: str
 
 export const usersDeactivate = switching(
   'deactivate',
-  'Deactivates an account: its sessions end, and nobody signs in to it.',
+  'Deactivates an account: its sessions end, and nobody can sign in to it.',
   'deactivated',
 );
 export const usersReactivate = switching('reactivate', 'Reactivates an account.', 'active');

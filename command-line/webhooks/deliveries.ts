@@ -33,13 +33,13 @@ export const SPAN_OPTIONS = {
 
 export const deliveriesList: Command = {
   name: 'deliveries list',
-  summary: 'Searches deliveries of all webhooks, the latest first.',
+  summary: 'Searches deliveries of all webhooks, latest first.',
   positionals: [],
   options: {
     state: {
       type: 'string',
       placeholder: '<state>',
-      description: `Only deliveries in this state: ${STATES.join(', ')}. failed means dead letters, and those that are retried.`,
+      description: `Only deliveries in this state: ${STATES.join(', ')}. failed means dead letters and deliveries that are being retried.`,
     },
     type: { type: 'string', placeholder: '<type>', description: 'Only deliveries of this event type.' },
     subject: {
@@ -75,7 +75,7 @@ const one = ({ values }: Given, option: string): string | undefined => values.ge
 const searchOf = (given: Given) => {
   const state = one(given, 'state');
   if (state !== undefined && !STATES.some((known) => known === state))
-    throw new UsageError(`--state must be one of ${STATES.join(', ')}, and is “${state}”`);
+    throw new UsageError(`--state must be one of ${STATES.join(', ')}, but is “${state}”`);
   return {
     state,
     type: one(given, 'type'),
@@ -131,7 +131,7 @@ const outcomeOf = ({ lastStatus, lastError }: Pick<Delivery, 'lastStatus' | 'las
 
 export const deliveriesShow: Command = {
   name: 'deliveries show',
-  summary: 'Shows a delivery with its attempts: what was sent, and what was answered.',
+  summary: 'Shows a delivery with its attempts: each request and its response.',
   positionals: ['<id>'],
   options: { webhook: SPAN_OPTIONS.webhook, ...REMOTE_OPTIONS },
   examples: ['deliveries show 01985f3e-…', 'deliveries show 01985f3e-… --webhook 6001 --json'],
@@ -159,7 +159,7 @@ export const findDeliveries = async (remote: Remote, given: Given): Promise<read
     positionals: [id = ''],
   } = given;
   if (!/^[0-9a-f-]{36}$/i.test(id))
-    throw new UsageError(`<id> must be that of a delivery, as “deliveries list” prints it, and is “${id}”`);
+    throw new UsageError(`<id> must be the id of a delivery, as “deliveries list” prints it, but is “${id}”`);
   const { webhookId } = spanOf(given);
   const found = await remote
     .list<FoundDelivery>('/deliveries', { eventId: id, webhookId, limit: PAGE })

@@ -32,7 +32,7 @@ export const deliveriesResend: Command = {
 
 export const deliveriesResendFailed: Command = {
   name: 'deliveries resend-failed',
-  summary: 'Sends failed deliveries again, of all webhooks and times or of those that you name. Asks first.',
+  summary: 'Sends failed deliveries again: all, or those that the options select. Asks first.',
   positionals: [],
   options: {
     ...SPAN_OPTIONS,
@@ -77,5 +77,7 @@ export const deliveriesResendFailed: Command = {
 
 const demandConsent = async (question: string, { flags }: Given, { confirm }: Terminal): Promise<void> => {
   if (flags.has('yes') || (await confirm?.(question))) return;
-  throw new StartRefused(confirm === undefined ? `${question} Say --yes.` : 'Nothing is sent again.');
+  throw new StartRefused(
+    confirm === undefined ? `${question} Add --yes to confirm.` : 'Nothing is sent again.',
+  );
 };

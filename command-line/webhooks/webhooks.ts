@@ -16,7 +16,7 @@ const PAGE = 100;
 
 export const webhooksList: Command = {
   name: 'webhooks list',
-  summary: 'Lists webhooks with their health, those that fail first.',
+  summary: 'Lists webhooks with their health, failing ones first.',
   positionals: [],
   options: {
     failing: { type: 'boolean', description: 'Only webhooks whose last attempt failed.' },
@@ -68,7 +68,7 @@ const healthCells = (webhook: Webhook, paint: Paint): readonly (string | number)
 
 export const webhooksShow: Command = {
   name: 'webhooks show',
-  summary: 'Shows a webhook: what it is sent, and how its deliveries go.',
+  summary: 'Shows a webhook: the events that it gets, and the health of its deliveries.',
   positionals: ['<id>'],
   options: REMOTE_OPTIONS,
   examples: ['webhooks show 6001', 'webhooks show 6001 --json'],
@@ -119,8 +119,8 @@ const switching = (does: 'enable' | 'disable', done: string): Command => ({
   name: `webhooks ${does}`,
   summary:
     does === 'enable'
-      ? 'Enables a webhook: changes are sent again.'
-      : 'Disables a webhook: no changes are sent until it is enabled.',
+      ? 'Enables a webhook: it gets changes again.'
+      : 'Disables a webhook: it gets no changes until it is enabled.',
   positionals: ['<id>'],
   options: REMOTE_OPTIONS,
   examples: [`webhooks ${does} 6001`],
@@ -158,7 +158,7 @@ export const webhooksTest: Command = {
       }
       const why =
         delivery === undefined || delivery.attempts === 0
-          ? 'it was not sent yet: is a dispatcher running, and the webhook enabled?'
+          ? 'it was not sent yet: make sure that a dispatcher is running, and that the webhook is enabled.'
           : whyNot(delivery);
       throw new StartRefused(`The test event did not arrive: ${why}`);
     }),
@@ -183,6 +183,6 @@ const firstOutcome = async (
 };
 
 const pathOf = ({ positionals: [id = ''] }: Given): string => {
-  if (!/^\d{1,16}$/.test(id)) throw new UsageError(`<id> must be the number of a webhook, and is “${id}”`);
+  if (!/^\d{1,16}$/.test(id)) throw new UsageError(`<id> must be the id of a webhook, but is “${id}”`);
   return `/webhooks/${id}`;
 };

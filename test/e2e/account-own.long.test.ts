@@ -77,7 +77,8 @@ test('an operator turns off the codes of a user who has lost them', async () => 
   expect(await annals('account', 'reset-second-factor', guest)).toContain('signs in with the password alone');
   await until(
     () => smtp.messages.filter(({ to }) => to.includes(guest)),
-    (messages) => messages.some(({ text }) => text.includes('an operator took the codes off your account')),
+    (messages) =>
+      messages.some(({ text }) => text.includes('An operator removed the codes from your account')),
   );
   expect(titleOf(await signIn())).toBe('Your account');
 });
@@ -100,12 +101,12 @@ test('an operator removes all passkeys of an account', async () => {
   const signIn = () => sendAt(visitor(), '/account', key.get);
   expect((await signIn()).status).toBe(303);
   expect(await annals('account', 'remove-passkeys', guest)).toContain(
-    'Nobody signs in as guest@example.com by a passkey any more.',
+    'Nobody can sign in as guest@example.com with a passkey any more.',
   );
   await until(
     () => smtp.messages.filter(({ to }) => to.includes(guest)),
     (messages) =>
-      messages.some(({ text }) => text.includes('an operator removed all passkeys from your account')),
+      messages.some(({ text }) => text.includes('An operator removed all passkeys from your account')),
   );
   expect((await signIn()).status).toBe(422);
 });

@@ -30,7 +30,7 @@ test('nothing is sent without consent', async ({ measure, installation }) => {
   const { exit, complaint } = await measure();
   expect({ exit, complaint }).toEqual({
     exit: 1,
-    complaint: `Load ${installation.url} with up to 4 connections for up to 3 s? Say --yes.`,
+    complaint: `Load ${installation.url} with up to 4 connections for up to 3 s? Add --yes to confirm.`,
   });
 });
 
@@ -79,7 +79,7 @@ test('with a custom mix, all parts are sent and subscribers get events', async (
 test.for<[readonly string[], string]>([
   [['--weights', 'reads=1'], '--weights must be like'],
   [['--read', 'articles'], '--read must be a path'],
-  [['--step', '10'], '--step is 10 seconds, and --for only 3'],
+  [['--step', '10'], '--step is 10 seconds, but --for is only 3'],
 ])('%j is refused before anything is sent', async ([args, complaint], { measure }) => {
   expect(await measure('--yes', ...args)).toMatchObject({
     exit: 64,

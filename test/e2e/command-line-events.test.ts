@@ -117,7 +117,7 @@ test('--follow continues with new events until the end', async ({ access, draft,
 test.for<[readonly string[], number, string]>([
   [['--type', 'article.eaten'], 64, 'there is no event type “article.eaten”'],
   [['--since', 'soon'], 64, '--since must be a time'],
-  [['--follow', '--until', '1h'], 64, '--until does not go with --follow'],
+  [['--follow', '--until', '1h'], 64, '--until cannot be combined with --follow'],
   [['show', '7'], 64, '<id> must be that of an event'],
   [['show', '01985f3e-0000-7000-8000-000000000000'], 1, 'event_not_found'],
 ])('%j is refused', async ([args, exit, complaint], { call }) => {

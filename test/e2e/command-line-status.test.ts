@@ -82,7 +82,7 @@ test('doctor checks a running installation from the settings of its machine', as
   expect(found).toContainEqual({
     check: 'database',
     outcome: 'ok',
-    says: expect.stringContaining('The master key of MASTER_KEY fits the data'),
+    says: expect.stringContaining('The master key of MASTER_KEY matches the data'),
   });
   // Servers of tests do not sync to the disk, and those of single roles have ports that these settings do not
   // name.

@@ -78,7 +78,7 @@ test('a person is invited by a link', async ({ ada, call, installation }) => {
 });
 
 test.for<[readonly string[], number, string]>([
-  [['show', 'nobody@example.com'], 1, 'Nobody has the address nobody@example.com'],
+  [['show', 'nobody@example.com'], 1, 'No user has the address nobody@example.com'],
   [['show', '7'], 1, 'user_not_found'],
   [['role', '7', 'king'], 64, '<role> must be one of'],
   [['invite', 'x@example.com', '--role', 'king'], 64, '--role must be one of'],

@@ -118,7 +118,9 @@ test('all failed deliveries of a period are sent again, after a confirmation', a
   const asked = await call('deliveries', 'resend-failed', '--since', '1h');
   expect(asked).toMatchObject({
     exit: 1,
-    complaint: expect.stringMatching(/^Send \d+ failed deliver(?:y|ies) of 1 webhook again\? Say --yes\.$/),
+    complaint: expect.stringMatching(
+      /^Send \d+ failed deliver(?:y|ies) of 1 webhook again\? Add --yes to confirm\.$/,
+    ),
   });
   const earlier = await call('deliveries', 'resend-failed', '--until', '1d', '--yes');
   expect(earlier).toMatchObject({ exit: 0, lines: [], complaint: 'There are no failed deliveries.' });

@@ -27,7 +27,7 @@ test('separate roles: auth registers a client through command, and issues a toke
   // Repeated deployments must have the same result.
   for (const _ of ['first', 'second']) {
     const made = await runAnnals(['annals.ts', 'keys', 'rotate', '--first'], settings);
-    expect(made).toEqual({ exit: 0, output: 'There is a key to sign with.\n' });
+    expect(made).toEqual({ exit: 0, output: 'There already is a signing key.\n' });
   }
 
   await using auth = startRole('auth/main.ts', alone);

@@ -211,12 +211,12 @@ describeInChromium('a session in Chromium', () => {
     [
       'issuer_mismatch',
       { code: 'one', iss: 'https://evil.example' },
-      /^the answer is of https:\/\/evil\.example and not of http/,
+      /^the response comes from the issuer https:\/\/evil\.example, not http/,
     ],
     [
       'state_mismatch',
       { code: 'one', state: 'another' },
-      'this tab has not asked for this sign-in: sign in again',
+      'this tab did not start this sign-in: sign in again',
     ],
   ])('an answer that is %s is refused, and leaves the address', async (code, answer, message) => {
     site.answer = answer;

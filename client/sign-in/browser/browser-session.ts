@@ -130,7 +130,7 @@ export const browserSession = (
     async signIn({ returnTo = page.location.href, parameters } = {}) {
       locksOf(page);
       const there = ownAddress(returnTo, page.location.href);
-      if (there === undefined) throw new TypeError(`returnTo is not of this origin: ${returnTo}`);
+      if (there === undefined) throw new TypeError(`returnTo has another origin than this page: ${returnTo}`);
       const thumbprint = await prover?.thumbprint();
       page.location.assign(
         await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }),

@@ -109,9 +109,9 @@ const isAt = ({ origin, pathname }: URL, redirectUri: string): boolean => {
 const refusal = (code: string, description: string | null): Problem =>
   new Problem({ code, status: 400, message: description ?? `the server refused to sign in: ${code}` });
 export const STATE_MISMATCH = 'state_mismatch';
-const NOT_ASKED = 'this tab has not asked for this sign-in: sign in again';
+const NOT_ASKED = 'this tab did not start this sign-in: sign in again';
 const fromElsewhere = (iss: string | undefined, issuer: string): Problem =>
   refusal(
     'issuer_mismatch',
-    `the answer is of ${iss ?? 'nobody'} and not of ${issuer}: give that as issuer, if it is yours`,
+    `the response comes from the issuer ${iss ?? 'nobody'}, not ${issuer}: set issuer to it only if you trust it`,
   );

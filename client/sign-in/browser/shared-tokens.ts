@@ -140,7 +140,7 @@ const signedOut = (): Problem =>
 /** Throws on pages without locks, which also lack `crypto.subtle`. */
 export const locksOf = ({ navigator: { locks } }: Page) => {
   if (locks === undefined)
-    throw new TypeError('signing in needs a page with TLS, or one of this machine (http://localhost)');
+    throw new TypeError('signing in needs a page with HTTPS, or a page on http://localhost');
   return locks;
 };
 

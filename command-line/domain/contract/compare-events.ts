@@ -5,12 +5,13 @@ import { breaksReaders, compareSchemas, type SchemaChange } from './compare-sche
 import type { Contract, EventContract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 
-const KEEP = 'Leave the event in the declaration: no command need emit it, but the log may hold it for ever.';
+const KEEP =
+  'Keep the event in the declaration: no command needs to emit it, but the log may contain it forever.';
 const VERSION = 'Give the event the next `version`, and an `upcast` from the one before.';
-const KEEP_FIELD = 'Keep the field, or declare an event of another name.';
+const KEEP_FIELD = 'Keep the field, or declare an event with another name.';
 const CREATION =
-  'Leave it, and declare a creation of another name for what begins otherwise, which `sets` it; or let this one hold the field, by the next `version` and an `upcast`.';
-const ANOTHER = 'Declare an event of another name for what is meant now, and leave this one as it is.';
+  'Keep the value, and declare a creation with another name that `sets` the new one; or let this event hold the field, with the next `version` and an `upcast`.';
+const ANOTHER = 'Declare an event with another name for the new meaning, and keep this one unchanged.';
 
 /**
  * Stored events must stay readable and keep their meaning; subscribers must still find the fields that they
@@ -19,7 +20,7 @@ const ANOTHER = 'Declare an event of another name for what is meant now, and lea
 export const compareEvents = (before: Contract['events'], after: Contract['events']): readonly Finding[] => {
   const { gone, came, both } = byName(before, after);
   return [
-    ...gone.map((type) => breaks(`event ${type}`, 'The type of event is gone.', KEEP)),
+    ...gone.map((type) => breaks(`event ${type}`, 'The event type was removed.', KEEP)),
     ...both.flatMap(([type, was, is]) => [
       ...versionChanges(type, was, is),
       ...visibilityChanges(type, was, is),
@@ -27,7 +28,7 @@ export const compareEvents = (before: Contract['events'], after: Contract['event
       ...initialChanges(type, was, is),
       ...dataChanges(type, was, is),
     ]),
-    ...came.map((type) => adds(`event ${type}`, 'The type of event is new.')),
+    ...came.map((type) => adds(`event ${type}`, 'The event type is new.')),
   ];
 };
 
@@ -37,12 +38,12 @@ const versionChanges = (type: string, was: EventContract, is: EventContract): re
     return [
       breaks(
         what,
-        `Its version was ${was.version} and is ${is.version}: what was recorded since cannot be read.`,
+        `Its version was ${was.version} and is ${is.version}: events recorded since cannot be read.`,
         VERSION,
       ),
     ];
   return is.version > was.version
-    ? [adds(what, `Its version is ${is.version}; what was stored before is upcast.`)]
+    ? [adds(what, `Its version is ${is.version}; events stored before are upcast.`)]
     : [];
 };
 
@@ -54,10 +55,10 @@ const visibilityChanges = (type: string, was: EventContract, is: EventContract):
         breaks(
           what,
           'It is internal now, so subscribers and webhooks no longer get it.',
-          'Leave it without `internal`.',
+          'Remove `internal`.',
         ),
       ]
-    : [warns(what, 'It is published to subscribers now, also what was recorded before.')];
+    : [warns(what, 'It is now published to subscribers, including events recorded before.')];
 };
 
 type Doing = { readonly sets?: JsonObject; readonly initial?: JsonObject };
@@ -74,7 +75,7 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
     found.push(
       breaks(
         `event ${type} effect`,
-        'It does something else to its aggregate, also where it was recorded before.',
+        'Its effect on the aggregate has changed, also for events recorded before.',
         ANOTHER,
       ),
     );
@@ -83,7 +84,7 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
       found.push(
         breaks(
           `event ${type} sets ${field}`,
-          `It set ${field} to ${show(value)}, and does not any more.`,
+          `It set ${field} to ${show(value)}, and no longer does.`,
           ANOTHER,
         ),
       );
@@ -92,7 +93,7 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
       found.push(
         warns(
           `event ${type} sets ${field}`,
-          `It sets ${field} to ${show(value)}, also where it was recorded before: rebuild the read model.`,
+          `It now sets ${field} to ${show(value)}, also for events recorded before: rebuild the read model.`,
         ),
       );
   return found;
@@ -109,7 +110,7 @@ const initialChanges = (type: string, was: EventContract, is: EventContract): re
   return Object.entries(began).flatMap(([field, value]) => {
     if (!(field in begins) || isDeepStrictEqual(value, begins[field])) return [];
     const what = `event ${type} initial ${field}`;
-    const says = `Aggregates that it created began with ${field} ${show(value)}. Now they begin with ${show(begins[field])}, also those recorded before`;
+    const says = `Aggregates that it creates started with ${field} ${show(value)}. Now they start with ${show(begins[field])}, also those recorded before`;
     // A field that the event contains from its new version on.
     const isUpcast = is.version > was.version && field in fieldsOf(is);
     return [
@@ -144,7 +145,7 @@ const absentChanges = (
     const now = is.absent?.[field];
     if (!(field in fieldsOf(was)) || !(field in fieldsOf(is)) || isDeepStrictEqual(value, now)) return [];
     const what = `event ${type} ${field} absent`;
-    const says = `What was stored without ${field} read as ${show(value)}, and ${now === undefined ? 'cannot be read now' : `reads as ${show(now)} now`}`;
+    const says = `Events stored without ${field} had the value ${show(value)}; now they ${now === undefined ? 'cannot be read' : `have ${show(now)}`}`;
     return [
       hasNewVersion
         ? warns(what, `${says}, unless the upcast fills it in.`)
@@ -166,7 +167,7 @@ const weigh = (
       return adds(what, says);
     case 'cameRequired':
       return path in absent
-        ? adds(what, `${says} What was stored before reads as ${show(absent[path])}.`)
+        ? adds(what, `${says} Events stored before have the value ${show(absent[path])}.`)
         : breaks(what, says, VERSION);
     case 'optional':
     case 'nullable':
@@ -193,7 +194,7 @@ const sealChanges = (
       ? [
           breaks(
             `event ${type} key`,
-            `It was sealed for ${subjects[0]} and is for ${subjects[1]}, which opens nothing of before.`,
+            `It was encrypted with the key of ${subjects[0]}, and is now encrypted with that of ${subjects[1]}, which does not decrypt earlier events.`,
             ANOTHER,
           ),
         ]
@@ -203,7 +204,7 @@ const sealChanges = (
       .map((field) =>
         breaks(
           `event ${type} ${field} personal`,
-          `${field} is recorded in clear now, so that no erasure reaches it.`,
+          `${field} is now recorded unencrypted, so that erasures do not reach it.`,
           `Leave ${field} personal.`,
         ),
       ),
@@ -213,11 +214,11 @@ const sealChanges = (
         hasNewVersion
           ? warns(
               `event ${type} ${field} personal`,
-              `${field} is personal now; what was recorded in clear stays so, and no erasure reaches it.`,
+              `${field} is now personal; values recorded unencrypted stay so, and erasures do not reach them.`,
             )
           : breaks(
               `event ${type} ${field} personal`,
-              `${field} is personal now, and what was recorded in clear is refused.`,
+              `${field} is now personal, and values recorded unencrypted are refused.`,
               VERSION,
             ),
       ),

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { adds, breaks, type Finding, warns } from './finding.ts';
 
-const KEEP = 'Leave the old name and type in the declaration, and add the new one beside it.';
+const KEEP = 'Keep the old name and type in the declaration, and add the new one beside it.';
 
 /** The differences that `findSchemaChanges` of graphql-js finds between two schemas in SDL. */
 export const compareGraphql = (before: string, after: string): readonly Finding[] =>

@@ -3,8 +3,8 @@ import { breaksReaders, compareSchemas, type SchemaChange } from './compare-sche
 import type { Contract, OperationContract } from './contract.ts';
 import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 
-const KEEP = 'Leave the command in the declaration, and add the new one beside it.';
-const KEEP_FIELD = 'Leave the field as it is, and add the new one beside it.';
+const KEEP = 'Keep the command in the declaration, and add the new one beside it.';
+const KEEP_FIELD = 'Keep the field unchanged, and add the new one beside it.';
 
 type Named = Readonly<Record<string, JsonObject>>;
 
@@ -16,7 +16,7 @@ export const compareOperations = (
   const { gone, came, both } = byName(before.operations, after.operations);
   const named = [before.schemas, after.schemas] as const;
   return [
-    ...gone.map((name) => breaks(`operation ${name}`, 'The operation is gone.', KEEP)),
+    ...gone.map((name) => breaks(`operation ${name}`, 'The operation was removed.', KEEP)),
     ...both.flatMap(([name, was, is]) => [
       ...callChanges(name, was, is),
       ...given(`query ${name}`, [was.query, is.query], named),
@@ -30,10 +30,10 @@ export const compareOperations = (
 const callChanges = (name: string, was: OperationContract, is: OperationContract): readonly Finding[] => [
   ...(was.id === is.id
     ? []
-    : [warns(`operation ${name}`, `Generated clients call it ${is.id}, and no longer ${was.id}.`)]),
+    : [warns(`operation ${name}`, `Generated clients call it ${is.id} instead of ${was.id}.`)]),
   ...(is.refusals ?? [])
     .filter((code) => !was.refusals?.includes(code))
-    .map((code) => adds(`operation ${name} ${code}`, `It can be refused with ${code} now.`)),
+    .map((code) => adds(`operation ${name} ${code}`, `It can now be refused with ${code}.`)),
 ];
 
 type Pair<T> = readonly [was: T, is: T];
@@ -47,9 +47,9 @@ const bodyChanges = (
   const isNew = was.body === undefined && is.body !== undefined && !is.isBodyOptional;
   const isDemanded = was.isBodyOptional && is.body !== undefined && !is.isBodyOptional;
   return [
-    ...gone.map((type) => breaks(`body ${name} ${type}`, `It takes no ${type} any more.`, KEEP)),
+    ...gone.map((type) => breaks(`body ${name} ${type}`, `It no longer accepts ${type}.`, KEEP)),
     ...(isNew || isDemanded
-      ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)]
+      ? [breaks(`body ${name}`, 'It now requires a body, which clients do not send.', KEEP)]
       : []),
     ...both.flatMap(([, before, after]) =>
       given(
@@ -74,7 +74,7 @@ const answerChanges = (
     return [
       breaks(
         what,
-        `It answered ${status} with ${kind}, and answers ${is.answer.status} with ${is.answer.kind}.`,
+        `It returned ${status} with ${kind}, and now returns ${is.answer.status} with ${is.answer.kind}.`,
         KEEP,
       ),
     ];

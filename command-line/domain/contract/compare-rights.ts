@@ -18,14 +18,14 @@ export const compareRights = (before: Rights, after: Rights): readonly Finding[]
       .map((scope) =>
         breaks(
           `scope ${scope}`,
-          `The scope ${scope} is gone, and tokens that were issued have it.`,
-          'Leave a right in the declaration that asks for it.',
+          `The scope ${scope} was removed, but issued tokens have it.`,
+          'Keep a right in the declaration that requires it.',
         ),
       ),
     ...after.scopes
       .filter((scope) => !before.scopes.includes(scope))
       .map((scope) =>
-        adds(`scope ${scope}`, `The scope ${scope} is new: clients have it once they are granted it.`),
+        adds(`scope ${scope}`, `The scope ${scope} is new: grant it to the clients that need it.`),
       ),
     ...gone.map((right) => warns(`right ${right}`, `The right ${right} is gone.`)),
     ...both.flatMap(([right, was, is]) => rightChanges(right, [was, is], reading)),
@@ -57,10 +57,10 @@ const rightChanges = (
 ): readonly Finding[] => [
   ...(was.scope === is.scope
     ? []
-    : [warns(`right ${right} scope`, `It asks for the scope ${is.scope}, and no longer for ${was.scope}.`)]),
+    : [warns(`right ${right} scope`, `It requires the scope ${is.scope} instead of ${was.scope}.`)]),
   ...rolesOf(was, is).flatMap((role): readonly Finding[] => {
     const what = `right ${right} ${role}`;
-    const to = `${role} may do it ${textOf(is.by[role])}, and might ${textOf(was.by[role])}.`;
+    const to = `${role} may now do it ${textOf(is.by[role])}, and could do it ${textOf(was.by[role])} before.`;
     const [had, has] = [reading(was, role), reading(is, role)];
     if (covers(has, had)) return covers(had, has) ? [] : [adds(what, `Wider: ${to}`)];
     return [warns(what, covers(had, has) ? `Narrower: ${to}` : `Changed, may be wider: ${to}`)];
@@ -73,16 +73,16 @@ const partChanges = ({ parts: was }: Rights, { parts: is = {} }: Rights): readon
   const { gone, came, both } = byName(rightsByPart(was), rightsByPart(is));
   return [
     ...gone.map((part) =>
-      warns(`part ${part}`, 'Wider: whoever may read the rest may read it, and needed a right of its own.'),
+      warns(`part ${part}`, 'Wider: the right to read the rest is now enough; it had a right of its own.'),
     ),
     ...came.map((part) =>
       warns(
         `part ${part}`,
-        `Narrower: it takes the right ${rightsByPart(is)[part]}, and might be read with the rest.`,
+        `Narrower: it now requires the right ${rightsByPart(is)[part]}; the right to read the rest was enough before.`,
       ),
     ),
     ...both.flatMap(([part, by, byNow]) =>
-      by === byNow ? [] : [warns(`part ${part}`, `It takes the right ${byNow}, and no longer ${by}.`)],
+      by === byNow ? [] : [warns(`part ${part}`, `It requires the right ${byNow} instead of ${by}.`)],
     ),
   ];
 };
@@ -102,8 +102,8 @@ const personalChanges = (before: Rights, after: Rights, reading: Reading): reado
     if (!was || !is) return [];
     return rolesOf(was, is).flatMap((role) => {
       if (covers(reading(was, role), reading(is, role))) return [];
-      const says = `${field} is personal, and ${role} may read it ${textOf(is.by[role])} now.`;
-      return [breaks(`personal ${field} ${role}`, says, 'Leave the right to read as it was.')];
+      const says = `${field} is personal, and ${role} may now read it ${textOf(is.by[role])}.`;
+      return [breaks(`personal ${field} ${role}`, says, 'Keep the right to read unchanged.')];
     });
   });
 

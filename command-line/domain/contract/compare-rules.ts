@@ -33,12 +33,12 @@ type Limits = Readonly<Record<string, LimitRule>>;
 const limitChanges = (kind: string, before: Limits, after: Limits): readonly Finding[] => {
   const { gone, came, both } = byName(before, after);
   return [
-    ...gone.map((name) => adds(`limit ${kind} ${name}`, 'There is no such limit any more.')),
+    ...gone.map((name) => adds(`limit ${kind} ${name}`, 'The limit was removed.')),
     ...came.map((name) =>
       breaks(
         `limit ${kind} ${name}`,
         `Values accepted before are refused by a new limit: at most ${countedText(after[name])}.`,
-        'Let it through with its reason: what is there already does not count.',
+        'Accept it with a reason: existing aggregates do not count.',
       ),
     ),
     ...both.flatMap(([name, was, is]) => limitChange(`limit ${kind} ${name}`, was, is)),
@@ -54,8 +54,8 @@ const limitChange = (what: string, was: LimitRule, is: LimitRule): readonly Find
       ? [
           breaks(
             what,
-            `It counts others than before: at most ${countedText(is)}, and not ${countedText(was)}.`,
-            'Declare a limit of another name.',
+            `It counts other aggregates than before: at most ${countedText(is)} instead of ${countedText(was)}.`,
+            'Declare a limit with another name.',
           ),
         ]
       : []),
@@ -63,15 +63,21 @@ const limitChange = (what: string, was: LimitRule, is: LimitRule): readonly Find
       ? [
           breaks(
             `${what} max`,
-            `Values accepted before are refused: at most ${max}, and not ${had}.`,
-            `Leave it at ${had}.`,
+            `Values accepted before are refused: at most ${max} instead of ${had}.`,
+            `Keep it at ${had}.`,
           ),
         ]
       : []),
     ...(max > had ? [adds(`${what} max`, `At most ${max}, and not ${had}.`)] : []),
     ...(refusal === by
       ? []
-      : [breaks(`${what} code`, `It is refused by ${refusal}, and was by ${by}.`, `Say \`code: '${by}'\`.`)]),
+      : [
+          breaks(
+            `${what} code`,
+            `It is refused with the code ${refusal} instead of ${by}.`,
+            `Say \`code: '${by}'\`.`,
+          ),
+        ]),
   ];
 };
 
@@ -90,11 +96,11 @@ const listChanges = (kind: string, before: Lists, after: Lists): readonly Findin
       return [
         breaks(
           what,
-          `Values accepted before are refused: at most ${max} items, and not ${had}.`,
-          `Leave it at ${had}.`,
+          `Values accepted before are refused: at most ${max} items instead of ${had}.`,
+          `Keep it at ${had}.`,
         ),
       ];
-    return max > had ? [adds(what, `At most ${max} items, and not ${had}.`)] : [];
+    return max > had ? [adds(what, `At most ${max} items instead of ${had}.`)] : [];
   });
 
 const consequenceChanges = (
@@ -104,12 +110,12 @@ const consequenceChanges = (
 ): readonly Finding[] => {
   const { gone, came, both } = byName(before, after);
   return [
-    ...gone.map((name) => warns(`${what} ${name}`, 'It does not follow any more.')),
-    ...came.map((name) => adds(`${what} ${name}`, 'It follows from now on.')),
+    ...gone.map((name) => warns(`${what} ${name}`, 'It was removed.')),
+    ...came.map((name) => adds(`${what} ${name}`, 'It is new.')),
     ...both.flatMap(([name, was, is]) =>
       isDeepStrictEqual(was, is)
         ? []
-        : [warns(`${what} ${name}`, 'Something else follows than before, or at another time.')],
+        : [warns(`${what} ${name}`, 'It now does something else, or at another time.')],
     ),
   ];
 };

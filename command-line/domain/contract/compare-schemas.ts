@@ -64,8 +64,10 @@ const compare = ({ before, after, path, seen }: Pair): readonly SchemaChange[] =
     ...nullChanges(one, other, path),
     ...typeChanges(one, other, path, into),
     ...pairs.flatMap(([was, is]) => into(was.schema, is.schema, path)),
-    ...(gone > 0 && isUnion(other) ? [{ path, kind: 'narrower', says: 'can be less' } as const] : []),
-    ...(came > 0 && isUnion(one) ? [{ path, kind: 'wider', says: 'can be more' } as const] : []),
+    ...(gone > 0 && isUnion(other)
+      ? [{ path, kind: 'narrower', says: 'has fewer alternatives' } as const]
+      : []),
+    ...(came > 0 && isUnion(one) ? [{ path, kind: 'wider', says: 'has more alternatives' } as const] : []),
   ];
 };
 
@@ -138,8 +140,8 @@ const numeric = ({ format: _, ...schema }: Object_): Object_ =>
 const nullChanges = (one: Plain, other: Plain, path: string): readonly SchemaChange[] => {
   if (one.isNullable === other.isNullable) return [];
   return other.isNullable
-    ? [{ path, kind: 'nullable', says: 'may be null now' }]
-    : [{ path, kind: 'notNull', says: 'may not be null any more' }];
+    ? [{ path, kind: 'nullable', says: 'can now be null' }]
+    : [{ path, kind: 'notNull', says: 'can no longer be null' }];
 };
 
 const typeChanges = (
@@ -184,8 +186,8 @@ const propertyChanges = (one: Object_, other: Object_, path: string, into: Into)
         needed.has(name) === needs.has(name)
           ? []
           : needs.has(name)
-            ? [{ path: at(name), kind: 'required', says: 'is required now' }]
-            : [{ path: at(name), kind: 'optional', says: 'is not required any more' }];
+            ? [{ path: at(name), kind: 'required', says: 'is now required' }]
+            : [{ path: at(name), kind: 'optional', says: 'is no longer required' }];
       return [...demand, ...into(was[name], is[name], at(name))];
     }),
     ...Object.keys(is).flatMap((name): readonly SchemaChange[] => {
@@ -205,8 +207,8 @@ const wordChanges = (one: Object_, other: Object_, path: string): readonly Schem
     if (was === is) return [];
     return [
       was === undefined
-        ? { path, kind: 'narrower', says: 'is one of some words now' }
-        : { path, kind: 'wider', says: 'can be any word now' },
+        ? { path, kind: 'narrower', says: 'is now one of a fixed set of values' }
+        : { path, kind: 'wider', says: 'can now be any string' },
     ];
   }
   return [
