@@ -8,7 +8,7 @@ const OF_PROJECTS = 'domain/domain.ts';
 if (!process.env.DOMAIN_FILE) {
   if (!existsSync(OF_PROJECTS)) {
     process.stderr.write(
-      `There is no ${OF_PROJECTS} here: make a project by npm create annals, or set DOMAIN_FILE to the file of a domain.\n`,
+      `There is no ${OF_PROJECTS} here: create a project with npm create annals, or set DOMAIN_FILE to the file of a domain.\n`,
     );
     process.exit(1);
   }

@@ -49,7 +49,8 @@ const disposeBy =
   (resource: object): Dispose => {
     const [symbol, method] =
       symbols.map((each) => [each, Reflect.get(resource, each)]).find(([, found]) => found != null) ?? [];
-    if (typeof method !== 'function') throw new TypeError('what a stack is to dispose has no method for it');
+    if (typeof method !== 'function')
+      throw new TypeError('a value that the stack should dispose of has no dispose method');
     return () => {
       const returned = Reflect.apply(method, resource, []);
       return symbol === Symbol.dispose ? undefined : returned;

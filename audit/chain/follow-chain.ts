@@ -78,7 +78,7 @@ const writeBlocks = async (connection: Connection, { events, hashes, after }: Ha
  */
 class ChainBroken extends Error {
   constructor(end: Position, after: Position) {
-    super(`the chain of hashes ends at position ${end}, and was followed up to ${after}`);
+    super(`the hash chain ends at position ${end}, but was already read up to ${after}`);
     this.name = 'ChainBroken';
   }
 }

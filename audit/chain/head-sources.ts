@@ -133,8 +133,8 @@ async function* verified(
       const refuse = (why: string) => findings.add({ kind: 'head_signature_wrong', count, source, why });
       if (!known) refuse(`no key ${key} is known`);
       else if (!isSignedBy(known.publicKey, head.statement, head.signature))
-        refuse('it does not fit what it signs');
-      else if (count <= last) refuse('it covers no more than the one before it');
+        refuse('the signature does not match the statement');
+      else if (count <= last) refuse('the head covers no more events than the previous one');
       else {
         last = count;
         yield { ...head, source };
@@ -164,7 +164,7 @@ class KeyOrder {
         kind: 'head_signature_wrong',
         count,
         source,
-        why: 'a later key has signed before',
+        why: 'a later key signed an earlier head',
       });
     this.#last = Math.max(this.#last, index);
     return index === this.#last;

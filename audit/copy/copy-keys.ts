@@ -31,7 +31,7 @@ export const createKeyCopy = ({ from, to, masterKey }: Databases): CopyKeys => {
         one.equals(other) || wrap.unwrap(subject, one).equals(wrap.unwrap(subject, other));
       if (wrapped && present && !isSame(Buffer.from(wrapped, 'base64'), present))
         throw new StartRefused(
-          `Person ${subject} has another key in the other database: it recorded personal data of this person before the person was copied there, and could read nothing of what comes from here.`,
+          `Person ${subject} has another key in the other database: personal data of this person was recorded there before the copy, and that key cannot decrypt the copied events.`,
         );
     }
     await takeInPersons(to, [...persons.values()]);

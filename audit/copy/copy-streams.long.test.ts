@@ -309,7 +309,7 @@ test('a file that names nothing, or something else, is refused', async () => {
   });
   expect(await copy(cell.database, await listed('user 7'))).toMatchObject({
     exit: 1,
-    complaint: expect.stringContaining('“user 7” in --streams is no name of a stream'),
+    complaint: expect.stringContaining('“user 7” in --streams is not the name of a stream'),
   });
   expect((await copy(cell.database, '/nowhere/streams.txt')).exit).toBe(1);
 });

@@ -207,7 +207,7 @@ class StreamCopy {
       }
     if (!found.equals(this.#sum))
       throw new StartRefused(
-        `The other log does not hold what was appended to it: ${found.count} of ${this.#sum.count} events, or other ones.`,
+        `The other log does not contain the appended events: it has ${found.count} of ${this.#sum.count}, or different ones.`,
       );
   }
 
@@ -218,7 +218,7 @@ class StreamCopy {
     demand();
     await appendExpecting(target, order, events).catch((error: unknown) => {
       if (!(error instanceof StaleVersion)) throw error;
-      throw new StartRefused(`Somebody else writes to ${error.stream} in the other log: ${NOT_MOVED}.`, {
+      throw new StartRefused(`Another process writes to ${error.stream} in the other log: ${NOT_MOVED}.`, {
         cause: error,
       });
     });
@@ -256,13 +256,13 @@ class StreamCopy {
         if (first !== undefined) this.#elsewhere.add(stream);
       if (!this.#elsewhere.has(stream))
         throw new StartRefused(
-          `${from} names ${stream} at version ${version}, and ${stream} is neither to be copied nor in the other log: copy it first, or name it as well.`,
+          `${from} refers to ${stream} at version ${version}, but ${stream} is neither selected nor in the other log: copy it first, or select it as well.`,
         );
     });
   }
 }
 
-const NOT_MOVED = 'it was written to there, or belongs to somebody else. Nothing more is copied';
+const NOT_MOVED = 'it was changed there, or is a different stream. Nothing more is copied';
 
 const someAtOnce = async <Each>(all: readonly Each[], work: (each: Each) => Promise<void>): Promise<void> => {
   for (let from = 0; from < all.length; from += READS_MAX)

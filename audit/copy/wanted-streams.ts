@@ -61,7 +61,9 @@ const namedIn = (list: string): ((stream: StreamName) => boolean) => {
     .filter((line) => line !== '' && !line.startsWith('#'));
   const wrong = lines.find((line) => !/^[^\s*]+\*?$/.test(line));
   if (wrong !== undefined)
-    throw new StartRefused(`“${wrong}” in --streams is no name of a stream, such as user-1001 or user-*.`);
+    throw new StartRefused(
+      `“${wrong}” in --streams is not the name of a stream, such as user-1001 or user-*.`,
+    );
   if (lines.length === 0) throw new StartRefused('The file of --streams names no stream.');
   const names = new Set(lines.filter((line) => !line.endsWith('*')));
   const beginnings = lines.filter((line) => line.endsWith('*')).map((line) => line.slice(0, -1));

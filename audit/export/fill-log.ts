@@ -96,7 +96,7 @@ export class Present implements AsyncDisposable {
       if (!found) return events.slice(index);
       if (!hashOf(found).equals(hashOf(event)))
         throw new StartRefused(
-          `The target log is neither empty nor the start of this: its event ${this.#count + 1}, ${found.stream}@${found.version} at position ${found.position}, differs. Name an empty log.`,
+          `The target log is neither empty nor the start of this: its event ${this.#count + 1}, ${found.stream}@${found.version} at position ${found.position}, differs. Use an empty log.`,
         );
       this.#take(found);
     }

@@ -46,10 +46,10 @@ export const readPlan = async (
 ): Promise<Plan | undefined> => {
   const text = await readWhole(folder, PLAN);
   if (names.includes(MANIFEST) && text === undefined)
-    throw new StartRefused(`${folder} contains a finished export: name another folder.`);
+    throw new StartRefused(`${folder} contains a finished export: use another folder.`);
   if (text === undefined) {
     if (names.every((name) => name.startsWith(PLAN))) return undefined;
-    throw new StartRefused(`${folder} is not empty, and contains no unfinished export: name another folder.`);
+    throw new StartRefused(`${folder} is not empty, and contains no unfinished export: use another folder.`);
   }
   const plan = Plan.parse(JSON.parse(text));
   if (
@@ -58,7 +58,7 @@ export const readPlan = async (
     (asked.upTo !== undefined && asked.upTo !== plan.upTo)
   )
     throw new StartRefused(
-      `${folder} contains another unfinished export: repeat that command, or name another folder.`,
+      `${folder} contains another unfinished export: repeat that command, or use another folder.`,
     );
   await demandIntact(folder, plan.files);
   return plan;

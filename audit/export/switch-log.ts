@@ -56,7 +56,7 @@ export const demandStopped = async (database: Pick<Pool | Connection, 'query'>):
   );
   if (rows[0])
     throw new StartRefused(
-      `Annals runs: ${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} active. Stop all processes, wait ten seconds, and try again.`,
+      `Annals runs: ${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} active. Stop all processes, wait ten seconds, and run the command again.`,
     );
 };
 

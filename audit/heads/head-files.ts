@@ -77,7 +77,7 @@ export class LineDamaged extends Error {
   readonly line: number;
 
   constructor(file: string, line: number, options?: ErrorOptions) {
-    super(`line ${line} of ${file} is not what was written there`, options);
+    super(`line ${line} of ${file} was changed after it was written`, options);
     this.name = 'LineDamaged';
     this.line = line;
   }

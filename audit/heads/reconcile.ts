@@ -87,7 +87,8 @@ const reconcileKeys = async (pool: Pool, files: HeadFiles): Promise<readonly Aud
   const inFile = await readKeyFile(files);
   for (const key of inFile) {
     const known = inDatabase.find(({ id }) => id === key.id);
-    if (!known) throw new HeadsDisagree(`${files.keys} has a key that the database has not: ${key.id}.`);
+    if (!known)
+      throw new HeadsDisagree(`${files.keys} has a key that the database does not have: ${key.id}.`);
     if (!isDeepStrictEqual(known, key))
       throw new HeadsDisagree(
         `${files.keys} and the database contradict each other about the key ${key.id}.`,
@@ -107,7 +108,7 @@ const restore = async (
   const { count, key } = says;
   const publicKey = keys.find(({ id }) => id === key)?.publicKey;
   if (!publicKey || !isSignedBy(publicKey, head.statement, head.signature))
-    throw new HeadsDisagree(`${files.heads} has a head over ${count} events that no key of ours has signed.`);
+    throw new HeadsDisagree(`${files.heads} has a head over ${count} events that none of our keys signed.`);
   const found = await headAt(pool, count);
   if (!found) {
     const { position } = await readChainEnd(pool);
@@ -115,12 +116,12 @@ const restore = async (
     throw isBehind
       ? new ChainBehind(count)
       : new HeadsDisagree(
-          `${files.heads} has a head over ${count} events, and the event log has fewer: its end was cut off.`,
+          `${files.heads} has a head over ${count} events, but the event log has fewer: its end was cut off.`,
         );
   }
   if (found.toString('hex') !== says.head)
     throw new HeadsDisagree(
-      `${files.heads} has a head over ${count} events, and the chain has another there.`,
+      `${files.heads} has a head over ${count} events, but the chain has a different one there.`,
     );
   const stored: StoredHead = { ...head, count };
   await insertHead(pool, stored, key);
@@ -129,7 +130,7 @@ const restore = async (
 /** No fault: the chain is still being built up to the heads in the files. */
 export class ChainBehind extends Error {
   constructor(count: number) {
-    super(`The chain does not reach the ${count} events yet that a head outside the database covers.`);
+    super(`The chain does not yet reach the ${count} events that a head outside the database covers.`);
     this.name = 'ChainBehind';
   }
 }

@@ -31,13 +31,13 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
   await migrateLeases(pool);
   const failures = new Counter({
     name: 'annals_audit_head_failures_total',
-    help: 'How often a head of the chain could not be signed, or not be written outside the database.',
+    help: 'Failed attempts to sign a head of the chain, or to write it outside the database.',
     registers: [metrics],
   });
   const stopping = new AbortController();
   const onFailure = (err: unknown) => {
     failures.inc();
-    log.error({ err }, 'No head of the chain can be published.');
+    log.error({ err }, 'The head of the chain cannot be published.');
   };
   const publishOrReport = async (publisher: Publisher, isOurs: () => boolean): Promise<number> => {
     try {

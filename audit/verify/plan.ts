@@ -56,7 +56,7 @@ export const planOf = async ({ pool, eventLog, tables, at, isOfReadModel }: Veri
   if (at !== undefined && at < live.position) return log;
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) {
     throw new StartRefused(
-      'The tables of the read model are of another release: run “projection rebuild”, and verify afterwards.',
+      'The tables of the read model belong to another release: run “projection rebuild”, and verify afterwards.',
     );
   }
   const isCut = live.position > head;

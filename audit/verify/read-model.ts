@@ -194,10 +194,10 @@ const compareAll = async (
       compareRows(connection, against, readableOf(tables, comparison, leaving), context),
     );
   }
-  onProgress({ step: 'check', what: 'what operators left out' });
+  onProgress({ step: 'check', what: 'events skipped by operators' });
   await checkSkipped(proving);
   if (isComparedWithLive) {
-    onProgress({ step: 'check', what: 'the digest that is kept' });
+    onProgress({ step: 'check', what: 'the stored digest' });
     await untilAborted(verification, connection, () =>
       compareKeptDigest(connection, tables, schema, findings),
     );

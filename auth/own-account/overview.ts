@@ -120,7 +120,7 @@ const passwordItem = (changedAt: Date | undefined): Html =>
   changedAt === undefined
     ? itemOf({
         title: 'Password',
-        text: 'There is none.',
+        text: 'There are no replays.',
         link: { url: '/account/reset', text: 'Get a link to choose one' },
       })
     : itemOf({

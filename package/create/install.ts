@@ -49,14 +49,13 @@ const whyNoPackages = async (folder: string, signal: AbortSignal): Promise<strin
   const code = codeIn(stderr);
   if (UNREACHABLE.test(code)) {
     if ((await npm(folder, signal, 'install', '--offline')).status === 0) return undefined;
-    return `npm cannot reach its registry (${code}), and has not kept all that the project needs: run npm install in ${folder} when there is a network.`;
+    return `npm cannot reach its registry (${code}), and its cache lacks packages of the project: run npm install in ${folder} when you are online.`;
   }
   if (UNKNOWN.has(code)) {
-    const [, missing = 'something that the project needs'] =
-      /'?((?:@[\w-]+\/)?[\w-]+@[\w.^~-]+)/.exec(stderr) ?? [];
-    return `npm does not know ${missing}: give --annals a version that there is, or a tarball. ${folder} was made; remove it.`;
+    const [, missing = 'a package of the project'] = /'?((?:@[\w-]+\/)?[\w-]+@[\w.^~-]+)/.exec(stderr) ?? [];
+    return `npm does not know ${missing}: give --annals an existing version, or a tarball. ${folder} was created; remove it.`;
   }
-  return `${stderr}npm could not install what the project needs. Run npm install in ${folder} again.`;
+  return `${stderr}npm could not install the packages of the project. Run npm install in ${folder} again.`;
 };
 
 /**
@@ -82,5 +81,5 @@ export const whyNotInstalled = async (
     aggregate,
   );
   if (described.status === 0) return undefined;
-  return `${described.stderr.trim()}\n${folder} was made: change domain/${aggregate}.ts there, or remove it and begin again.`;
+  return `${described.stderr.trim()}\n${folder} was created: fix domain/${aggregate}.ts there, or remove the folder and start again.`;
 };

@@ -48,7 +48,7 @@ const read = () => {
       },
     });
   } catch (error) {
-    throw new Refused(`${(error as Error).message.split('. ')[0]} (--help lists what there is).`);
+    throw new Refused(`${(error as Error).message.split('. ')[0]} (--help lists the options).`);
   }
 };
 
@@ -79,11 +79,10 @@ const demand = (why: string | undefined): void => {
 const demandEmpty = async (folder: string): Promise<void> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    if (error.code === 'ENOTDIR')
-      throw new Refused(`${folder} is a file, or lies under one: name a new folder.`);
-    throw new Refused(`${folder} cannot be used (${error.code}): name a new folder.`);
+    if (error.code === 'ENOTDIR') throw new Refused(`${folder} is a file, or inside one: use a new folder.`);
+    throw new Refused(`${folder} cannot be used (${error.code}): use a new folder.`);
   });
-  if (names.some((name) => name !== '.git')) throw new Refused(`${folder} is not empty: name a new folder.`);
+  if (names.some((name) => name !== '.git')) throw new Refused(`${folder} is not empty: use a new folder.`);
 };
 
 /** The versions that Annals itself is tested with. */
@@ -142,7 +141,7 @@ const makeProject = async (project: Project): Promise<void> => {
     if (isNew) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     else
       process.stderr.write(
-        `${folder} was there before, so what was written into it is left: empty it before you begin again.\n`,
+        `${folder} existed before, so the written files were kept: empty it before you start again.\n`,
       );
     throw error;
   }
@@ -153,16 +152,16 @@ const create = async (): Promise<void> => {
   if (values.help) return void process.stdout.write(HELP);
   demandNode();
   if (positionals.length > 1)
-    throw new Refused(`There is one argument too many: ${positionals[1]} (--help lists what there is).`);
+    throw new Refused(`Unexpected argument: ${positionals[1]} (--help lists the options).`);
   const [place = await ask('The folder of the project?', 'my-app')] = positionals;
   const folder = resolve(place);
   const project = basename(folder);
   demand(whyNoProject(project));
   await demandEmpty(folder);
-  const aggregate = values.aggregate ?? (await ask('What is its first aggregate called?', 'note'));
+  const aggregate = values.aggregate ?? (await ask('The name of its first aggregate?', 'note'));
   demand(whyNoAggregate(aggregate, await wordsOfTemplate()));
   if (values.annals === '')
-    throw new Refused('--annals names nothing: give it a version, or the path of a tarball.');
+    throw new Refused('--annals is empty: give it a version, or the path of a tarball.');
   if (isTarball(values.annals))
     await access(values.annals).catch(() => demand(`There is no ${values.annals}.`));
   const files = await filesOfProject(
@@ -185,7 +184,7 @@ ${project} is in ${folder}. Next:
   npm start          REST, GraphQL, webhooks and the console, at http://localhost:4000
   npm test           the rules of ${aggregate}
 
-domain/${aggregate}.ts is the whole aggregate. One more: npm run annals -- new aggregate invoice
+domain/${aggregate}.ts is the whole aggregate. To add another: npm run annals -- new aggregate invoice
 `);
 };
 

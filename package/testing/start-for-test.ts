@@ -125,7 +125,7 @@ const untilSettled = async (
     // An event that a timer has just appended must be projected too.
     if (rows[0]?.isSettled && (await eventLog.head()) === head) return;
     if (performance.now() > deadline)
-      throw new Error(`not everything has followed from the events after ${WAIT_MAX_MS / 1_000} seconds`);
+      throw new Error(`the reactions to the events did not finish within ${WAIT_MAX_MS / 1_000} seconds`);
     await delay(LOOK_MS);
   }
 };

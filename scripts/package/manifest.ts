@@ -39,7 +39,7 @@ export const manifestOfCreate = ({
 }: Repository) => ({
   name: 'create-annals',
   version,
-  description: 'Makes a project on Annals, with a domain of your own.',
+  description: 'Creates a project on Annals, with a domain of your own.',
   license,
   type: 'module',
   engines: { node: '>=22.18' },

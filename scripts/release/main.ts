@@ -31,9 +31,9 @@ const fail = (sentence: string): never => {
 
 if (!values.untagged) {
   if (stdoutOf('git', ['status', '--porcelain']) !== '')
-    fail('There are uncommitted changes: a release is made from a commit.');
+    fail('There are uncommitted changes: commit them, because a release is made from a commit.');
   if (!stdoutOf('git', ['tag', '--points-at', 'HEAD']).split('\n').includes(`v${version}`)) {
-    fail(`This commit has no tag v${version}: npm version makes one, and --untagged does without.`);
+    fail(`This commit has no tag v${version}: create one with npm version, or use --untagged.`);
   }
 }
 const notes = values.untagged
