@@ -103,7 +103,7 @@ test('a verification that fails to run has an exit code of its own', async () =>
   await writeFile(join(folder, 'keys'), '{}\n');
   expect(await call('--keys', join(folder, 'keys'))).toMatchObject({
     exit: 2,
-    complaint: expect.stringContaining('--keys: the file holds'),
+    complaint: expect.stringContaining('--keys: the file contains'),
   });
   const report = await call('--no-read-model', '--report', '/nowhere/report.json');
   expect(report).toMatchObject({ exit: 2, complaint: '--report: /nowhere/report.json does not exist.' });

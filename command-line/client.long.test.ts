@@ -132,7 +132,7 @@ test('a client gets the scopes added since its last change, once, and no others'
 });
 
 test.each<[string, readonly string[], number, string]>([
-  ['scopes for whom nobody has named', ['grant-scopes'], 64, 'say which client'],
+  ['scopes for whom nobody has named', ['grant-scopes'], 64, 'give the <id> of the client'],
   [
     'a scope that is not there',
     ['grant-scopes', 'nobody', '--scope', 'read:papers'],

@@ -81,7 +81,7 @@ test.each(['[]', '{"a": 1}', '{"": "{ me { id } }"}', '{"a"'])('%s is no manifes
 
 test('a removed document is gone', async () => {
   await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
-  expect((await run(['documents', 'remove', 'gone'])).output).toBe('gone is taken out.');
+  expect((await run(['documents', 'remove', 'gone'])).output).toBe('gone was removed.');
   expect((await run(['documents', 'remove', 'gone'])).complaint).toBe('There is no document gone.');
   expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaint).toContain(
     'does not exist',

@@ -34,7 +34,7 @@ test('reports residual personal data, and users without any', async () => {
   expect(left.output).toContain('1 left  key');
   expect(await call('report', '77')).toMatchObject({
     exit: 1,
-    complaint: 'There is no user 77 who was deleted.',
+    complaint: 'There is no deleted user 77.',
   });
   expect((await call('report', 'Ada')).exit).toBe(64);
 });

@@ -17,7 +17,7 @@ const DOMAIN = 'domain/domain.ts';
 export const newAggregate: Command = {
   name: 'new aggregate',
   summary:
-    'Adds an aggregate to a project made by npm create annals: its file, its test, and its entry in domain/domain.ts.',
+    'Adds an aggregate to a project created by npm create annals: its file, its test, and its entry in domain/domain.ts.',
   positionals: ['<name>'],
   options: {},
   examples: ['new aggregate invoice'],

@@ -57,7 +57,7 @@ const schemas = async ({ pool }: CommandSide) => {
 test('there is no way back before a rebuild', async ({ call }) => {
   expect(await call('projection', 'rollback')).toMatchObject({
     exit: 1,
-    output: expect.stringContaining('a rebuild leaves one'),
+    output: expect.stringContaining('a rebuild keeps one'),
   });
   expect((await call('projection', 'status')).output).toContain('Previous: none');
 });
@@ -82,7 +82,7 @@ test('a killed rebuild has changed nothing, and the next starts from the beginni
   await expectWhole(side);
   expect(await call('projection', 'rebuild')).toMatchObject({
     exit: 0,
-    output: expect.stringMatching(/^The read model is rebuilt: [\d,]+ events in /),
+    output: expect.stringMatching(/^The read model was rebuilt: [\d,]+ events in /),
   });
   expect(await schemas(side)).toEqual(['read_model_previous']);
   await expectWhole(side);
@@ -161,7 +161,7 @@ test('a log that ends before the read model is refused, instead of waited for', 
 test('one can switch back and forth', async ({ call, side }) => {
   for (let n = 0; n < 2; n += 1) {
     const back = await call('projection', 'rollback');
-    expect(back).toMatchObject({ exit: 0, output: expect.stringContaining('in place again') });
+    expect(back).toMatchObject({ exit: 0, output: expect.stringContaining('in use again') });
     await expectWhole(side);
   }
   expect((await call('projection', 'status')).output).toMatch(

@@ -29,7 +29,7 @@ test('a replay says where it is and how to drop it, and that drops it', async ({
   const [, drop = ''] = /npm run annals -- replay (--drop .*)/.exec(output) ?? [];
   const [, select = ''] = /(select .*);/.exec(output) ?? [];
   expect((await side.pool.query(select)).rows).toMatchObject([{ title: 'On engines', status: 'published' }]);
-  expect((await call('--list')).output).toMatch(/^replay_\d+ {2}at position \d+, made .*MB$/);
+  expect((await call('--list')).output).toMatch(/^replay_\d+ {2}at position \d+, built .*MB$/);
   expect(await call()).toMatchObject({ exit: 1, output: expect.stringContaining('already exists') });
   expect(await call(...drop.split(' '))).toMatchObject({
     exit: 0,

@@ -107,7 +107,7 @@ test.each<[string, number, string, string]>([
     'a refusal',
     400,
     '{"error":"invalid_scope","error_description":"there is no such scope"}',
-    'There is no token for development-admin: invalid_scope, there is no such scope.',
+    'The server issued no token for development-admin: invalid_scope, there is no such scope.',
   ],
   ['something else that answers', 200, '<html>', 'is not Annals (status 200)'],
 ])('%s is reported', async (_, status, body, complaint) => {

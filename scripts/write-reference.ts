@@ -28,7 +28,7 @@ type Section = { readonly title: string; readonly text: string; readonly parts: 
 const SECTIONS: readonly Section[] = [
   {
     title: 'Domain',
-    text: '`domain({ … })` comes first, and returns `aggregate`, `view` and `user`, with which aggregates and views are declared; `assemble(base, [one, two], [views])` makes a domain of them.',
+    text: '`domain({ … })` comes first, and returns `aggregate`, `view` and `user`, which declare aggregates and views; `assemble(base, [one, two], [views])` makes a domain of them.',
     parts: [{ file: 'domain.ts', members: 'Options' }],
   },
   {
@@ -78,7 +78,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Conditions',
-    text: 'Wherever a condition is asked for: rights, `when`, facts, invariants, reactions, timers. [Conditions](conditions.md) says what each means exactly.',
+    text: 'Used in rights, `when`, facts, invariants, reactions and timers. [Conditions](conditions.md) defines each exactly.',
     parts: [{ file: 'conditions.ts', alternatives: 'Condition' }],
   },
   {
@@ -123,7 +123,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Projections',
-    text: '`projects: { slug: { by: { planned: ({ title }) => dashed(title) } } }`: a field whose value code makes of what an event holds.',
+    text: '`projects: { slug: { by: { planned: ({ title }) => dashed(title) } } }`: a field whose value is computed by code from the values of an event.',
     parts: [{ file: 'hatches.ts', members: 'Projection' }],
   },
   {
@@ -158,7 +158,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Shares in views',
-    text: 'The effect of an event on the share of its aggregate in a view. The end of an aggregate ends its shares by itself, and one that changes a field of `by` takes its share along.',
+    text: 'The effect of an event on the share of its aggregate in a view. The end of an aggregate ends its shares by itself. An event that changes a field of `by` moves the share to the new key.',
     parts: [{ file: 'view.ts', alternatives: 'ShareSpec' }],
   },
 ];
@@ -231,7 +231,7 @@ export const referenceOf = (sources: Readonly<Record<string, string>>): string =
   const missing = sections.flatMap(({ title, entries }) =>
     entries.flatMap(({ name, says }) =>
       says === ''
-        ? [`${name} of “${title}” has no comment in kernel/declare: say before it what it is for.`]
+        ? [`${name} of “${title}” has no comment in kernel/declare: add one that says what it is for.`]
         : [],
     ),
   );

@@ -24,7 +24,7 @@ test('an older Node gets one sentence', async () => {
   const asOlder = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(MAIN)});`;
   await using older = spawnAnnals(['--input-type=module', '--eval', asOlder]);
   expect(await older.exited).toBe(1);
-  expect(older.output()).toBe('Annals needs Node 22.18 or newer, and this is 20.20.2.\n');
+  expect(older.output()).toBe('Annals needs Node 22.18 or newer, but this is 20.20.2.\n');
 });
 
 /** A registry behind a network that drops packets: it accepts connections and never answers. */

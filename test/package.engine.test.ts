@@ -143,7 +143,7 @@ test.each([
     ['new', '--aggregate', 'user'],
     /^user is a reserved word of the declaration: give the aggregate another name\.\n$/,
   ],
-  [['new', '--aggregate', 'class'], /^class is a word of the declaration: /],
+  [['new', '--aggregate', 'class'], /^class is a reserved word of the declaration: /],
   [['new', '--aggregate', 'two words'], /^"two words" cannot be the name of an aggregate: /],
   [['new', 'newer'], /^Unexpected argument: newer \(--help lists the options\)\.\n$/],
   [['new', '--quick'], /^Unknown option '--quick' \(--help lists the options\)\.\n$/],

@@ -171,7 +171,7 @@ const NO_RECEIPT = messagePage({
 const BUSY = messagePage({
   status: 503,
   title: 'Too many requests',
-  text: 'Another report is being made. Try again in a moment.',
+  text: 'Another report is being created. Try again in a moment.',
 });
 
 type Administrator = Pick<Visitor, 'userId' | 'role'>;

@@ -74,7 +74,7 @@ describe('a passkey', () => {
       long.body.includes('<a href="#name">'),
       long.body.includes(`value="${'x'.repeat(101)}"`),
     ]).toEqual([422, true, true]);
-    expect((await change({ do: 'remove' })).body).toContain('The passkey is removed');
+    expect((await change({ do: 'remove' })).body).toContain('The passkey was removed');
     expect((await signInBy(key)).answer.status).toBe(422);
     expect(await accounts.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
       data: { passkeyId: id },

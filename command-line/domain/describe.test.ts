@@ -72,7 +72,7 @@ test('describes lists, timers, and effects of code', async () => {
 test('describes the whole domain, also as JSON', async () => {
   const { output } = await call(helpdesk);
   expect(output).toMatch(
-    /^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up gets the role customer\n {2}scopes: read:users/,
+    /^helpdesk\n {2}roles: anonymous, customer, agent, admin; users who sign up get the role customer\n {2}scopes: read:users/,
   );
   const { output: json } = await call(helpdesk, '--json');
   const { domain, aggregates } = JSON.parse(json);

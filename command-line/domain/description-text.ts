@@ -9,7 +9,7 @@ export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: Dom
           [
             domain,
             ...indented([
-              `roles: ${roles.join(', ')}; who signs up gets the role ${signUp}`,
+              `roles: ${roles.join(', ')}; users who sign up get the role ${signUp}`,
               `scopes: ${scopes.join(', ')}`,
             ]),
           ].join('\n'),

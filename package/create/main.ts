@@ -13,14 +13,14 @@ import { whyNoAggregate, whyNoProject } from './names.ts';
 
 // `npm create annals my-app`: makes a project with one aggregate.
 
-const HELP = `Makes a project with a domain of your own, and installs what it needs.
+const HELP = `Creates a project with a domain of your own, and installs its packages.
 
 Usage: npm create annals <folder> [-- options]
 
 Options:
-  --aggregate <name>   What the first aggregate is called, such as invoice
+  --aggregate <name>   The name of the first aggregate, such as invoice
   --annals <place>     Where npm finds annals: a version, or the path of a tarball
-  --no-install         Leaves npm install to you
+  --no-install         Does not run npm install
   --help               Shows this
 `;
 
@@ -32,7 +32,7 @@ const demandNode = (): void => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]))
     throw new Refused(
-      `Annals needs Node ${NODE_MIN.join('.')} or newer, and this is ${process.versions.node}.`,
+      `Annals needs Node ${NODE_MIN.join('.')} or newer, but this is ${process.versions.node}.`,
     );
 };
 

@@ -74,7 +74,7 @@ const demandOwn = async (folder: string): Promise<string> => {
   const found = await lstat(folder);
   if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid()))
     throw new StartRefused(
-      `${folder} is to be the folder of your tests' PostgreSQL, and belongs to somebody else: set TMPDIR to another.`,
+      `${folder}, the folder of your tests' PostgreSQL, belongs to another user: set TMPDIR to another folder.`,
     );
   // The server's user must be able to enter it.
   await chmod(folder, 0o755);

@@ -118,7 +118,7 @@ test.for<[readonly string[], number, string]>([
   [['--type', 'article.eaten'], 64, 'there is no event type “article.eaten”'],
   [['--since', 'soon'], 64, '--since must be a time'],
   [['--follow', '--until', '1h'], 64, '--until cannot be combined with --follow'],
-  [['show', '7'], 64, '<id> must be that of an event'],
+  [['show', '7'], 64, '<id> must be the id of an event'],
   [['show', '01985f3e-0000-7000-8000-000000000000'], 1, 'event_not_found'],
 ])('%j is refused', async ([args, exit, complaint], { call }) => {
   expect(await call('events', ...args)).toMatchObject({

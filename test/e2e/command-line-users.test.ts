@@ -27,7 +27,7 @@ test('one is shown by address or id', async ({ ada, call, listed }) => {
   const { lines } = await call('users', 'show', ada.email);
   const text = lines.join('\n');
   expect(lines[0]).toBe(`${ada.name} active`);
-  expect(text).toMatch(/^Signs in by +password$/m);
+  expect(text).toMatch(/^Signs in with +password$/m);
   expect(text).toMatch(/^Sessions +1 browser$/m);
   expect(await listed('users', 'show', String(ada.userId))).toEqual([
     expect.objectContaining({ id: ada.userId, account: expect.objectContaining({ status: 'active' }) }),

@@ -144,7 +144,7 @@ test('the exit code reports a refused test event', async ({ call, sink, webhookI
 });
 
 test.for<[readonly string[], number, string]>([
-  [['webhooks', 'show', 'x'], 64, '<id> must be the number of a webhook'],
+  [['webhooks', 'show', 'x'], 64, '<id> must be the id of a webhook'],
   [['webhooks', 'show', '7'], 1, 'webhook_not_found'],
   [['deliveries', 'list', '--state', 'lost'], 64, '--state must be one of'],
   [['deliveries', 'show', '01985f3e-0000-7000-8000-000000000000'], 1, 'There is no delivery'],

@@ -91,7 +91,7 @@ test('npm run demo fills a new folder and serves it, and serves the same the nex
     const [, signIn] = await annals.said(/Sign in as (\S+ \(.+\), an administrator, with the password \S+)/);
     await annals.said(/Annals is at/);
     const shown = await runAnnals(['annals.ts', 'demo', '--articles', '4'], environment);
-    expect(shown).toMatchObject({ exit: 0, output: expect.stringContaining('Demo 1 is there already') });
+    expect(shown).toMatchObject({ exit: 0, output: expect.stringContaining('Demo 1 already exists') });
     annals.child.kill('SIGTERM');
     expect(await annals.exited).toBe(0);
     return signIn;
