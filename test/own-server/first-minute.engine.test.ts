@@ -78,7 +78,7 @@ test('production starts with nothing, and removes the fixtures of development', 
   const { exit, output } = await runAnnals(['annals.ts', 'token', '--url', annals.url], environment);
   expect({ exit, output }).toEqual({
     exit: 1,
-    output: expect.stringContaining('There is no token for development-admin: invalid_client'),
+    output: expect.stringContaining('The server issued no token for development-admin: invalid_client'),
   });
   expect(annals.output()).not.toContain('Try next');
 });
