@@ -110,7 +110,7 @@ test('a client gets the scopes added since its last change, once, and no others'
   await pool.query(`delete from auth.known_scope where scope = 'read:comments'`);
   expect(await annals.call('grant-scopes', 'reader')).toMatchObject({
     exit: 0,
-    output: 'reader may ask for read:articles read:users read:comments.',
+    output: 'reader may request read:articles read:users read:comments.',
   });
   expect(JSON.parse((await annals.call('show', 'reader')).output)).toMatchObject({
     defaultScopes: ['read:users'],
@@ -120,14 +120,14 @@ test('a client gets the scopes added since its last change, once, and no others'
   await logNewScopes({ pool, scopes: policyOf(publishing).scopes, log });
   expect(told).toEqual([{ clients: { importer: ['read:comments'] } }]);
   expect((await annals.call('grant-scopes', '--all')).output).toBe(
-    'importer may ask for read:articles read:comments.',
+    'importer may request read:articles read:comments.',
   );
   expect(JSON.parse((await annals.call('show', 'importer')).output)).toMatchObject({
     defaultScopes: ['read:articles', 'read:comments'],
   });
   expect((await annals.call('grant-scopes', 'importer')).output).toBe('There is no new scope for importer.');
   expect((await annals.call('grant-scopes', 'nobody', '--scope', 'read:users')).output).toBe(
-    'nobody may ask for openid read:users.',
+    'nobody may request openid read:users.',
   );
 });
 

@@ -178,6 +178,6 @@ test('and so is an EventStoreDB', async () => {
   const called = annals.start(['log', 'tail'], { EVENT_LOG_URL: 'esdb://127.0.0.1:1?tls=false' });
   expect(await called.exit).toBe(1);
   expect(called.complaints).toEqual([
-    'No EventStoreDB answers at 127.0.0.1:1: start it, or set EVENT_LOG_URL to one that is running.',
+    'No EventStoreDB answers at 127.0.0.1:1: start it, or set EVENT_LOG_URL to one that runs.',
   ]);
 });

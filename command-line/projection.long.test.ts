@@ -73,7 +73,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     });
     expect(await annals.call('projection', 'release', stream)).toMatchObject({
       exit: 64,
-      complaint: expect.stringContaining('say --yes'),
+      complaint: expect.stringContaining('add --yes'),
     });
     expect(await annals.answering(false)('projection', 'release', stream)).toMatchObject({
       exit: 1,

@@ -237,7 +237,7 @@ test('refuses what refers to something that is neither copied nor there, and wri
   const file = await listed(`article-${article}`);
   expect(await copy(cell.database, file)).toMatchObject({
     exit: 1,
-    complaint: expect.stringContaining(`article-${article} names user-${ada} at version 1, and`),
+    complaint: expect.stringContaining(`article-${article} refers to user-${ada} at version 1, but`),
   });
   expect(await eventsOf(cell.side)).toEqual([]);
   expect(await copy(cell.database, await listed('user-*'))).toMatchObject({ exit: 0 });
