@@ -57,7 +57,7 @@ const schemas = async ({ pool }: CommandSide) => {
 test('there is no way back before a rebuild', async ({ call }) => {
   expect(await call('projection', 'rollback')).toMatchObject({
     exit: 1,
-    output: expect.stringContaining('a rebuild keeps one'),
+    output: expect.stringContaining('a rebuild leaves one'),
   });
   expect((await call('projection', 'status')).output).toContain('Previous: none');
 });

@@ -108,7 +108,7 @@ const statusLines = (
     `Parked: ${live.parked === 0 ? 'nothing' : `${number(live.parked)}, listed by “projection parked”`}.`,
     previous
       ? `Previous: at position ${previous.position}, ${megabytes(previous.bytes)}; ${previous.isOfThisRelease ? '“projection rollback” swaps it back in' : 'its tables belong to another release, so that it cannot be swapped back in'}.`
-      : 'Previous: none; a rebuild keeps one.',
+      : 'Previous: none; a rebuild leaves one.',
     ...(next
       ? [
           `Unfinished: at position ${next.position}, ${megabytes(next.bytes)}; ${isUnderWay ? 'it is being built' : 'the next rebuild drops it'}.`,
