@@ -31,11 +31,6 @@ describe('drafting', () => {
     given(article)
       .when('draft', { ...content, cover: `/uploads/9-${UUID}.png` })
       .refuses('invalid_command'));
-  test('under the id of a draft', () => given(article, drafted).when('draft', content).refuses('id_taken'));
-  test('under the id of a published article', () =>
-    given(article, drafted, 'published').when('draft', content).refuses('id_taken'));
-  test('under the id of a deleted article', () =>
-    given(article, drafted, 'deleted').when('draft', content).refuses('id_taken'));
 });
 
 describe('editing', () => {
@@ -85,40 +80,22 @@ describe('editing', () => {
       .when('edit', { cover: '/uploads/a.png' })
       .changesNothing());
   test('to what it is', () => given(article, drafted).when('edit', content).changesNothing());
-  test('nothing', () => given(article, drafted).when('edit').changesNothing());
-  test('to what an earlier edit made of it', () =>
-    given(article, drafted, 'published', edited({ body: 'More' }))
-      .when('edit', { body: 'More' })
-      .changesNothing());
-  test('what is not there', () => given(article).when('edit', { title: 'Two' }).refuses('article_not_found'));
-  test('what was deleted', () =>
-    given(article, drafted, 'deleted').when('edit', { title: 'Two' }).refuses('article_deleted'));
 });
 
 describe('publishing', () => {
   test('a draft', () => given(article, drafted).when('publish').yields('published'));
-  test('again after it was taken back', () =>
-    given(article, drafted, 'published', 'unpublished').when('publish').yields('published'));
   test('what is published', () => given(article, drafted, 'published').when('publish').changesNothing());
-  test('what is not there', () => given(article).when('publish').refuses('article_not_found'));
-  test('what was deleted', () =>
-    given(article, drafted, 'deleted').when('publish').refuses('article_deleted'));
 });
 
 describe('unpublishing', () => {
   test('what is published', () =>
     given(article, drafted, 'published').when('unpublish').yields('unpublished'));
   test('a draft', () => given(article, drafted).when('unpublish').changesNothing());
-  test('what is not there', () => given(article).when('unpublish').refuses('article_not_found'));
-  test('what was deleted', () =>
-    given(article, drafted, 'deleted').when('unpublish').refuses('article_deleted'));
 });
 
 describe('deleting', () => {
   test('a draft', () => given(article, drafted).when('delete').yields('deleted'));
   test('what is published', () => given(article, drafted, 'published').when('delete').yields('deleted'));
-  test('what was deleted', () => given(article, drafted, 'deleted').when('delete').changesNothing());
-  test('what is not there', () => given(article).when('delete').refuses('article_not_found'));
 });
 
 describe('the state', () => {
