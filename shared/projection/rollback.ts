@@ -18,7 +18,7 @@ export const rollback = async (work: Work): Promise<Position> => {
   await demandLive(work);
   const previous = await takePrevious(pool);
   if (!previous)
-    throw new StartRefused('There is no previous version of the read model: a rebuild keeps one.');
+    throw new StartRefused('There is no previous version of the read model: a rebuild leaves one.');
   if (previous.log !== eventLog.identity)
     throw new StartRefused('The previous version of the read model followed another event log.');
   if (!(await isOfThisRelease(pool, tables, PREVIOUS.schema))) {
