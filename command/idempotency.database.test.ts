@@ -1,46 +1,37 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import type { EventId, StreamName, WebhookId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import {
-  allEvents,
-  as,
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  Died,
-  draftArticle,
-  mortal,
-  registerUser,
-} from '../test/engines/command-side.ts';
+import { allEvents, as, by, Died, draftArticle, mortal, registerUser } from '../test/engines/command-side.ts';
 import { later } from '../test/engines/later.ts';
+import { test as base } from '../test/engines/processes.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 
-let database: Awaited<ReturnType<typeof createCommandDatabase>>;
-let side: CommandSide;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  side = await database.open();
-});
-afterAll(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+const draft = (title = 'On engines') =>
+  ({ type: 'DraftArticle', title, body: '', tags: [], cover: null, publish: true }) as const;
+
+const test = base.extend(
+  'articlesTitled',
+  { scope: 'file' },
+  ({ side }) =>
+    async (title: string) =>
+      (await allEvents(side)).filter(
+        (event) => event.type === 'article.drafted' && event.data.title === title,
+      ),
+);
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-
-const draft = (title = 'On engines') =>
-  ({ type: 'DraftArticle', title, body: '', tags: [], cover: null, publish: true }) as const;
-const articlesTitled = async (title: string) =>
-  (await allEvents(side)).filter((event) => event.type === 'article.drafted' && event.data.title === title);
-
-test('every process answers a repeated request with the first response', async () => {
+test('every process answers a repeated request with the first response', async ({
+  articlesTitled,
+  database,
+  side,
+}) => {
   const context = by(as(await registerUser(side)), { idempotencyKey: 'repeat' });
   const first = await side.send(draft('Repeated'), context);
   expect(await side.send(draft('Repeated'), context)).toEqual(first);
@@ -54,7 +45,7 @@ test('every process answers a repeated request with the first response', async (
   expect(await articlesTitled('Repeated')).toHaveLength(1);
 });
 
-test('a refusal is repeated even if the command would be allowed now', async () => {
+test('a refusal is repeated even if the command would be allowed now', async ({ side }) => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author, false);
   const context = by(as(author), { idempotencyKey: 'refused' });
@@ -64,7 +55,7 @@ test('a refusal is repeated even if the command would be allowed now', async () 
   await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'article_not_published' });
 });
 
-test('a key identifies one request of one caller', async () => {
+test('a key identifies one request of one caller', async ({ side }) => {
   const [one, two] = [await registerUser(side), await registerUser(side)];
   const first = await side.send(draft(), by(as(one), { idempotencyKey: 'shared' }));
   await expect(side.send(draft('Another'), by(as(one), { idempotencyKey: 'shared' }))).rejects.toMatchObject({
@@ -78,7 +69,7 @@ test('a key identifies one request of one caller', async () => {
   expect((await side.send(draft(), by(as(two), { idempotencyKey: 'shared' }))).id).not.toBe(first.id);
 });
 
-test('a key can be reused after a day', async () => {
+test('a key can be reused after a day', async ({ side }) => {
   const author = await registerUser(side);
   const context = by(as(author), { idempotencyKey: 'daily' });
   const first = await side.send(draft('Daily'), context);
@@ -91,7 +82,11 @@ test('a key can be reused after a day', async () => {
   );
 });
 
-test('parallel requests with one key run once, in one process and in two', async () => {
+test('parallel requests with one key run once, in one process and in two', async ({
+  articlesTitled,
+  database,
+  side,
+}) => {
   const context = by(as(await registerUser(side)), { idempotencyKey: 'parallel' });
   await using other = await database.open();
   const outcomes = await Promise.allSettled(
@@ -105,7 +100,7 @@ test('parallel requests with one key run once, in one process and in two', async
   expect(await articlesTitled('Parallel')).toHaveLength(1);
 });
 
-test.each([
+test.for([
   [
     'between the reservation and the append',
     (stream: string) => (stream.startsWith('article-') ? ('before' as const) : undefined),
@@ -114,23 +109,26 @@ test.each([
     'between the append and the answer',
     (stream: string) => (stream.startsWith('article-') ? ('after' as const) : undefined),
   ],
-])('a retry after a crash %s continues with the same ids', async (when, dies) => {
-  const title = `Crashed ${when}`;
-  const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
-  {
-    await using dying = await database.open(mortal(dies));
-    await expect(dying.send(draft(title), context)).rejects.toThrow(Died);
-  }
-  // The first request may still be running.
-  await expect(side.send(draft(title), context)).rejects.toMatchObject({ code: 'idempotency_key_in_use' });
-  later(11 * SECOND_MS);
-  const answer = await side.send(draft(title), context);
-  expect(await side.send(draft(title), context)).toEqual(answer);
-  const drafted = await articlesTitled(title);
-  expect(drafted.map(({ stream }) => stream)).toEqual([`article-${answer.id}`]);
-});
+] as const)(
+  'a retry after a crash %s continues with the same ids',
+  async ([when, dies], { articlesTitled, database, side }) => {
+    const title = `Crashed ${when}`;
+    const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
+    {
+      await using dying = await database.open(mortal(dies));
+      await expect(dying.send(draft(title), context)).rejects.toThrow(Died);
+    }
+    // The first request may still be running.
+    await expect(side.send(draft(title), context)).rejects.toMatchObject({ code: 'idempotency_key_in_use' });
+    later(11 * SECOND_MS);
+    const answer = await side.send(draft(title), context);
+    expect(await side.send(draft(title), context)).toEqual(answer);
+    const drafted = await articlesTitled(title);
+    expect(drafted.map(({ stream }) => stream)).toEqual([`article-${answer.id}`]);
+  },
+);
 
-test('after a crash, a conditional request recognizes its own change', async () => {
+test('after a crash, a conditional request recognizes its own change', async ({ database, side }) => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'fixed', ifVersion: 2 });
@@ -145,7 +143,7 @@ test('after a crash, a conditional request recognizes its own change', async () 
   expect(await side.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
 });
 
-test('a late first request gets the response of its retry', async () => {
+test('a late first request gets the response of its retry', async ({ database, side }) => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'late-first', ifVersion: 2 });
@@ -172,7 +170,10 @@ test('a late first request gets the response of its retry', async () => {
   expect(await first).toEqual(repeated);
 });
 
-test('a retry that overlaps the first request names the event of that request, whatever followed', async () => {
+test('a retry that overlaps the first request names the event of that request, whatever followed', async ({
+  database,
+  side,
+}) => {
   const owner = await registerUser(side);
   const { id } = await side.send({ type: 'RegisterWebhook', ...WEBHOOK_FORM }, by(as(owner)));
   const webhookId = id as WebhookId;
@@ -218,7 +219,10 @@ test('a retry that overlaps the first request names the event of that request, w
   expect(eventId).toBe(events[1]?.id);
 });
 
-test('a retry after a crash finds the events without reading the stream, however long it is', async () => {
+test('a retry after a crash finds the events without reading the stream, however long it is', async ({
+  database,
+  side,
+}) => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'long-since' });
@@ -259,7 +263,10 @@ test('a retry after a crash finds the events without reading the stream, however
   expect(read).toBeLessThan(10);
 });
 
-test('a retry after a crash returns the stored comment, even if it would be refused now', async () => {
+test('a retry after a crash returns the stored comment, even if it would be refused now', async ({
+  database,
+  side,
+}) => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'comment-crash' });
@@ -275,9 +282,9 @@ test('a retry after a crash returns the stored comment, even if it would be refu
   expect(await side.send(comment, context)).toMatchObject({ version: 1 });
 });
 
-test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
+test.for(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
   'a key that cannot stand in a header is refused: %j',
-  async (idempotencyKey) => {
+  async (idempotencyKey, { side }) => {
     await expect(
       side.send(draft(), by(as(await registerUser(side)), { idempotencyKey })),
     ).rejects.toMatchObject({
@@ -286,7 +293,11 @@ test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
   },
 );
 
-test('a creation whose first id was taken is found under the next, even if it would be refused now', async () => {
+test('a creation whose first id was taken is found under the next, even if it would be refused now', async ({
+  articlesTitled,
+  database,
+  side,
+}) => {
   const author = await registerUser(side);
   const context = by(as(author), { idempotencyKey: 'second-id' });
   let appends = 0;

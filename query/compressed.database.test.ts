@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Asker, type Backend, openBackend } from '../test/engines/backend.ts';
+import { expect } from 'vitest';
+import { test as base } from '../test/engines/backend.ts';
 
-let backend: Backend;
-let author: Asker;
-let path: string;
-beforeAll(async () => {
-  backend = await openBackend();
-  author = await backend.person('author');
-  const body = { title: 'Long', body: 'All of it. '.repeat(1_000), tags: [], cover: null };
-  const { status, body: written } = await backend.ask('/articles', { by: author, method: 'POST', body });
-  expect(status).toBe(201);
-  path = `/articles/${(written as { readonly id: number }).id}`;
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+const test = base
+  .extend('path', { scope: 'file' }, async ({ author, backend }) => {
+    const body = { title: 'Long', body: 'All of it. '.repeat(1_000), tags: [], cover: null };
+    const { status, body: written } = await backend.ask('/articles', { by: author, method: 'POST', body });
+    expect(status).toBe(201);
+    return `/articles/${(written as { readonly id: number }).id}`;
+  })
+  .extend(
+    'read',
+    { scope: 'file' },
+    ({ author, backend, path }) =>
+      (coding: string, more: { readonly method?: string; readonly headers?: Record<string, string> } = {}) =>
+        backend.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } }),
+  );
 
-const read = (
-  coding: string,
-  more: { readonly method?: string; readonly headers?: Record<string, string> } = {},
-) => backend.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } });
-
-test('a long answer is compressed as the client prefers, and each encoding has its own strong tag', async () => {
+test('a long answer is compressed as the client prefers, and each encoding has its own strong tag', async ({
+  read,
+}) => {
   const plain = await read('identity');
   expect(plain.headers.get('content-encoding')).toBeNull();
   const tags = new Set([plain.headers.get('etag')]);
@@ -44,7 +43,7 @@ test('a long answer is compressed as the client prefers, and each encoding has i
   expect(tags.size).toBe(4);
 });
 
-test('If-Match accepts the tag of a compressed answer', async () => {
+test('If-Match accepts the tag of a compressed answer', async ({ author, backend, path, read }) => {
   const tag = (await read('zstd')).headers.get('etag') ?? '';
   const edit = () =>
     backend.ask(path, {
@@ -57,7 +56,10 @@ test('If-Match accepts the tag of a compressed answer', async () => {
   expect((await edit()).status).toBe(412);
 });
 
-test('a short answer is not compressed, nor one to a client that accepts no encoding', async () => {
+test('a short answer is not compressed, nor one to a client that accepts no encoding', async ({
+  backend,
+  read,
+}) => {
   const { headers } = await backend.ask('/event-types/none', {
     headers: { 'accept-encoding': 'zstd, br, gzip' },
   });
@@ -65,7 +67,11 @@ test('a short answer is not compressed, nor one to a client that accepts no enco
   expect((await read('deflate')).headers.get('content-encoding')).toBeNull();
 });
 
-test('GraphQL answers are compressed, except those to mutations, which may contain a secret', async () => {
+test('GraphQL answers are compressed, except those to mutations, which may contain a secret', async ({
+  author,
+  backend,
+  path,
+}) => {
   const graphql = (query: string) =>
     backend.ask('/graphql', {
       by: author,

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import {
-  allEvents,
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  system,
-} from '../../test/engines/command-side.ts';
+import { allEvents, by, system } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
+import { test as processes } from '../../test/engines/processes.ts';
 
 const base = domain({
   name: 'school',
@@ -30,27 +25,20 @@ const lesson = aggregate('lesson', {
   rights: { read: { anyone: true }, plan: { signedIn: 'own' } },
 });
 const school = assemble(base, [lesson]);
-
-let database: Awaited<ReturnType<typeof createCommandDatabase>>;
-let side: CommandSide;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  side = await database.open(undefined, undefined, school);
-});
-afterAll(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const register = async (content: object) =>
-  (await side.send({ type: 'RegisterUser', ...content }, by(system))).id as UserId;
-
 const as = (userId: UserId, role: string): Caller => ({
   ...{ kind: 'user', policy: policyOf(school), userId, role },
   ...{ scopes: new Set([...SCOPES, 'write:lessons']), client: 'test-client' },
 });
 
-test('a decision gets all fields of users, whatever was read before', async () => {
+const test = processes.extend('sideOptions', { scope: 'file' }, [undefined, undefined, school]).extend(
+  'register',
+  { scope: 'file' },
+  ({ side }) =>
+    async (content: object) =>
+      (await side.send({ type: 'RegisterUser', ...content }, by(system))).id as UserId,
+);
+
+test('a decision gets all fields of users, whatever was read before', async ({ register, side }) => {
   const teacher = await register({ name: 'Ada', role: 'teacher' });
   const pupil = await register({ name: 'Ben', role: 'pupil' });
   const plan = { type: 'PlanLesson', title: 'On engines' };
@@ -60,7 +48,10 @@ test('a decision gets all fields of users, whatever was read before', async () =
   await side.send(plan, by(as(pupil, 'teacher')));
 });
 
-test('an added field is registered, changed and patched by callers with the right to it', async () => {
+test('an added field is registered, changed and patched by callers with the right to it', async ({
+  register,
+  side,
+}) => {
   const teacher = await register({ name: 'Ada', role: 'teacher', department: 'Sums' });
   const update = (changes: object, caller: Caller) =>
     side.send({ type: 'UpdateUser', userId: teacher, ...changes }, by(caller));

@@ -1,5 +1,5 @@
 import { test as base } from 'vitest';
-import { createCommandDatabase, registerUser } from './command-side.ts';
+import { type CommandDatabase, createCommandDatabase, registerUser } from './command-side.ts';
 import { startProjecting } from './projection.ts';
 
 /**
@@ -13,13 +13,14 @@ export const test = base
     onCleanup(() => database[Symbol.asyncDispose]());
     return database;
   })
-  .extend('side', { scope: 'file' }, async ({ database }, { onCleanup }) => {
-    const side = await database.open();
+  .extend('sideOptions', { scope: 'file' }, [] as Parameters<CommandDatabase['open']>)
+  .extend('side', { scope: 'file' }, async ({ database, sideOptions }, { onCleanup }) => {
+    const side = await database.open(...sideOptions);
     onCleanup(() => side[Symbol.asyncDispose]());
     return side;
   })
-  .extend('other', { scope: 'file' }, async ({ database }, { onCleanup }) => {
-    const other = await database.open();
+  .extend('other', { scope: 'file' }, async ({ database, sideOptions }, { onCleanup }) => {
+    const other = await database.open(...sideOptions);
     onCleanup(() => other[Symbol.asyncDispose]());
     return other;
   })
