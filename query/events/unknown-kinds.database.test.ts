@@ -32,6 +32,7 @@ const plant = async (backend: Backend, stream: string, type: string, data: JsonO
 };
 
 const test = base
+  .extend('backendSettings', { scope: 'file' }, { NODE_ENV: 'test' })
   .extend('article', { scope: 'file' }, ({ author, backend }) => publish(author, backend, 'Published'))
   .extend('plantAll', { scope: 'file' }, ({ article, author, backend }) => async () => {
     const mark = { articleId: article, authorId: author.id };
@@ -43,8 +44,6 @@ const test = base
     await plant(backend, streamName('session', 'planted'), 'article.edited', { ...mark, title: 'planted' });
     await plant(backend, streamName('email', 'planted'), 'article.edited', { ...mark, title: 'planted' });
   });
-
-test.override('backendSettings', { NODE_ENV: 'test' });
 
 test('an event of an unknown kind is invisible to everyone, on every page and stream', async ({
   admin,

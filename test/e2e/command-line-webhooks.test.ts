@@ -8,6 +8,7 @@ import { test as base } from '../engines/terminal.ts';
 type Listed = { readonly id: string; readonly state: string; readonly subject: string };
 
 const test = base
+  .extend('installationOptions', { scope: 'file' }, { settings: { WEBHOOK_RETRY_SCHEDULE: '0' } })
   .extend('sink', { scope: 'file' }, async ({ installation: _started }, { onCleanup }) => {
     const sink = await startWebhookSink();
     onCleanup(() => sink[Symbol.asyncDispose]());
@@ -46,7 +47,6 @@ const test = base
           60_000,
         ),
   );
-test.override('installationOptions', { settings: { WEBHOOK_RETRY_SCHEDULE: '0' } });
 
 test('a test event arrives, and a disabled webhook is enabled again', async ({ call, listed, webhookId }) => {
   expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({
