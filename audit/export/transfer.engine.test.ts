@@ -168,7 +168,7 @@ test('keys under another master key are refused before anything is written', asy
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   await using copy = await createCommandDatabase();
   const refused = await callLine(copy.settings, ['log', 'import', path]);
-  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('MASTER_KEY does not fit') });
+  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('MASTER_KEY does not match') });
   expect(
     await callLine({ ...copy.settings, MASTER_KEY: system.settings.MASTER_KEY }, ['log', 'import', path]),
   ).toMatchObject({ exit: 0 });

@@ -63,7 +63,7 @@ test('events from before new fields are read with null or the default, and webho
     JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, after)).live;
   expect(await status()).toMatchObject({ isOfThisRelease: false });
   await expect(operate(['projection', 'rebuild'], installation.settings, helpdesk)).rejects.toThrow(
-    'The data here is of desk, and this is helpdesk: set DOMAIN_FILE to the file of desk',
+    'The data belongs to the domain desk, but this is helpdesk: set DOMAIN_FILE to the file of desk',
   );
   const early = await restClientOf(installation)('GET', '/tickets');
   expect({ status: early.status, code: early.body, after: early.headers.get('retry-after') }).toMatchObject({
