@@ -1,7 +1,7 @@
-# The image for every platform, with a list of what is in it (SBOM) and how it was made (provenance):
+# The image for every platform, with an SBOM and provenance:
 #   docker buildx bake -f docker-bake.hcl --push          REGISTRY=registry.example/annals VERSION=1.2.3 REVISION=$(git rev-parse HEAD)
-#   docker buildx bake -f docker-bake.hcl local           for this machine alone, as `annals`
-# By its name, because bake would read docker-compose.yml as well, which asks for .env.
+#   docker buildx bake -f docker-bake.hcl local           for this machine only, as `annals`
+# Name this file, because bake would also read docker-compose.yml, which needs .env.
 variable "REGISTRY" { default = "annals" }
 variable "VERSION" { default = "0.2.0" }
 variable "REVISION" { default = "" }

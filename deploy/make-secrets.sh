@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the secrets of docker-compose.yml that are not there yet, in the folder `secrets`. What is there stays as it is.
+# Creates the missing secrets of docker-compose.yml in the folder `secrets`. Existing ones stay.
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p secrets
-# Nobody else may look into the folder; the files themselves are read by the users of the containers.
+# Nobody else can open the folder; the files are readable for the users of the containers.
 chmod 700 secrets
 
 secret() {

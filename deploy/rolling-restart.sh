@@ -1,16 +1,16 @@
 #!/bin/sh
-# Puts a new process in the place of every copy of every role, one after the other, and those first that read what others write
-# (docs/upgrade.md). It ends at the first that does not become ready, and leaves the others as they are.
-#   sh deploy/rolling-restart.sh               containers of docker compose, of the image that there is now: docker compose build before
-#   sh deploy/rolling-restart.sh my-copies.sh  whatever a file of yours does in the two functions below
+# Replaces every process of every role, one after the other, readers of new data before its writers (docs/upgrade.md).
+# Stops at the first one that does not become ready, and leaves the others as they are.
+#   sh deploy/rolling-restart.sh               containers of docker compose, with the current image: run docker compose build first
+#   sh deploy/rolling-restart.sh my-copies.sh  processes that your file replaces by the two functions below
 set -eu
 
-# The ingress looks for copies every 5 seconds, and asks one again 2 seconds after it was not there.
+# The ingress looks up processes every 5 seconds, and tries a failed one again after 2 seconds.
 settle=${SETTLE_SECONDS-7}
 
 copies_of() { docker compose ps --quiet "$1"; }
 
-# Ends with 0 once the new process is ready. Here the new one comes first, so that one copy of each role is enough.
+# Exits with 0 once the new process is ready. Here the new one starts first, so that one process per role is enough.
 replace() {
   count=$(copies_of "$1" | wc -l)
   docker compose up --detach --wait --no-deps --no-recreate --scale "$1=$((count + 1))" "$1"

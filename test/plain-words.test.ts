@@ -5,6 +5,7 @@ import { SETTINGS } from '#shared/process/settings.ts';
 import { COMMANDS } from '../command-line/program.ts';
 import {
   commentsIn,
+  notesIn,
   refusedIn,
   sentencesIn,
   type Text,
@@ -67,6 +68,15 @@ describe('texts are written in plain words', () => {
     const sentences = sources.flatMap(sentencesIn);
     expect(sentences.length).toBeGreaterThan(3_000);
     expect(refusedIn(sentences, 'texts')).toEqual([]);
+  });
+
+  test('comments in the files of a deployment', () => {
+    const files = find(
+      '{.env.example,Dockerfile,docker-*.{yml,hcl},deploy/{*,**/*}.{conf,env,service,sh,yml,yaml}}',
+    );
+    const notes = files.flatMap(notesIn);
+    expect(notes.length).toBeGreaterThan(150);
+    expect(refusedIn(notes, 'texts')).toEqual([]);
   });
 
   test('comments', () => {

@@ -132,6 +132,10 @@ export const commentsIn = (path: string): readonly Text[] =>
     text: (long ?? short ?? '').replaceAll(/\n\s*\* ?/g, ' ').trim(),
   }));
 
+/** The comments of a file in which `#` begins them. */
+export const notesIn = (path: string): readonly Text[] =>
+  [...read(path).matchAll(/(?<=^|\s)# (.*)$/gm)].map(([, text = '']) => ({ place: path, text }));
+
 const LITERAL = /(?<![\w`])'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;
 const SQL = /^\s*(?:select|insert|with|update|delete|create|alter)\b/;
 const WORDS_OF_SENTENCE = 4;

@@ -24,7 +24,7 @@ const CHANGES: readonly Change[] = [
   ['DELETE', ''],
 ];
 
-/** What the headers may contain is in shared/http/entity-tag.test.ts. */
+/** shared/http/entity-tag.test.ts tests the content of the headers. */
 describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, type = 'application/json') => {
   const open = async (of = api) => {
     const path = `/articles/${await make(of, '/articles', { ...ARTICLE, publish: end === '/unpublish' })}`;
