@@ -42,9 +42,9 @@ export const clientCreate: Command = {
     },
     'first-party': {
       type: 'boolean',
-      description: 'Marks it as our own: its users are not asked for consent.',
+      description: 'Marks it as your own: its users are not asked for consent.',
     },
-    'require-dpop': { type: 'boolean', description: 'Issues only tokens that are bound to a key.' },
+    'require-dpop': { type: 'boolean', description: 'Restricts it to tokens that are bound to a key.' },
   },
   examples: [
     `client create 'Importer' --id importer --service --role {role} --scope 'read:{path} write:{path}'`,

@@ -100,10 +100,10 @@ export const processManagerSkip: Command = {
       if (parked.length === 0) throw notParked(name);
       if (!(await skipParkedTask(pool, stream)))
         throw new StartRefused(
-          `${harmless(name)} was not skipped: an erasure cannot be skipped, and another reaction only once.`,
+          `Nothing of ${harmless(name)} was skipped: an erasure cannot be skipped, nor a reaction that is already skipped.`,
         );
       await terminal.write(
-        `${harmless(name)} was skipped. To undo this: “process-manager retry ${harmless(name)}”.`,
+        `The failed reactions of ${harmless(name)} were skipped. To undo this: “process-manager retry ${harmless(name)}”.`,
       );
     }),
 };

@@ -93,6 +93,8 @@ export const projectionRelease: Command = {
       const next = await skipParked(mending, parked);
       if (!next) return terminal.write(`${stream} is in the read model again, without that event.`);
       await terminal.write(`The event was skipped; a later event now parks ${stream}: ${parkedLine(next)}`);
-      throw new StartRefused(`${stream} stays parked: fix the cause and retry, or release it again.`);
+      throw new StartRefused(
+        `${stream} stays parked: fix the cause and retry, or skip the event with “projection release”.`,
+      );
     }),
 };

@@ -75,7 +75,7 @@ export const projectionRollback: Command = {
           ...mending,
           signal: terminal.signal,
           onProgress: shown.onProgress,
-        }).catch(explain('the previous version is unchanged'));
+        }).catch(explain('the previous version keeps the events applied so far'));
         shown[Symbol.dispose]();
         await terminal.write(`The previous read model is in use again, up to position ${position}.`);
       },

@@ -30,7 +30,7 @@ const CHECKS = ['all roles answer', '/readyz says ready', ...CHECK_NAMES];
 export const status: Command = {
   name: 'status',
   summary:
-    'Shows the state of the running installation on one screen. Exit codes: 0 all checks pass, 1 a check needs attention, 2 the installation could not be reached.',
+    'Shows the state of the running installation on one screen. Exit codes: 0 all checks pass, 1 a check needs attention, 2 the state could not be determined.',
   positionals: [],
   options: REMOTE_OPTIONS,
   examples: ['status', 'status --json', 'status --url https://annals.example --client monitor'],
@@ -136,7 +136,7 @@ const rolesText = ({ roles, operations: { followers } }: Status): string => {
 };
 
 const enginesText = (readiness: Readiness | null): string => {
-  if (readiness === null) return 'not known: /readyz does not answer';
+  if (readiness === null) return 'unknown: /readyz does not answer';
   const entries = Object.entries(readiness.checks);
   const failing = entries.filter(([, outcome]) => outcome !== 'pass').map(([check]) => check);
   const passing = entries.filter(([, outcome]) => outcome === 'pass').map(([check]) => check);
@@ -149,7 +149,7 @@ const enginesText = (readiness: Readiness | null): string => {
 };
 
 const lagText = (seconds: number | null): string =>
-  seconds === null ? 'lag not known' : seconds === 0 ? 'up to date' : `lags by ${spanText(seconds)}`;
+  seconds === null ? 'lag unknown' : seconds === 0 ? 'up to date' : `lags by ${spanText(seconds)}`;
 
 const followersText = (followers: OperationsStatus['followers']): string => {
   const running = followers.filter(({ isRunning }) => isRunning).length;

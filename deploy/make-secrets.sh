@@ -9,7 +9,7 @@ chmod 700 secrets
 secret() {
   path="secrets/$1"
   if [ -s "$path" ]; then
-    echo "$path is there already"
+    echo "$path already exists"
     return
   fi
   printf '%s\n' "$2" > "$path"

@@ -84,6 +84,8 @@ describe('editing', () => {
 
 describe('publishing', () => {
   test('a draft', () => given(article, drafted).when('publish').yields('published'));
+  test('again after it was taken back', () =>
+    given(article, drafted, 'published', 'unpublished').when('publish').yields('published'));
   test('what is published', () => given(article, drafted, 'published').when('publish').changesNothing());
 });
 

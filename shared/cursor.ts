@@ -40,9 +40,9 @@ export const parseOwnCursor = ({ identity, lost = [] }: Own, text: string): Posi
 
 export const parseCursor = (identity: LogIdentity, text: string): Position => {
   const [, log, digits] = CURSOR.exec(text) ?? [];
-  if (log === undefined || digits === undefined) throw new UnknownCursor('this is no cursor');
+  if (log === undefined || digits === undefined) throw new UnknownCursor('this is not a cursor');
   if (log !== prefixOf(identity)) throw new UnknownCursor('this cursor belongs to another log');
   const position = Number.parseInt(digits, RADIX);
-  if (!Number.isSafeInteger(position)) throw new UnknownCursor('this is no cursor');
+  if (!Number.isSafeInteger(position)) throw new UnknownCursor('this is not a cursor');
   return position as Position;
 };

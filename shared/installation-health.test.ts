@@ -55,7 +55,7 @@ test.each([
     /^2 reactions failed and will be retried. The oldest failed 1 min 35 s ago/,
   ],
   [
-    'the tables are of another release',
+    'the tables belong to another release',
     { readModel: { ...well.readModel, isOfThisRelease: false } },
     'bad',
     /projection rebuild/,

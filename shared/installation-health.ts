@@ -58,7 +58,7 @@ const CHECKS: readonly Check[] = [
         : [
             {
               tone: 'bad' as const,
-              text: 'The tables of the read model are from another release: run npm run annals -- projection rebuild.',
+              text: 'The tables of the read model belong to another release: run npm run annals -- projection rebuild.',
             },
           ]),
       ...(readModel.rebuild === null

@@ -137,7 +137,7 @@ test.each([
   [['meetups'], /^\S+\/meetups is not empty: use a new folder\.\n$/],
   [
     ['My App'],
-    /^"My App" cannot be the name of a project: use lowercase letters, digits and dashes, such as my-app\.\n$/,
+    /^"My App" cannot be the name of a project: use lower-case letters, digits and dashes, such as my-app\.\n$/,
   ],
   [
     ['new', '--aggregate', 'user'],

@@ -90,7 +90,7 @@ const settle = async ({
   schema,
   fold,
 }: Proving): Promise<void> => {
-  onProgress({ step: 'check', what: 'what the deciders say' });
+  onProgress({ step: 'check', what: 'the states of aggregates' });
   await fold.save();
   const analyzed = [
     ...tables.ofStreams.map(({ name }) => name),

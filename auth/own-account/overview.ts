@@ -120,7 +120,7 @@ const passwordItem = (changedAt: Date | undefined): Html =>
   changedAt === undefined
     ? itemOf({
         title: 'Password',
-        text: 'There are no replays.',
+        text: 'You have no password.',
         link: { url: '/account/reset', text: 'Get a link to choose one' },
       })
     : itemOf({

@@ -62,7 +62,7 @@ const sessionsPage = ({ sessions, ...view }: SessionsView): Page =>
     section: PATHS.sessions,
     title: 'Sessions',
     main: html`<h1>Sessions</h1>
-<p class="lead">The browsers in which you are signed in. They do not include applications that may act for you:
+<p class="lead">The browsers in which you are signed in. Applications that may act for you do not depend on them:
 see <a href="${PATHS.applications}">Applications</a>.</p>
 <ul class="items">${sessions.map((session) => itemOf(session, view.token))}</ul>
 ${

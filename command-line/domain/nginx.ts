@@ -27,11 +27,7 @@ export const nginxFor = (domain: Domain): string => {
   );
   const conf = readFileSync(TEMPLATE, 'utf8');
   const ofResources = withLocation(conf, 'Resources', `^(?:/api)?/${anyOf([...written])}(?:/|$)`);
-  return withLocation(
-    ofResources,
-    'Pictures',
-    files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`,
-  );
+  return withLocation(ofResources, 'Uploads', files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`);
 };
 
 /** Matches nothing. */

@@ -113,10 +113,11 @@ describe.for(WRITE_OF_EACH_KIND.filter(hasBody))('$name refuses a body', (write)
 });
 
 test.for(WITH_BODY)('$name refuses an unknown field, and too many values', async (write, { refuse }) => {
-  expect(await refuse(write, { body: { ...write.body, isAdmin: true } })).toMatchObject({
-    status: 422,
-    body: { code: 'invalid_request', errors: [{ pointer: '/isAdmin' }] },
-  });
+  for (const field of ['isAdmin', 'userId', 'type'])
+    expect(await refuse(write, { body: { ...write.body, [field]: 1 } })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_request', errors: [{ pointer: `/${field}` }] },
+    });
   expect(await refuse(write, { body: Array(10_000).fill(0) })).toMatchObject({ body: tooLarge });
 });
 

@@ -70,7 +70,7 @@ test('every write has its effect, and only a rotation shows a secret again', asy
   });
 });
 
-test('an internal address is reported as an invalid field', async ({ api }) => {
+test('a private address is reported as an invalid field', async ({ api }) => {
   const errors = [{ pointer: '/url', detail: expect.stringContaining('inside') }];
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
   expect(

@@ -103,7 +103,7 @@ test('a webhook’s deliveries are withheld by the attributes of its owner', () 
     {
       eventType: 'report.drafted',
       reason:
-        'Nothing of this is sent: neither the role of the owner, member, nor their department lets them read it.',
+        'Not sent: neither the role of the owner, member, nor their department allows reading these events.',
     },
   ]);
 });

@@ -132,7 +132,7 @@ const fieldsOf = (
   role: choice<string>(...roles, 'admin')
     .named('Role')
     .says('The role of the user. The scopes of a token limit it.')
-    .means({ ...means, admin: 'May do everything, including to the content of others.' })
+    .means({ ...means, admin: 'May do everything, including changing and deleting the content of others.' })
     .default(roles[0])
     .example(roles.at(-1) ?? 'admin'),
 });

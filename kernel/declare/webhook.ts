@@ -185,7 +185,7 @@ const EVENTS = {
     },
   },
   secret_rotated: {
-    says: 'The webhook got a new secret. For some time, requests are also signed with the previous secret.',
+    says: 'The webhook got a new secret. For some time, requests are also signed with the former secret.',
     computes: ['secret', 'oldSecretsEndAt'],
     example: {
       secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',

@@ -57,7 +57,7 @@ test.each(
     'note: the limit few has the maximum 101: use a whole number from 1 to 100.': limit({ max: 101 }),
     ...Object.fromEntries(
       ['tags', 'rows', 'total', 'nowhere'].map((per) => [
-        `note: the limit few is per ${per}, which has a type that limits cannot use: use a text, a number, a choice, an instant or a reference.`,
+        `note: the limit few is per ${per}, which has a type that limits cannot use: use a text, a number, a flag, a choice, an instant, a date or a reference.`,
         limit({ per }),
       ]),
     ),
@@ -127,7 +127,7 @@ test('an aggregate cannot have the name of the streams of limits', () => {
     rights: { read: { anyone: true } },
   });
   expect(() => assemble(base, [of])).toThrow(
-    'limit: the name limit is an aggregate of the kernel: give it another name.',
+    'limit: the name limit is reserved for a stream of the kernel: give it another name.',
   );
 });
 

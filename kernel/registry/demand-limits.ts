@@ -24,7 +24,7 @@ const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
   const wrong = limit.per.find((name) => !COUNTED.has(kindOf(kind, name) ?? ''));
   if (wrong !== undefined)
     throw new StartRefused(
-      `${place} is per ${wrong}, which has a type that limits cannot use: use a text, a number, a choice, an instant or a reference.`,
+      `${place} is per ${wrong}, which has a type that limits cannot use: use a text, a number, a flag, a choice, an instant, a date or a reference.`,
     );
   const asked = limit.while === undefined ? undefined : strangeIn(kind, countingOf(domain, kind, limit));
   if (asked !== undefined)

@@ -79,7 +79,8 @@ test.each(
   Object.entries<() => ReturnType<typeof kindOf>>({
     'Claim: the name Claim does not match ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.': () =>
       kindOf('Claim'),
-    'session: the name session is an aggregate of the kernel: give it another name.': () => kindOf('session'),
+    'session: the name session is reserved for a stream of the kernel: give it another name.': () =>
+      kindOf('session'),
     'order: the table order is reserved in SQL: give it another name.': () =>
       kindOf('order', { names: { plural: 'order' } }),
     'claim: the table removed is a table of the kernel: give it another name.': () =>
@@ -121,7 +122,7 @@ test.each(
       kindOf('claim', { fields: { search: line(9).search('A') } }),
     'claim: the filter sort is a parameter of every list: give it another name.': () =>
       kindOf('claim', { fields: { kind: choice('a', 'b').filter('sort') } }),
-    'claim: the event changed is the subscription to all changes of an aggregate: give it another name.':
+    'claim: the event changed is reserved for the subscription to all changes of an aggregate: give it another name.':
       () =>
         kindOf('claim', {
           more: {

@@ -46,7 +46,7 @@ const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): r
   ...of('the name', [name], form(FORM)),
   ...(name === 'user'
     ? []
-    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'an aggregate of the kernel'))),
+    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'reserved for a stream of the kernel'))),
   ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
   ...of(
     'the owner',
@@ -112,7 +112,7 @@ const wrongInDeclarations = (kind: Kind): readonly string[] => {
       ? of(
           'the event',
           ['changed'],
-          taken(new Set(['changed']), 'the subscription to all changes of an aggregate'),
+          taken(new Set(['changed']), 'reserved for the subscription to all changes of an aggregate'),
         )
       : []),
     ...of('the limit', limits, form(FORM)),

@@ -127,7 +127,7 @@ test.each(
     'selected by tags, which not every event can contain': {
       fieldRights: { readIt: { items: { rows: { tags: 'a' } } } },
     },
-    'total is derived from all of its rows, but only callers with the right readIt may read some of them: add total to the `reads` of readIt.':
+    'total is derived from all of its rows, some of which only callers with the right readIt may read: add total to the `reads` of readIt.':
       {
         fieldRights: { readIt: { items: { rows: { hidden: true } } } },
         derived: { total: { sum: 'rows.amount' } },

@@ -28,7 +28,7 @@ const wrongIn = (kind: Kind): readonly string[] => {
       const part = partOfItems(kind, each.list);
       if (part === undefined || guardOfField(kind, each.name) === part.name) return [];
       return [
-        `${each.name} is derived from all of its ${each.list.name}, but only callers with the right ${part.name} may read some of them: add ${each.name} to the \`reads\` of ${part.name}.`,
+        `${each.name} is derived from all of its ${each.list.name}, some of which only callers with the right ${part.name} may read: add ${each.name} to the \`reads\` of ${part.name}.`,
       ];
     }),
     ...Object.values(kind.events).flatMap((event) => wrongEvent(kind, event)),

@@ -45,7 +45,7 @@ const demandBy = (
       : isSameKind(def, target));
   if (!isItself && !isLike)
     throw new StartRefused(
-      `${place}, ${part} comes from ${field || 'nothing'}, which is not a field of its type: use such a field${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
+      `${place}, ${part} ${field ? `comes from ${field}, which is not a field of its type` : 'has no field in `by`'}: use a field of its type${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
     );
   if (def?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
   if (kind.derived.some(({ name }) => name === field))

@@ -106,11 +106,11 @@ test.each(
       view: { key: { remark: line(200) } },
       by: { remark: 'remark' },
     }),
-    "sums: from note, clerk comes from title, which is not a field of its type: use such a field, or 'id'.":
+    "sums: from note, clerk comes from title, which is not a field of its type: use a field of its type, or 'id'.":
       tried({
         by: { clerk: 'title' },
       }),
-    'sums: from note, topic comes from nothing, which is not a field of its type: use such a field.': tried({
+    'sums: from note, topic has no field in `by`: use a field of its type.': tried({
       by: { topic: undefined },
     }),
     'sums: from note, amount comes from total, which is derived from items and not in any event: use another field.':

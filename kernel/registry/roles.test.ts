@@ -18,7 +18,7 @@ test('the roles are those of the domain and the administrator', () => {
   expect(rolesOf(school).map((role) => roleTextOf(school, role))).toEqual([
     'Pupil',
     'Teacher: plans lessons',
-    'Administrator: may do everything, including to the content of others',
+    'Administrator: may do everything, including changing and deleting the content of others',
   ]);
 });
 

@@ -2,12 +2,12 @@
 export const whyNoProject = (name: string): string | undefined =>
   /^[a-z0-9][a-z0-9._-]{0,100}$/.test(name) && name !== 'node_modules'
     ? undefined
-    : `${JSON.stringify(name)} cannot be the name of a project: use lowercase letters, digits and dashes, such as my-app.`;
+    : `${JSON.stringify(name)} cannot be the name of a project: use lower-case letters, digits and dashes, such as my-app.`;
 
 /** The kernel refuses names that it uses itself. */
 export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string>): string | undefined => {
   if (!/^[a-z][a-zA-Z0-9]{0,39}$/.test(name))
-    return `${JSON.stringify(name)} cannot be the name of an aggregate: use one word that begins with a lowercase letter, such as invoice or travelClaim.`;
+    return `${JSON.stringify(name)} cannot be the name of an aggregate: use one word that begins with a lower-case letter, such as invoice or travelClaim.`;
   if (wordsOfTemplate.has(name) || !isIdentifier(name))
     return `${name} is a reserved word of the declaration: give the aggregate another name.`;
   return undefined;

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { as, by, draftArticle, system } from '../../test/engines/command-side.ts';
+import type { CommentId } from '../../test/publishing-ids.ts';
 import { until } from '../../testing/until.ts';
 
 type Entry = Readonly<Record<string, unknown>> & {
@@ -116,4 +117,12 @@ test('the history of a webhook shows its settings, and never a secret', async ({
   expect(JSON.stringify(entries)).not.toContain('hushhush');
   expect(JSON.stringify(entries)).not.toContain(secret ?? 'whsec_');
   expect((await backend.ask(`/webhooks/${webhookId}/history`, { by: reader })).status).toBe(404);
+});
+
+test('the history of a comment shows its text', async ({ author, backend, reader }) => {
+  const articleId = await draftArticle(backend.side, author.id);
+  const { id } = await send(backend, { type: 'AddComment', articleId, text: 'Well said.' }, reader);
+  await send(backend, { type: 'EditComment', commentId: id as CommentId, text: 'Very well said.' }, reader);
+  const [edited] = await historyOf(backend, `/comments/${id}`, author);
+  expect(edited?.changes).toEqual([{ field: 'text', from: 'Well said.', to: 'Very well said.' }]);
 });

@@ -33,7 +33,7 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   },
   ParkedItem: {
     ...{ stream: 'user-1001', version: 2, type: 'user.renamed', cursor: '6f9619ff-15n', since: AT },
-    reason: 'its type is unknown',
+    reason: 'Event 2 of user-1001 at position 15 has the unknown type "user.renamed"',
     _links: {
       item: { href: '/users/1001' },
       retry: { href: '/operations/parked/user-1001/retry', method: 'POST' },
@@ -45,7 +45,7 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
       task: 'end',
       stream: 'webhook-6001',
       cause: ORDER_ID,
-      reason: 'Others keep changing webhook-6001.',
+      reason: 'webhook-6001 was changed during each of 12 attempts to end it.',
       attempts: 3,
     },
     ...{ since: AT, nextAt: AT, skippedAt: null },

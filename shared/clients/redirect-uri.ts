@@ -22,7 +22,7 @@ const faultOf = (text: string): string | undefined => {
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'Must be an absolute URI.';
   if (text.includes('#')) return 'Must have no fragment.';
   if (/[*\\<>"{}|^`]/.test(text))
-    return 'Must be exact, without wildcards and characters that a URI cannot contain.';
+    return 'Must be exact, without wildcards or characters that a URI cannot contain.';
   const { protocol, hostname, username, password, href } = new URL(text);
   if (username !== '' || password !== '') return 'Must have no user and no password.';
   if (protocol === 'https:' || protocol === 'http:') {

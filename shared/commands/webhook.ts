@@ -23,7 +23,7 @@ const isAddress = (value: string): boolean => {
 };
 
 const url = events.url
-  .refine(isAddress, { error: 'Must be an http(s) URL in ASCII, without a user and a password.' })
+  .refine(isAddress, { error: 'Must be an http(s) URL in ASCII, without a user name or password.' })
   .refine((value) => !value.includes('#'), { error: 'Must not have a fragment (#…): it is never sent.' })
   .refine((value) => URL.parse(value)?.port !== '0', {
     error: 'Must not have port 0, on which nothing can listen.',
@@ -60,7 +60,7 @@ const areAllowed = (names: readonly string[]): boolean => {
 
 const ALLOWED = {
   error:
-    'Must not name a header twice, and no header that Annals sets, such as Host, Content-Type and Webhook-….',
+    'Must not name a header twice, or a header that Annals sets, such as Host, Content-Type and Webhook-….',
 };
 
 const headers = events.headers.refine((values) => areAllowed(Object.keys(values)), ALLOWED);

@@ -130,9 +130,7 @@ test.each([
 ])('a database in which another application has %s of the same name is refused', async (_, theirs, told) => {
   await using database = await createDatabase();
   await execute(database.url, theirs);
-  expect(await refusalOf(database.url)).toContain(
-    ` has ${told} Annals did not create, but Annals needs this name: create a database for Annals alone`,
-  );
+  expect(await refusalOf(database.url)).toContain(` has ${told} Annals did not create, but Annals needs `);
 });
 
 test('tables of other applications do not matter, nor do similarly named ones if only the log is stored there', async () => {

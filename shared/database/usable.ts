@@ -62,7 +62,7 @@ export const whyUnusable = async (client: pg.Client, found: Found): Promise<stri
   await client.query(BEGIN);
   const { rows } = await client.query<Facts>(FACTS, [Object.keys(DEMANDED)]);
   const [facts] = rows;
-  if (facts === undefined) throw new Error('PostgreSQL returned no facts about itself');
+  if (facts === undefined) throw new Error('PostgreSQL did not report its settings');
   const reason = ofServer(facts, found) ?? ofTables(facts, found);
   if (reason !== undefined || 'public' in facts.made) return reason;
   const names = await readOwnNames(found.setting === 'DATABASE_URL' ? undefined : 'shared/event-log');
@@ -110,7 +110,7 @@ const ofStrangers = async (
   const [first, ...others] = rows;
   if (first === undefined) return undefined;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `The database ${database} at ${place} has a ${first.name}${more} that Annals did not create, but Annals needs this name: create a database for Annals alone (${PAGE}), and set ${setting} to it.`;
+  return `The database ${database} at ${place} has a ${first.name}${more} that Annals did not create, but Annals needs ${others.length === 0 ? 'this name' : 'these names'}: create a database for Annals alone (${PAGE}), and set ${setting} to it.`;
 };
 
 const ofRights = (

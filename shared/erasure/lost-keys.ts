@@ -43,7 +43,7 @@ export const demandKeys = async (dependencies: Dependencies, signal: AbortSignal
   if (length === 0) return;
   throw new StartRefused(
     `The event log has personal data of ${length === 1 ? 'one person' : `${length} persons`}, but this database has none of the keys: it is new, was emptied, ` +
-      'or belongs to another log: set DATABASE_URL to the one that belongs to EVENT_LOG_URL, or restore its backup: see docs/backup.md, ' +
-      '“The database is lost, and the log is not”. If the keys are lost permanently, run `npm run annals -- erasure lost-keys --erase` to continue without these persons.',
+      'or belongs to another log: set DATABASE_URL to the one that belongs to EVENT_LOG_URL, or restore its backup (docs/backup.md, ' +
+      '“The database is lost, and the log is not”). If the keys are lost permanently, run `npm run annals -- erasure lost-keys --erase` to continue without these persons.',
   );
 };

@@ -14,7 +14,7 @@ export const ADMINISTRATOR_EVENTS = {
     version: 1,
     visibility: 'internal',
     description:
-      'A user is about to become an administrator, and counts as one when another administrator leaves.',
+      'A user is about to become an administrator. When another administrator leaves, it is checked whether this user is one.',
     stream,
     schema: z.strictObject({ userId }),
     personal: null,

@@ -134,7 +134,7 @@ const invitationEventsOf = (domain: Domain) => ({
   'invitation.revoked': defineEvent({
     ...common,
     type: 'invitation.revoked',
-    description: 'An invitation was withdrawn before it was accepted.',
+    description: 'An invitation was revoked before it was accepted.',
     stream: invitation,
     schema: z.strictObject({ invitationId: token }),
     example: { invitationId: 'rT5w' },

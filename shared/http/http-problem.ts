@@ -33,7 +33,10 @@ export const HTTP_PROBLEMS = {
   overloaded: [503, 'The service is overloaded; try again.'],
   unavailable: [503, 'The service is temporarily unavailable; try again.'],
   not_yet_visible: [503, 'The change that Consistency-Token names cannot be read yet; try again.'],
-  parked: [503, 'The item is parked because of one of its events; an operator has to look at it.'],
+  parked: [
+    503,
+    'The item is parked because of one of its events; an operator has to retry it, or skip the event.',
+  ],
   internal: [500, 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 

@@ -81,7 +81,7 @@ test('an event without fields counts as a version, and is no change', () => {
 
 test('an event of another kind is refused', () => {
   expect(() => tables.ofKind('article')?.project({ type: 'article.unknown', data: {} } as never)).toThrow(
-    'article.unknown is no event of article',
+    'article.unknown is not an event of article',
   );
 });
 

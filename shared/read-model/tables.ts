@@ -114,7 +114,7 @@ const projectedTable = (domain: Domain, kind: Kind): ProjectedTable => {
     afterDeparture: kind.isManaged ? 'removed' : 'emptied',
     project(event) {
       const compiled = rows.get(event.type);
-      if (!compiled) throw new Error(`${event.type} is no event of ${kind.name}`);
+      if (!compiled) throw new Error(`${event.type} is not an event of ${kind.name}`);
       return compiled(event as Projected);
     },
     items: Object.values(kind.lists).map((list) => projectedItems(domain, kind, list)),

@@ -49,8 +49,7 @@ export const Event = z
         'Complete if you may read the item now, otherwise only ids. Personal fields are null after the person was erased.',
     }),
     parked: z.literal(true).exactOptional().meta({
-      description:
-        'The item is parked and cannot be read: an operator has to retry or skip one of its events.',
+      description: 'The item is parked and cannot be read: an operator has to retry it, or skip the event.',
     }),
   })
   .meta({ id: 'Event' });

@@ -137,7 +137,7 @@ export const managedAccountOperations = (domain: Domain) => {
       summary: 'The open invitations, the newest first',
       answer: {
         status: 200,
-        description: 'Invitations that are neither accepted nor withdrawn.',
+        description: 'Invitations that are neither accepted nor revoked.',
         kind: 'item',
         schema: z.array(Invitation),
       },
@@ -158,7 +158,7 @@ export const managedAccountOperations = (domain: Domain) => {
     revokeInvitation: {
       ...ending,
       path: '/account/invitations/{invitationId}',
-      summary: 'Withdraw an invitation, if it is open',
+      summary: 'Revoke an invitation, if it is open',
       answer: gone('The invitation has ended.'),
     },
   } as const satisfies Record<string, RestOperation>;

@@ -30,7 +30,7 @@ export const withheldOf = (
       return lacking.map((scope) => ({
         eventType,
         scope,
-        reason: `${left}: the token that last changed the settings lacked the scope ${scope}.`,
+        reason: `${left}: the token that registered or enabled the webhook, or last changed its destination or events, lacked the scope ${scope}.`,
       }));
     return visible > 0 ? [] : [{ eventType, reason: `${left}: ${reasonOf(domain, standing)}.` }];
   });

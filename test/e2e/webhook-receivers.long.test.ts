@@ -100,7 +100,7 @@ test.each([
   'http://[::7f00:1]/hooks',
   'http://169.254.169.254/latest/meta-data/',
   'http://168.63.129.16/',
-])('an internal address cannot be registered: %s', async (url) => {
+])('a private address cannot be registered: %s', async (url) => {
   const body = { url, eventTypes: ['*'] };
   const refused = await restClientOf(installation)('POST', '/webhooks', { token: ada.token, body });
   expect(refused).toMatchObject({

@@ -211,7 +211,7 @@ describeInChromium('a session in Chromium', () => {
     [
       'issuer_mismatch',
       { code: 'one', iss: 'https://evil.example' },
-      /^the response comes from the issuer https:\/\/evil\.example, not http/,
+      /^the response has the issuer https:\/\/evil\.example, not http/,
     ],
     [
       'state_mismatch',

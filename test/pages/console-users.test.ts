@@ -64,9 +64,9 @@ describeInChromium('users in the console', () => {
     await press('Invite');
     await page.getByText(`${guest} is invited.`).waitFor();
     await look('1-list');
-    await press(`Withdraw the invitation of ${guest}`);
+    await press(`Revoke the invitation of ${guest}`);
     await page
-      .getByRole('button', { name: `Withdraw the invitation of ${guest}` })
+      .getByRole('button', { name: `Revoke the invitation of ${guest}` })
       .waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name }).click();

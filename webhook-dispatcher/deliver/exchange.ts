@@ -138,7 +138,7 @@ export const isOurs = (error: unknown): boolean => codesOf(error).some((code) =>
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
 const WORDS: Readonly<Record<string, string>> = {
-  INSIDE_ADDRESS: 'The host name resolves to an internal address, and nothing is sent to internal addresses.',
+  INSIDE_ADDRESS: 'The host name resolves to a private address, and nothing is sent to private addresses.',
   ENOTFOUND: 'The host name was not found.',
   ENODATA: 'The host name has no address.',
   EAI_AGAIN: 'The host name could not be looked up.',

@@ -29,7 +29,7 @@ const addresses =
 
 const INSIDE = {
   status: null,
-  error: 'The host name resolves to an internal address, and nothing is sent to internal addresses.',
+  error: 'The host name resolves to a private address, and nothing is sent to private addresses.',
 };
 
 test.each([
@@ -43,7 +43,7 @@ test.each([
   '[::7f00:1]',
   'localhost',
   '0',
-])('an internal address in the URL is refused: %s', async (host) => {
+])('a private address in the URL is refused: %s', async (host) => {
   await using opened = await open([]);
   expect(await opened.post(host)).toMatchObject({
     status: null,
@@ -97,7 +97,7 @@ test('a machine without free sockets is no failure of the receiver', async () =>
   await expect(opened.post('hooks.example')).rejects.toThrow('too many open files');
 });
 
-test('a name that resolves to an internal address at the next request is refused', async () => {
+test('a name that resolves to a private address at the next request is refused', async () => {
   const answers = ['127.0.0.7', '127.0.0.1'];
   await using opening = new AsyncDisposableStack();
   // Closes after each response, so that each request needs its own connection.

@@ -4,12 +4,12 @@ import type { AddressRange } from '#shared/webhooks/guard/address.ts';
 import { isAddressAllowed } from '#shared/webhooks/guard/inside-addresses.ts';
 import type { ResolveName } from './resolve-name.ts';
 
-/** The host has an internal address, to which no request may go. */
+/** The host has a private address, to which no request may go. */
 class InsideAddress extends Error {
   readonly code = 'INSIDE_ADDRESS';
 
   constructor(hostname: string) {
-    super(`${hostname} resolves to an internal address`);
+    super(`${hostname} resolves to a private address`);
     this.name = 'InsideAddress';
   }
 }

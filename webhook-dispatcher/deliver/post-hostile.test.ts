@@ -93,7 +93,7 @@ test.each([
   [
     'breaks off in the headers',
     (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncont'),
-    /connection was|no HTTP/,
+    /connection was|not valid HTTP/,
   ],
   [
     'speaks another protocol',

@@ -113,5 +113,5 @@ const NOT_ASKED = 'this tab did not start this sign-in: sign in again';
 const fromElsewhere = (iss: string | undefined, issuer: string): Problem =>
   refusal(
     'issuer_mismatch',
-    `the response comes from the issuer ${iss ?? 'nobody'}, not ${issuer}: set issuer to it only if you trust it`,
+    `the response has the issuer ${iss ?? '(none)'}, not ${issuer}: set issuer to it only if you trust it`,
   );

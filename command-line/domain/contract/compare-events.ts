@@ -110,7 +110,7 @@ const initialChanges = (type: string, was: EventContract, is: EventContract): re
   return Object.entries(began).flatMap(([field, value]) => {
     if (!(field in begins) || isDeepStrictEqual(value, begins[field])) return [];
     const what = `event ${type} initial ${field}`;
-    const says = `Aggregates that it creates started with ${field} ${show(value)}. Now they start with ${show(begins[field])}, also those recorded before`;
+    const says = `Aggregates that it creates started with ${field} ${show(value)}, and now start with ${show(begins[field])}, including those created before`;
     // A field that the event contains from its new version on.
     const isUpcast = is.version > was.version && field in fieldsOf(is);
     return [

@@ -60,7 +60,7 @@ const rightChanges = (
     : [warns(`right ${right} scope`, `It requires the scope ${is.scope} instead of ${was.scope}.`)]),
   ...rolesOf(was, is).flatMap((role): readonly Finding[] => {
     const what = `right ${right} ${role}`;
-    const to = `${role} may now do it ${textOf(is.by[role])}, and could do it ${textOf(was.by[role])} before.`;
+    const to = `${role} may do it: ${textOf(is.by[role])}; before: ${textOf(was.by[role])}.`;
     const [had, has] = [reading(was, role), reading(is, role)];
     if (covers(has, had)) return covers(had, has) ? [] : [adds(what, `Wider: ${to}`)];
     return [warns(what, covers(had, has) ? `Narrower: ${to}` : `Changed, may be wider: ${to}`)];

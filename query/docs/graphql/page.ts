@@ -58,7 +58,7 @@ Public data can be read without a token, and with any token. A mutation needs th
 <a href="${hrefFrom(PATH, '/docs/guides/changes')}">a guide</a> explains how to follow changes.</p>
 <p>The fields of a mutation run one after the other, each as its own command, and an error ends the mutation: <code>data</code> is then null, but the fields before
 it stay committed. <code>extensions.mutation</code> lists the fields that ran: <code>field</code> (its name in the response), <code>committed</code>, and if it was committed the
-<code>id</code> of the item, the <code>cursor</code>, and the <code>eventId</code>. Each error has the same facts about its own field in
+<code>id</code> of the item, the <code>cursor</code>, and for a requested test, replay or redelivery of a webhook the <code>eventId</code>. Each error has the same facts about its own field in
 <code>extensions</code>, and <code>committedBefore</code> lists the fields committed before it. <code>committed</code> is <code>true</code>, <code>false</code>, or
 <code>null</code> if it is unknown, because the log did not answer. With an <code>Idempotency-Key</code>, which applies to each field by its name in the response, a client can safely retry
 the mutation: committed fields are not committed twice, and return the same response. If <code>code</code> is <code>not_yet_visible</code>, the field is committed, and a read with its cursor as

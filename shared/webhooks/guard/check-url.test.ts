@@ -52,7 +52,7 @@ test.each([
   ['localhost in capitals', 'http://LOCALHOST/'],
   ['localhost with a dot', 'http://localhost./'],
   ['below localhost', 'http://a.b.localhost/'],
-])('an inside address is refused in any notation: %s', (_, url) => {
+])('a private address is refused in any notation: %s', (_, url) => {
   expect(checkUrl(url, STRICT)).toMatch('not to a private one');
 });
 

@@ -63,7 +63,7 @@ export const Invitations = () => {
               {
                 label: 'Action',
                 cell: ({ id, email }: Invitation) =>
-                  html`<${Act} act=${() => revoke(id)}>Withdraw<span class="unseen"> the invitation of ${email}</span><//>`,
+                  html`<${Act} act=${() => revoke(id)}>Revoke<span class="unseen"> the invitation of ${email}</span><//>`,
               },
             ]}
           />`} />

@@ -43,7 +43,7 @@ export const Actions = ({
       ${
         enabled &&
         html`<${Confirm} label="Disable" kind="danger" title="Disable this endpoint?" doing="Disable it" act=${() => send('disable')}>
-          <p>Nothing is sent to ${shortUrl(url)} until you enable it. To send the events of that time, replay them.</p>
+          <p>Nothing is sent to ${shortUrl(url)} until you enable it. To send the events that it misses, replay them afterwards.</p>
         <//>`
       }
       <${Confirm} label="Delete" kind="danger" title="Delete this endpoint?" doing="Delete it" act=${remove}>

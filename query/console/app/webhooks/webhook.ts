@@ -71,7 +71,7 @@ const Settings = ({ webhook }: { readonly webhook: Webhook }) => {
       }
       <div><dt>Payload</dt><dd>${payload}${ordered && ', in order'}; at most ${limits.ratePerSecond}/s, ${limits.concurrency} at once</dd></div>
       ${names.length > 0 && html`<div><dt>Headers</dt><dd><code>${names.join(', ')}</code></dd></div>`}
-      ${secretsEndAt && html`<div><dt>Former secret</dt><dd>also valid until <${Time} at=${secretsEndAt} /></dd></div>`}
+      ${secretsEndAt && html`<div><dt>Former secret</dt><dd>also signs requests until <${Time} at=${secretsEndAt} /></dd></div>`}
       ${missedSince && html`<div><dt>Missed since</dt><dd><code>${missedSince}</code></dd></div>`}
       <div><dt>Owner</dt><dd><${Subject} subject=${`user-${ownerId}`} /></dd></div>
       <div><dt>Registered</dt><dd><${Time} at=${createdAt} /> (<a href=${`/console/items/webhooks/${id}`}>history</a>)</dd></div>
