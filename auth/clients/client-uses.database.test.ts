@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
   type AuthDatabase,
   createAuthDatabase,
   registerClient,
   serviceClient,
-} from '../../test/engines/auth-server.ts';
+} from '../../test/engines/auth-database.ts';
+import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { basic, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
-import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
   type AuthDatabase,
   createAuthDatabase,
@@ -9,7 +8,8 @@ import {
   registerPerson,
   type TestPerson,
   webClient,
-} from '../../test/engines/auth-server.ts';
+} from '../../test/engines/auth-database.ts';
+import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import { obtainCode, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 

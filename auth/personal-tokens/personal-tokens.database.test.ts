@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import {
   type AuthDatabase,
   createAuthDatabase,
@@ -13,7 +12,8 @@ import {
   serviceClient,
   type TestPerson,
   webClient,
-} from '../../test/engines/auth-server.ts';
+} from '../../test/engines/auth-database.ts';
+import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
 import { system } from '../../test/engines/command-side.ts';
 import { basic, obtainCode, post } from '../../test/engines/oauth.ts';
 import { minutesLater } from '../../test/engines/own-account.ts';

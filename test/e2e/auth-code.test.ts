@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-server.ts';
+import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-database.ts';
 import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { authorizeUrl, newVerifier, obtainCode, post } from '../engines/oauth.ts';

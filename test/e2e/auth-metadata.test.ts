@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ISSUER, serviceClient, webClient } from '../engines/auth-server.ts';
+import { ISSUER, serviceClient, webClient } from '../engines/auth-database.ts';
 import { type AuthSite, shareAuthSite } from '../engines/auth-site.ts';
 import { basic, post } from '../engines/oauth.ts';
 import { SCOPES } from '../engines/policy.ts';

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-server.ts';
+import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-database.ts';
 import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';

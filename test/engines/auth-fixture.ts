@@ -7,7 +7,7 @@ import {
   registerPerson,
   serviceClient,
   webClient,
-} from './auth-server.ts';
+} from './auth-database.ts';
 
 export type Client = Awaited<ReturnType<typeof registerClient>>;
 

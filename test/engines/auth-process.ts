@@ -6,7 +6,7 @@ import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { serve } from '../serve.ts';
-import { type AuthDatabase, type AuthInstance, ISSUER } from './auth-server.ts';
+import { type AuthDatabase, type AuthInstance, ISSUER } from './auth-database.ts';
 
 export type AuthProcess = AsyncDisposable & {
   readonly auth: AuthInstance;

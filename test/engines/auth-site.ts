@@ -1,6 +1,6 @@
 import type { UserId } from '#shared/brands.ts';
 import { openPeople } from '../../testing/people.ts';
-import { ISSUER, type TestPerson } from './auth-server.ts';
+import { ISSUER, type TestPerson } from './auth-database.ts';
 import { type Installation, shareInstallation } from './installation.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 

@@ -1,4 +1,4 @@
-import { type AuthByHttp, ISSUER, PASSWORD, type TestPerson } from './auth-server.ts';
+import { type AuthByHttp, ISSUER, PASSWORD, type TestPerson } from './auth-database.ts';
 
 /**
  * The features of a browser that signing in needs: it stores cookies, follows redirects within the server,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { type AuthByHttp, CALLBACK, ISSUER, type TestPerson } from './auth-server.ts';
+import { type AuthByHttp, CALLBACK, ISSUER, type TestPerson } from './auth-database.ts';
 import { continueSignIn, openBrowser, signInAndAllow } from './browser.ts';
 
 export const newVerifier = (): { verifier: string; challenge: string } => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
+import { type AuthInstance, ISSUER, registerClient } from '../engines/auth-database.ts';
 import { test as base, type Client } from '../engines/auth-fixture.ts';
-import { type AuthInstance, ISSUER, registerClient } from '../engines/auth-server.ts';
 import { DEVICE_GRANT, enterUserCode, post, startDevice } from '../engines/oauth.ts';
 
 // Own server: it turns the clock of polling forward in the database.

@@ -1,7 +1,7 @@
 import { decodeJwt, generateSecret, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
+import { CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-database.ts';
 import { test as base } from '../engines/auth-fixture.ts';
-import { CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-server.ts';
 import { basic, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers.

@@ -1,8 +1,8 @@
 import { SignJWT } from 'jose';
 import { describe, expect } from 'vitest';
 import { readSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
+import { ISSUER } from '../engines/auth-database.ts';
 import { test as base, type Client } from '../engines/auth-fixture.ts';
-import { ISSUER } from '../engines/auth-server.ts';
 import { basic, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers, and signs with the server's own key.

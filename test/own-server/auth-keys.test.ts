@@ -8,7 +8,7 @@ import {
   ISSUER,
   registerClient,
   serviceClient,
-} from '../engines/auth-server.ts';
+} from '../engines/auth-database.ts';
 import { basic, post } from '../engines/oauth.ts';
 
 // Own server: it turns the clock of signing keys forward in the database.

@@ -9,7 +9,7 @@ import {
   ISSUER,
   registerClient,
   serviceClient,
-} from '../engines/auth-server.ts';
+} from '../engines/auth-database.ts';
 import { CLIENT, STRANGER } from '../engines/certificates.ts';
 import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 

@@ -5,7 +5,7 @@ import { publishing } from '#domain/publishing.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
-import { createAuthDatabase, ISSUER, registerClient, serviceClient } from '../engines/auth-server.ts';
+import { createAuthDatabase, ISSUER, registerClient, serviceClient } from '../engines/auth-database.ts';
 import { basic, post } from '../engines/oauth.ts';
 import { bearer } from '../engines/resource-api.ts';
 import { serveRoutes } from '../serve.ts';

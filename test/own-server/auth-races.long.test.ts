@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { endGrantsOfClient } from '../../auth/storage/end-grants.ts';
 import { until } from '../../testing/until.ts';
+import { type AuthInstance, CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-database.ts';
 import { test } from '../engines/auth-fixture.ts';
-import { type AuthInstance, CALLBACK, ISSUER, registerClient, webClient } from '../engines/auth-server.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import {
   type Answer,

@@ -2,7 +2,6 @@ import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
 import type { StoredClient } from '../../auth/clients/client.ts';
 import { until } from '../../testing/until.ts';
-import { test as base, type Client } from '../engines/auth-fixture.ts';
 import {
   type AuthInstance,
   ISSUER,
@@ -10,7 +9,8 @@ import {
   registerPerson,
   serviceClient,
   webClient,
-} from '../engines/auth-server.ts';
+} from '../engines/auth-database.ts';
+import { test as base, type Client } from '../engines/auth-fixture.ts';
 import { basic, obtainCode, post } from '../engines/oauth.ts';
 
 // Own server: it reads the events of tokens from the log.

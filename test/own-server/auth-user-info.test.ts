@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import {
   type AuthDatabase,
   createAuthDatabase,
@@ -10,7 +9,8 @@ import {
   registerPerson,
   type TestPerson,
   webClient,
-} from '../engines/auth-server.ts';
+} from '../engines/auth-database.ts';
+import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { type Answer, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
 

@@ -3,14 +3,14 @@ import { createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import {
   type AuthDatabase,
   createAuthDatabase,
   ISSUER,
   registerClient,
   serviceClient,
-} from '../engines/auth-server.ts';
+} from '../engines/auth-database.ts';
+import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { basic, newDpopKey, post } from '../engines/oauth.ts';
 

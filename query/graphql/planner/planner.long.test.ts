@@ -18,7 +18,7 @@ import { cursorOf } from './cursors.ts';
 
 const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];
 const RUNS = Number(process.env.PLANNER_RUNS ?? 100);
-const QUERIES_PER_MODEL = 4;
+const QUERIES_PER_ROWS = 4;
 
 let opened: PlannedReadModel;
 beforeAll(async () => {
@@ -82,7 +82,7 @@ it(`answers random queries as graphql-js does over the same rows, and so do the 
       await writeRows(pool, rows);
       const known = knownOf(rows);
       const searches = await findAll(pool);
-      for (let count = 0; count < QUERIES_PER_MODEL; count += 1) {
+      for (let count = 0; count < QUERIES_PER_ROWS; count += 1) {
         const asker: Caller = randomCaller(random, rows);
         const { text, variables, isOdd } = randomQuery(random, schema, known);
         const { document, operation } = operationOf(text);

@@ -21,7 +21,7 @@ import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 
 const RUNS = Number(process.env.PLANNER_RUNS ?? 60);
-const DOCUMENTS_PER_MODEL = 3;
+const DOCUMENTS_PER_ROWS = 3;
 const CHANGES_PER_DOCUMENT = 4;
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
@@ -118,7 +118,7 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
       const rows = randomRows(random);
       await writeRows(pool, rows);
       const ids = [...rows.users, ...rows.articles, ...rows.comments].map(({ id }) => String(id));
-      for (let count = 0; count < DOCUMENTS_PER_MODEL; count += 1) {
+      for (let count = 0; count < DOCUMENTS_PER_ROWS; count += 1) {
         const { text, variables } = randomSubscription(random, schema, {
           ids,
           cursors: new Map(),
