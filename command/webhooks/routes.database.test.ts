@@ -71,7 +71,7 @@ test('every write has its effect, and only a rotation shows a secret again', asy
 });
 
 test('a private address is reported as an invalid field', async ({ api }) => {
-  const errors = [{ pointer: '/url', detail: expect.stringContaining('inside') }];
+  const errors = [{ pointer: '/url', detail: expect.stringContaining('public address') }];
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
   expect(
     await api.send('POST', '/webhooks', { body: { ...WEBHOOK, url: 'http://169.254.169.254/latest' } }),
