@@ -169,6 +169,6 @@ test('the database belongs to the copy, and everything continues from there, and
     });
     const verified = await callLine(settingsNow(), ['audit', 'verify']);
     expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
-    expect(verified.lines.join('\n')).not.toContain('No signed head outside');
+    expect(verified.lines.join('\n')).not.toContain('no signed head outside');
   }
 });
