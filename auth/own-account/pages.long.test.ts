@@ -106,6 +106,14 @@ describe('a visit', () => {
     });
   });
 
+  test('of a person without a password says so, and how to choose one', async () => {
+    const { person, account } = await accounts.signedIn();
+    await accounts.site.pool.query('delete from auth.credential where user_id = $1', [person.userId]);
+    const { body } = await account.get('/account/security');
+    expect(body).toContain('You have no password.');
+    expect(body).toContain('<a href="/account/reset">');
+  });
+
   test('of a deleted person ends', async () => {
     const { person, account } = await accounts.signedIn();
     await accounts.site.deletePerson(person.userId);
