@@ -118,12 +118,14 @@ describeInChromium('webhooks in Chromium', () => {
             .body as readonly { id: string }[],
         ({ length }) => length === 3,
       );
-      // Simulates a dead letter of the day before.
+      // Simulates a dead letter of the day before, as the browser counts days: the database has another time zone.
+      const noon = new Date();
+      noon.setHours(-12, 0, 0, 0);
       await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
         client.query(
-          `update webhook_ledger.delivery set state = 'dead', settled_at = now(), attempts = 10, created_at = current_date - interval '12 hours'
+          `update webhook_ledger.delivery set state = 'dead', settled_at = now(), attempts = 10, created_at = $2
            where (webhook_id, event_id) = (select webhook_id, event_id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1)`,
-          [closed],
+          [closed, noon],
         ),
       );
       const at = { address: '/console/webhooks', pictures };

@@ -131,7 +131,7 @@ test(
       expect(await runAnnals([role], { ...given, DATA_DIR: folder.path })).toEqual({
         exit: 1,
         output: expect.stringMatching(
-          /^The event log has personal data of (one person|\d+ persons), and .+`.+lost-keys --erase`.+\n$/,
+          /^The event log has personal data of (one person|\d+ persons), but .+`.+lost-keys --erase`.+\n$/,
         ),
       });
     const { rows } = await inDatabase(empty.url, (client) =>
