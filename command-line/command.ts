@@ -16,7 +16,7 @@ export type Command = {
   /** The words that call it, such as `log tail`. */
   readonly name: string;
   readonly summary: string;
-  /** The arguments after the name, in order; optional ones are in brackets and come last. */
+  /** The arguments after the name, in order. Optional ones, in brackets, come last. One with `…` repeats. */
   readonly positionals: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
   readonly examples: readonly string[];
@@ -38,7 +38,8 @@ export const readArguments = (command: Options, args: readonly string[]): Given 
   const [missing] = command.positionals.slice(positionals.length);
   if (missing !== undefined && !missing.startsWith('[')) throw new UsageError(`${missing} is missing`);
   const extra = positionals[command.positionals.length];
-  if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
+  const isRepeated = command.positionals.at(-1)?.includes('…') ?? false;
+  if (extra !== undefined && !isRepeated) throw new UsageError(`unexpected argument: ${extra}`);
   const entries = Object.entries(values);
   return {
     positionals,

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { parseArgs } from 'node:util';
 import { copyCheckout } from '../checkout-copy.ts';
-import { AREAS, areaOf, compiling, mutantsOfArea, mutantsOfIds } from './choose.ts';
+import { readMutantsArguments } from './arguments.ts';
+import { areaOf, compiling, mutantsOfArea, mutantsOfIds } from './choose.ts';
 import type { Mutant } from './mutants.ts';
 import { observe } from './observe.ts';
 import { type Distances, farPlan, measureDistances, nearPlan, type Plan } from './order.ts';
@@ -10,35 +10,10 @@ import { Runner } from './runner.ts';
 import { type Copy, tryMutant } from './try.ts';
 import { runUnchanged } from './unchanged.ts';
 
-/**
- * Makes a seeded sample of mutants, and runs the tests that can find each: `npm run test:mutants`. Arguments
- * name areas, or mutants by their ids; `--projects` chooses projects of vitest, `--near` runs only the nearest
- * tests, and `--far` skips them. Prints a table, and all survivors.
- */
-const { values, positionals } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    'per-area': { type: 'string', default: '40' },
-    projects: { type: 'string', default: 'unit,contracts' },
-    workers: { type: 'string', default: '2' },
-    near: { type: 'boolean', default: false },
-    far: { type: 'boolean', default: false },
-  },
-  allowPositionals: true,
-});
-if (values.near && values.far) throw new Error('--near and --far exclude each other: name one.');
-const { projects } = values;
-const perArea = Number(values['per-area']);
-const workers = Number(values.workers);
-/** This many times more of them, because the compiler finds some. */
+/** The compiler finds some mutants, so this many times more are candidates. */
 const CANDIDATES = 1.5;
 
-const ids = new Set(positionals.filter((word) => AREAS[word] === undefined));
-const named = Object.keys(AREAS).filter((area) => positionals.includes(area));
-const areas = named.length > 0 ? named : Object.keys(AREAS);
-for (const id of ids)
-  if (!/^[0-9a-f]{8}$/.test(id))
-    throw new Error(`${id} is no mutant, and no area. The areas are ${Object.keys(AREAS).join(', ')}.`);
+const { near, far, seed, perArea, projects, workers, areas, ids } = readMutantsArguments();
 
 const results = new Map<Mutant, Result>();
 /** For a run that is stopped. */
@@ -51,9 +26,7 @@ const choose = async (root: string): Promise<Mutant[]> => {
   const candidates =
     ids.size > 0
       ? mutantsOfIds(root, areas, ids)
-      : areas.flatMap((area) =>
-          mutantsOfArea(root, area, values.seed).slice(0, Math.ceil(perArea * CANDIDATES)),
-        );
+      : areas.flatMap((area) => mutantsOfArea(root, area, seed).slice(0, Math.ceil(perArea * CANDIDATES)));
   const valid = await compiling(root, candidates);
   console.log(`${valid.length} of ${candidates.length} mutants compile (${minutes()} min).`);
   if (valid.length === 0) throw new Error('The compiler finds all of them, so no test needs to.');
@@ -137,9 +110,9 @@ const main = async (): Promise<void> => {
       runner: runners.use(new Runner(each, { projects, maxWorkers: 1, bail: 1 })),
     }),
   );
-  if (!values.far) await runStage(copies, mutants, await nearStage(root, mutants, distances));
+  if (!far) await runStage(copies, mutants, await nearStage(root, mutants, distances));
   const left = mutants.filter((mutant) => results.get(mutant)?.verdict.kind !== 'found');
-  if (!values.near && left.length > 0) await runStage(copies, left, await farStage(left, distances));
+  if (!near && left.length > 0) await runStage(copies, left, await farStage(left, distances));
   console.log(report([...results.values()], areas));
 };
 

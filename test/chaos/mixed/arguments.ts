@@ -1,6 +1,6 @@
-import { type Command, numberOf, readArguments } from '../../../command-line/command.ts';
-import { helpOn } from '../../../command-line/help.ts';
+import { type Given, numberOf } from '../../../command-line/command.ts';
 import { UsageError } from '../../../command-line/usage-error.ts';
+import { type Tool, toolArguments } from '../../tool-arguments.ts';
 import type { LogEngine } from './engines.ts';
 
 export type Arguments = {
@@ -16,8 +16,8 @@ const FAULTS_MAX = 100_000;
 const SEED_MAX = 2 ** 31;
 const ENGINES: readonly LogEngine[] = ['postgres', 'eventstoredb'];
 
-const CHAOS: Omit<Command, 'run'> = {
-  name: '',
+const CHAOS: Tool = {
+  script: 'chaos',
   summary:
     'Runs a whole installation under load, injects faults, and checks what was recorded; exits with 1 if anything was wrong.',
   positionals: [],
@@ -48,22 +48,7 @@ const CHAOS: Omit<Command, 'run'> = {
   examples: ['--faults 120 --seed 7', `--faults 10 --only 'PostgreSQL' --only 'way to database'`],
 };
 
-/** The parsed arguments; or a text to print instead, and the exit code. */
-export const readChaosArguments = (
-  args: readonly string[],
-): Arguments | { readonly text: string; readonly exit: number } => {
-  if (args.includes('--help') || args.includes('-h'))
-    return { text: helpOn(CHAOS, 'npm run chaos --'), exit: 0 };
-  try {
-    return read(args);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return { text: `chaos: ${error.message} (more: npm run chaos -- --help).`, exit: 64 };
-  }
-};
-
-const read = (args: readonly string[]): Arguments => {
-  const given = readArguments(CHAOS, args);
+const read = (given: Given): Arguments => {
   const [log = 'postgres'] = given.values.get('log') ?? [];
   const engine = ENGINES.find((each) => each === log);
   if (engine === undefined) throw new UsageError(`--log must be ${ENGINES.join(' or ')}, and is “${log}”`);
@@ -75,3 +60,5 @@ const read = (args: readonly string[]): Arguments => {
     keep: given.values.get('keep')?.at(-1),
   };
 };
+
+export const readChaosArguments = (): Arguments => toolArguments(CHAOS, read);

@@ -6,9 +6,7 @@ import { report } from './report.ts';
 import { runChaos } from './run.ts';
 
 /** Runs the requested number of faults with progress output; exits with 1 if there are violations. */
-const request = readChaosArguments(process.argv.slice(2));
-if ('exit' in request) throw new Error(request.text);
-const { faults, seed, log, only, keep } = request;
+const { faults, seed, log, only, keep } = readChaosArguments();
 
 startReaper();
 // The parent is gone, so nobody else ends the processes.

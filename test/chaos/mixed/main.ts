@@ -6,12 +6,7 @@ import { nginxMissing } from '../../engines/nginx.ts';
 import { redisMissing } from '../../engines/redis.ts';
 import { readChaosArguments } from './arguments.ts';
 
-const args = process.argv.slice(2);
-const request = readChaosArguments(args);
-if ('exit' in request) {
-  (request.exit === 0 ? process.stdout : process.stderr).write(`${request.text}\n`);
-  process.exit(request.exit);
-}
+readChaosArguments();
 const missing = [nginxMissing, kafkaMissing, redisMissing].filter((reason) => reason !== undefined);
 if (missing.length > 0) {
   process.stderr.write(missing.map((reason) => `chaos: ${reason}.\n`).join(''));
@@ -22,7 +17,9 @@ if (missing.length > 0) {
  * `npm run chaos -- --faults 120 --seed 7`. The run has a process group of its own, so that Ctrl+C in a
  * terminal reaches only this process and none of those that the run has started.
  */
-const run = fork(fileURLToPath(new URL('./by-hand.ts', import.meta.url)), args, { detached: true });
+const run = fork(fileURLToPath(new URL('./by-hand.ts', import.meta.url)), process.argv.slice(2), {
+  detached: true,
+});
 process.on('SIGINT', () => run.kill('SIGINT'));
 process.on('SIGTERM', () => run.kill('SIGTERM'));
 const [code] = (await once(run, 'exit')) as [number | null];

@@ -1,27 +1,30 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { numberOf } from '../../../command-line/command.ts';
 import { copyCheckout, ROOT } from '../../checkout-copy.ts';
+import { type Tool, toolArguments } from '../../tool-arguments.ts';
 import { FAULTS, type Fault } from './faults.ts';
 
-/**
- * Plants one fault after the other in copies of this checkout, and runs the suite that must find it: `npm run
- * test:planted`. Arguments select faults by words of their names, or by domain; `--workers 2` runs two at a
- * time, `--first` only the test that should find each. Prints a table, and exits with 1 if any is not found.
- */
-const { words, workers, isFirstOnly } = optionsOf(process.argv.slice(2));
+const PLANTED: Tool = {
+  script: 'test:planted',
+  summary:
+    'Plants one fault after the other in copies of this checkout, and runs the suite that must find it. Prints a table, and exits with 1 if any is not found.',
+  positionals: ['[<words of a name or domain>…]'],
+  options: {
+    workers: { type: 'string', placeholder: '<number>', description: 'How many run at a time (1).' },
+    first: { type: 'boolean', description: 'Only the test that should find each.' },
+  },
+  examples: ['helpdesk', "'time travel' --first"],
+};
+const { words, workers, isFirstOnly } = toolArguments(PLANTED, (given) => ({
+  words: given.positionals,
+  workers: numberOf(given, 'workers', { minimum: 1, maximum: 64 }) ?? 1,
+  isFirstOnly: given.flags.has('first'),
+}));
 const chosen = FAULTS.filter(
   ({ name, domain }) => words.length === 0 || words.some((word) => name.includes(word) || domain === word),
 );
-
-function optionsOf(given: readonly string[]) {
-  const at = given.indexOf('--workers');
-  return {
-    workers: at < 0 ? 1 : Number(given[at + 1]),
-    isFirstOnly: given.includes('--first'),
-    words: given.filter((word, index) => !word.startsWith('--') && (at < 0 || index !== at + 1)),
-  };
-}
 
 /** Undefined unless the text occurs exactly once. */
 const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
