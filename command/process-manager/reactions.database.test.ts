@@ -98,16 +98,11 @@ test('aggregates react to the events of their references’ targets, if the cond
     ['made'],
     ['made', 'deleted'],
   ]);
-  const [events, closed] = [
-    await allEvents(side),
-    (await allEvents(side)).find(
-      ({ stream, type }) => stream === `team-${closing}` && (type as string) === 'team.closed',
-    ),
-  ];
-  expect(
-    events.find(({ stream, type }) => stream === `claim-${open}` && (type as string) === 'claim.withdrawn')
-      ?.metadata,
-  ).toMatchObject({
+  const events = await allEvents(side);
+  const eventOf = (stream: string, type: string) =>
+    events.find((event) => event.stream === stream && (event.type as string) === type);
+  const closed = eventOf(`team-${closing}`, 'team.closed');
+  expect(eventOf(`claim-${open}`, 'claim.withdrawn')?.metadata).toMatchObject({
     actor: 'system:process-manager',
     causation: closed?.id,
     correlation: closed?.metadata.correlation,

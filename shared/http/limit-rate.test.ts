@@ -131,31 +131,31 @@ test.each([
     trustProxy: 0,
     forwarded: ['192.0.2.1', '192.0.2.2'],
     statuses: [200, 429],
-    what: 'what nobody vouches for is not believed',
+    what: 'a forwarded address is ignored',
   },
   {
     trustProxy: 1,
     forwarded: ['192.0.2.1', '192.0.2.2'],
     statuses: [200, 200],
-    what: 'the proxy is believed',
+    what: 'the forwarded address counts',
   },
   {
     trustProxy: 1,
     forwarded: ['1.1.1.1, 192.0.2.1', '2.2.2.2, 192.0.2.1'],
     statuses: [200, 429],
-    what: 'no more than the proxy is',
+    what: 'addresses before the one that the proxy added are ignored',
   },
   {
     trustProxy: 2,
     forwarded: ['192.0.2.1, 10.0.0.1', '192.0.2.2, 10.0.0.1'],
     statuses: [200, 200],
-    what: 'two of them are',
+    what: 'the last but one counts',
   },
   {
     trustProxy: 1,
     forwarded: ['unknown', 'nonsense'],
     statuses: [200, 429],
-    what: 'what is no address does not count as one',
+    what: 'an invalid address is ignored',
   },
   {
     trustProxy: 1,
@@ -163,7 +163,7 @@ test.each([
     statuses: [200, 429],
     what: 'one /64 is one client',
   },
-])('behind $trustProxy proxies: $what', async ({ trustProxy, forwarded, statuses }) => {
+])('with $trustProxy trusted proxies: $what', async ({ trustProxy, forwarded, statuses }) => {
   await using app = await start({ trustProxy, bursts: { client: 1, anonymous: 1 } });
   const seen = [];
   for (const address of forwarded) seen.push((await app.get({ 'X-Forwarded-For': address })).status);
