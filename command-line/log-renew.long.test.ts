@@ -48,7 +48,7 @@ const identityOf = async ({ settings }: CommandDatabase): Promise<LogIdentity> =
 };
 
 test.each(places)('a log in %s gets a new identity, and the database with it', async (_where, startLog) => {
-  await using database = await createCommandDatabase(startLog);
+  await using database = await createCommandDatabase({ startLog });
   await writeIn(database);
   const before = await identityOf(database);
   const positions = (await checkpointsOf(database)).map(({ position }) => position);

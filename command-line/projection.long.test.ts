@@ -23,7 +23,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   /** A database whose projector runs, and a way to call the command line on it. */
   const open = async () => {
     await using opening = new AsyncDisposableStack();
-    const database = opening.use(await createCommandDatabase(startLog));
+    const database = opening.use(await createCommandDatabase({ startLog }));
     const side = opening.use(await database.open());
     opening.use(await startProjecting(side));
     const resources = opening.move();

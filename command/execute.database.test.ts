@@ -144,21 +144,23 @@ test('a process forgets cached events that the log has lost', async () => {
 test('a taken id is replaced by the next one', async ({ database, side }) => {
   const author = await registerUser(side);
   const taken: string[] = [];
-  await using third = await database.open((log) => ({
-    ...log,
-    async append(stream, expected, events) {
-      // Another writer takes the first two ids.
-      if (stream.startsWith('article-') && taken.length < 2) {
-        taken.push(stream);
-        await log.append(
-          stream,
-          expected,
-          events.map((event) => ({ ...event, id: crypto.randomUUID() as typeof event.id })),
-        );
-      }
-      return log.append(stream, expected, events);
-    },
-  }));
+  await using third = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async append(stream, expected, events) {
+        // Another writer takes the first two ids.
+        if (stream.startsWith('article-') && taken.length < 2) {
+          taken.push(stream);
+          await log.append(
+            stream,
+            expected,
+            events.map((event) => ({ ...event, id: crypto.randomUUID() as typeof event.id })),
+          );
+        }
+        return log.append(stream, expected, events);
+      },
+    }),
+  });
   const articleId = await draftArticle(third, author);
   expect(taken).toHaveLength(2);
   expect(taken).not.toContain(`article-${articleId}`);

@@ -115,7 +115,7 @@ test.for([
     const title = `Crashed ${when}`;
     const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
     {
-      await using dying = await database.open(mortal(dies));
+      await using dying = await database.open({ wrapLog: mortal(dies) });
       await expect(dying.send(draft(title), context)).rejects.toThrow(Died);
     }
     // The first request may still be running.
@@ -134,9 +134,9 @@ test('after a crash, a conditional request recognizes its own change', async ({ 
   const context = by(as(author), { idempotencyKey: 'fixed', ifVersion: 2 });
   const edit = { type: 'EditArticle', articleId, title: 'Fixed' } as const;
   {
-    await using dying = await database.open(
-      mortal((stream) => (stream.startsWith('article-') ? 'after' : undefined)),
-    );
+    await using dying = await database.open({
+      wrapLog: mortal((stream) => (stream.startsWith('article-') ? 'after' : undefined)),
+    });
     await expect(dying.send(edit, context)).rejects.toThrow(Died);
   }
   later(11 * SECOND_MS);
@@ -150,17 +150,19 @@ test('a late first request gets the response of its retry', async ({ database, s
   const edit = { type: 'EditArticle', articleId, title: 'Once' } as const;
   const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let isPaused = false;
-  await using slow = await database.open((log) => ({
-    ...log,
-    async *read(stream, from, to) {
-      if (stream === `article-${articleId}` && !isPaused) {
-        isPaused = true;
-        reached.resolve();
-        await goOn.promise;
-      }
-      yield* log.read(stream, from, to);
-    },
-  }));
+  await using slow = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async *read(stream, from, to) {
+        if (stream === `article-${articleId}` && !isPaused) {
+          isPaused = true;
+          reached.resolve();
+          await goOn.promise;
+        }
+        yield* log.read(stream, from, to);
+      },
+    }),
+  });
   const first = slow.send(edit, context);
   await reached.promise;
   later(11 * SECOND_MS);
@@ -181,30 +183,34 @@ test('a retry that overlaps the first request names the event of that request, w
   const requested = { type: 'TestWebhook', webhookId } as const;
   const [appending, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // The first request appends after its retry has searched for the events in vain.
-  await using slow = await database.open((log) => ({
-    ...log,
-    async append(stream, expected, events) {
-      if (stream === `webhook-${id}`) {
-        appending.resolve();
-        await goOn.promise;
-      }
-      return log.append(stream, expected, events);
-    },
-  }));
+  await using slow = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async append(stream, expected, events) {
+        if (stream === `webhook-${id}`) {
+          appending.resolve();
+          await goOn.promise;
+        }
+        return log.append(stream, expected, events);
+      },
+    }),
+  });
   const first = slow.send(requested, context);
   let looks = 0;
-  await using other = await database.open((log) => ({
-    ...log,
-    async find(stream, event, after) {
-      const found = await log.find(stream, event, after);
-      if (stream === `webhook-${id}` && ++looks === 1) {
-        goOn.resolve();
-        await first;
-        await side.send({ type: 'EditWebhook', webhookId, description: 'Since' }, by(as(owner)));
-      }
-      return found;
-    },
-  }));
+  await using other = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async find(stream, event, after) {
+        const found = await log.find(stream, event, after);
+        if (stream === `webhook-${id}` && ++looks === 1) {
+          goOn.resolve();
+          await first;
+          await side.send({ type: 'EditWebhook', webhookId, description: 'Since' }, by(as(owner)));
+        }
+        return found;
+      },
+    }),
+  });
   await appending.promise;
   later(11 * SECOND_MS);
   const repeated = await other.send(requested, context);
@@ -229,7 +235,9 @@ test('a retry after a crash finds the events without reading the stream, however
   const edit = { type: 'EditArticle', articleId, title: 'Before the crash' } as const;
   const stream = `article-${articleId}` as StreamName;
   {
-    await using dying = await database.open(mortal((of) => (of === stream ? 'after' : undefined)));
+    await using dying = await database.open({
+      wrapLog: mortal((of) => (of === stream ? 'after' : undefined)),
+    });
     await expect(dying.send(edit, context)).rejects.toThrow(Died);
   }
   const data = { articleId, authorId: author, title: 'Since' };
@@ -247,15 +255,17 @@ test('a retry after a crash finds the events without reading the stream, however
   } as const;
   await side.eventLog.append(stream, 'any', await side.codec.encodeAll(stream, metadata, since));
   let [isKnown, read] = [false, 0];
-  await using other = await database.open((log) => ({
-    ...log,
-    async *read(of, from, to) {
-      for await (const page of log.read(of, from, to)) {
-        if (isKnown && of === stream) read += page.length;
-        yield page;
-      }
-    },
-  }));
+  await using other = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async *read(of, from, to) {
+        for await (const page of log.read(of, from, to)) {
+          if (isKnown && of === stream) read += page.length;
+          yield page;
+        }
+      },
+    }),
+  });
   await other.send({ type: 'EditArticle', articleId, title: 'Known here' }, by(as(author)));
   isKnown = true;
   later(11 * SECOND_MS);
@@ -272,9 +282,9 @@ test('a retry after a crash returns the stored comment, even if it would be refu
   const context = by(as(author), { idempotencyKey: 'comment-crash' });
   const comment = { type: 'AddComment', articleId, text: 'Before the crash.' } as const;
   {
-    await using dying = await database.open(
-      mortal((stream) => (stream.startsWith('comment-') ? 'after' : undefined)),
-    );
+    await using dying = await database.open({
+      wrapLog: mortal((stream) => (stream.startsWith('comment-') ? 'after' : undefined)),
+    });
     await expect(dying.send(comment, context)).rejects.toThrow(Died);
   }
   await side.send({ type: 'UnpublishArticle', articleId }, by(as(author)));
@@ -315,7 +325,7 @@ test('a creation whose first id was taken is found under the next, even if it wo
       ).append(stream, expected, events, when);
     },
   });
-  await using dying = await database.open(fencing);
+  await using dying = await database.open({ wrapLog: fencing });
   await expect(dying.send(draft('Under the second id'), context)).rejects.toThrow(Died);
   const [, made] = await articlesTitled('Under the second id');
   await side.send({ type: 'DeleteUser', userId: author }, by(as(author)));

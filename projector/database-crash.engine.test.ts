@@ -16,10 +16,12 @@ const LAZY = { wal_writer_delay: '10s' };
 test(`rows that were visible in the read model survive kill -9 of the database server, ${CRASHES} times`, async () => {
   await using server = await startPostgresServer(LAZY);
   const url = await server.createDatabase('annals_crash');
-  await using database = await createCommandDatabase(undefined, undefined, async () => ({
-    url,
-    async [Symbol.asyncDispose]() {},
-  }));
+  await using database = await createCommandDatabase({
+    createDatabase: async () => ({
+      url,
+      async [Symbol.asyncDispose]() {},
+    }),
+  });
   await using side = await database.open();
   const author = await registerUser(side);
   const placeOfReadModel = async (): Promise<number | undefined> => {

@@ -23,7 +23,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   let side: CommandSide;
   let projector: AsyncDisposable;
   beforeAll(async () => {
-    database = await createCommandDatabase(startLog);
+    database = await createCommandDatabase({ startLog });
     side = await database.open();
     projector = await startProjecting(side);
   });

@@ -24,7 +24,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   let owner: RoleProcess;
   const started: RoleProcess[] = [];
   beforeAll(async () => {
-    database = await createCommandDatabase(startLog);
+    database = await createCommandDatabase({ startLog });
     side = await database.open();
     author = await registerUser(side);
     owner = await startProjectorProcess();

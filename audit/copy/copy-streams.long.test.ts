@@ -34,7 +34,7 @@ let here: CommandSide;
 let ada: UserId;
 let other: UserId;
 beforeAll(async () => {
-  from = resources.use(await createCommandDatabase(undefined, MASTER_KEY));
+  from = resources.use(await createCommandDatabase({ masterKey: MASTER_KEY }));
   here = resources.use(await from.open());
   other = await registerUser(here, { name: 'Other', email: 'other@example.org' });
   ada = await registerUser(here, { name: 'Ada', email: 'ada@example.org' });
@@ -59,7 +59,7 @@ const register = (side: CommandSide, owner: UserId) =>
   side.send({ type: 'RegisterWebhook', ...WEBHOOK_FORM }, by(as(owner)));
 
 const openCell = async () => {
-  const database = await createCommandDatabase(undefined, MASTER_KEY);
+  const database = await createCommandDatabase({ masterKey: MASTER_KEY });
   const side = await database.open();
   return {
     database,

@@ -34,7 +34,7 @@ let copyUrl: string;
 beforeAll(async () => {
   const standIn = resources.use(await startEventStoreStandIn());
   copyUrl = standIn.address;
-  system = resources.use(await createCommandDatabase(async () => log));
+  system = resources.use(await createCommandDatabase({ startLog: async () => log }));
   pool = resources.use(
     openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }),
   );

@@ -21,7 +21,7 @@ let system: CommandDatabase;
 let story: Story;
 let answers: readonly unknown[];
 beforeAll(async () => {
-  system = resources.use(await createCommandDatabase(async () => log));
+  system = resources.use(await createCommandDatabase({ startLog: async () => log }));
   {
     await using backend = await openBackend({}, { on: system });
     story = await writeSample(backend);
@@ -38,7 +38,7 @@ test('an export into an empty system gives the same responses to everyone', asyn
   const path = await folder();
   const exported = await callLine(system.settings, ['log', 'export', path, '--keys']);
   expect(exported).toMatchObject({ exit: 0 });
-  await using copy = await createCommandDatabase(undefined, system.settings.MASTER_KEY);
+  await using copy = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
   const imported = await callLine(copy.settings, ['log', 'import', path]);
   expect(imported).toMatchObject({ exit: 0, complaint: '' });
   expect(headIn(imported.lines)).toBe(headIn(exported.lines));
@@ -76,7 +76,7 @@ test('an import without the keys of persons is refused, or imports them as erase
 test('a log with other events is refused before anything is written, in any table', async () => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path, '--keys']);
-  await using other = await createCommandDatabase(undefined, system.settings.MASTER_KEY);
+  await using other = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
   {
     await using backend = await openBackend({}, { on: other });
     await backend.person('author', 'Lives here');
@@ -110,7 +110,7 @@ test('an export is imported only from the expected signer, whose key is shown ot
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   const [first, second, forger] = [aKey(), aKey(), aKey()];
   const known = [endorsed(first), endorsed(second, first)];
-  await using copy = await createCommandDatabase(undefined, system.settings.MASTER_KEY);
+  await using copy = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
   await using pool = openPool({
     url: copy.settings.DATABASE_URL ?? '',
     applicationName: 'test',
@@ -133,7 +133,7 @@ test('an export is imported only from the expected signer, whose key is shown ot
     `The key ${forger.id} of this export is not endorsed by the one before it`,
   );
   // The output comes before the error.
-  await using other = await createCommandDatabase(undefined, system.settings.MASTER_KEY);
+  await using other = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
   await signAnew(path, known, second);
   const { lines } = await callLine(other.settings, ['log', 'import', path]);
   expect(lines[0]).toContain(`signed by the key ${second.id}, which is in the export itself`);
@@ -202,7 +202,7 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
     '--keys',
   ]);
   expect(headIn(exported.lines)).toBe(headIn(switched.lines));
-  await using back = await createCommandDatabase(undefined, system.settings.MASTER_KEY);
+  await using back = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
   expect(await callLine(back.settings, ['log', 'import', path])).toMatchObject({ exit: 0 });
   expect(await answersOf(story, { on: back })).toEqual(answers);
 });

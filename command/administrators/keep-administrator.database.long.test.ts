@@ -103,9 +103,9 @@ test('one administrator remains when several demote each other concurrently in t
 test('an administrator whose removal crashed counts again', async () => {
   const [one, two] = [await administrator(), await administrator()];
   {
-    await using dying = await database.open(
-      mortal((stream) => (stream === `user-${one}` ? 'before' : undefined)),
-    );
+    await using dying = await database.open({
+      wrapLog: mortal((stream) => (stream === `user-${one}` ? 'before' : undefined)),
+    });
     await expect(remove(dying, one)).rejects.toThrow(Died);
   }
   later();
@@ -117,16 +117,18 @@ test('a slow removal does not remove the last administrator', async () => {
   const [one, two] = [await administrator(), await administrator()];
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  await using slow = await database.open((log) => ({
-    ...log,
-    async append(stream, expected, events) {
-      if (stream === `user-${one}`) {
-        reach();
-        await waiting;
-      }
-      return log.append(stream, expected, events);
-    },
-  }));
+  await using slow = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async append(stream, expected, events) {
+        if (stream === `user-${one}`) {
+          reach();
+          await waiting;
+        }
+        return log.append(stream, expected, events);
+      },
+    }),
+  });
   const late = expect(remove(slow, one)).rejects.toMatchObject(last);
   await reached;
   later();

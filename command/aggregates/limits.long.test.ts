@@ -32,9 +32,9 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   let database: CommandDatabase;
   let side: CommandSide;
   let other: CommandSide;
-  const open = (wrap?: (log: EventLog) => EventLog) => database.open(wrap, undefined, lending);
+  const open = (wrapLog?: (log: EventLog) => EventLog) => database.open({ wrapLog, domain: lending });
   beforeAll(async () => {
-    database = await createCommandDatabase(startLog);
+    database = await createCommandDatabase({ startLog });
     side = await open();
     other = await open();
   });

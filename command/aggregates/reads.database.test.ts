@@ -79,9 +79,9 @@ let database: CommandDatabase;
 let side: CommandSide;
 let other: CommandSide;
 beforeAll(async () => {
-  database = await createCommandDatabase(startLog);
-  side = await database.open(undefined, undefined, reading);
-  other = await database.open(undefined, undefined, reading);
+  database = await createCommandDatabase({ startLog });
+  side = await database.open({ domain: reading });
+  other = await database.open({ domain: reading });
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();
@@ -179,11 +179,10 @@ test('a command of a process that died runs once or not at all', async () => {
   const teamId = await form(100);
   const claimId = await draft(teamId, 50);
   for (const when of ['before', 'after'] as const) {
-    await using dying = await database.open(
-      mortal((stream) => (stream.startsWith('claim-') ? when : undefined)),
-      undefined,
-      reading,
-    );
+    await using dying = await database.open({
+      wrapLog: mortal((stream) => (stream.startsWith('claim-') ? when : undefined)),
+      domain: reading,
+    });
     const more = { idempotencyKey: `submit-${when}-${claimId}` };
     await expect(give({ type: 'SubmitClaim', claimId }, dying, more)).rejects.toThrow(Died);
     await give({ type: 'BudgetTeam', teamId, budget: when === 'before' ? 90 : 10 });
@@ -206,8 +205,8 @@ test('a command of a process that died runs once or not at all', async () => {
 });
 
 test.each(others)('%s refuses it at start, with a solution', async (_, start) => {
-  await using away = await createCommandDatabase(start);
-  await expect(away.open(undefined, undefined, reading)).rejects.toThrow(
+  await using away = await createCommandDatabase({ startLog: start });
+  await expect(away.open({ domain: reading })).rejects.toThrow(
     'claim: the command draft reads team, which EventStoreDB cannot lock until the events are appended: keep the event log in PostgreSQL, or remove `reads`.',
   );
 });

@@ -15,7 +15,7 @@ let fence: Fence;
 beforeAll(async () => {
   database = await createCommandDatabase();
   pool = openPool({ url: database.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
-  await using _side = await database.open(undefined, undefined, budgets);
+  await using _side = await database.open({ domain: budgets });
   const { rows } = await until(
     () =>
       pool.query<Fence>(

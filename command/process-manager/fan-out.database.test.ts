@@ -20,7 +20,7 @@ test('a page of events takes one query, and each page of referring aggregates an
     connectionsMax: 2,
   });
   // Starts and stops a process that makes the declaration.
-  await (await database.open(undefined, undefined, budgets))[Symbol.asyncDispose]();
+  await (await database.open({ domain: budgets }))[Symbol.asyncDispose]();
   const events = Array.from(
     { length: 60 },
     (_, n) => ({ stream: `team-${n}`, position: n + 1 }) as unknown as RecordedEvent,

@@ -103,7 +103,7 @@ test.each([
       give(gateway, { type, teamId }),
     );
     expect([await noted(), await references()]).toEqual([[[1_000, 1_000]], referring[0]]);
-    await using next = await database.open(undefined, undefined, budgets);
+    await using next = await database.open({ domain: budgets });
     const head = await next.eventLog.head();
     await until(
       () =>
@@ -140,7 +140,7 @@ test('kill -9 between two pages of aggregates that end with their owner ends eac
   const end = () => gateway.send({ type: 'DeleteUser', userId: employeeId }, by(system));
   await killAtGate(pool, { table: 'process_manager.member', on: 'delete', isSecond }, role, end);
   expect(await members()).toBe(150);
-  await using next = await database.open(undefined, undefined, budgets);
+  await using next = await database.open({ domain: budgets });
   await until(
     () => next.keys.find([employeeId]),
     (keys) => keys.get(employeeId) === 'destroyed',

@@ -58,16 +58,18 @@ test('a comment that is stored after the deletion of its article is deleted as w
   const articleId = await draftArticle(side, author);
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
-  await using slow = await database.open((log) => ({
-    ...log,
-    async append(stream, expected, events) {
-      if (stream.startsWith('comment-')) {
-        reach();
-        await goOn;
-      }
-      return log.append(stream, expected, events);
-    },
-  }));
+  await using slow = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async append(stream, expected, events) {
+        if (stream.startsWith('comment-')) {
+          reach();
+          await goOn;
+        }
+        return log.append(stream, expected, events);
+      },
+    }),
+  });
   const late = addComment(slow, author, articleId);
   await reached;
   await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));

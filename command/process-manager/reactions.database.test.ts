@@ -32,7 +32,7 @@ let side: CommandSide;
 let employee: UserId;
 beforeAll(async () => {
   database = await createCommandDatabase();
-  side = await database.open(undefined, undefined, budgets);
+  side = await database.open({ domain: budgets });
   employee = await registerUser(side, { role: 'employee' as never });
 });
 afterAll(async () => {
@@ -149,8 +149,8 @@ test('code sends commands to an existing aggregate and to a new one, each once',
 test('a process that dies anywhere skips nothing, and does nothing twice', async () => {
   await using alone = await createCommandDatabase();
   let dying = 12;
-  const mortal = await alone.open(
-    (log) => ({
+  const mortal = await alone.open({
+    wrapLog: (log) => ({
       ...log,
       async append(stream, expected, events) {
         const isReaction = events.some(({ metadata }) => metadata.actor === 'system:process-manager');
@@ -163,9 +163,8 @@ test('a process that dies anywhere skips nothing, and does nothing twice', async
         return appended;
       },
     }),
-    undefined,
-    budgets,
-  );
+    domain: budgets,
+  });
   const by = await registerUser(mortal, { role: 'employee' as never });
   const teamId = await give({ type: 'FoundTeam', name: 'Engines' }, mortal);
   const claims = await Promise.all(
@@ -186,7 +185,7 @@ test('a process that dies anywhere skips nothing, and does nothing twice', async
   );
   await mortal[Symbol.asyncDispose]();
   dying = 0;
-  await using next = await alone.open(undefined, undefined, budgets);
+  await using next = await alone.open({ domain: budgets });
   await give({ type: 'ReopenTeam', teamId }, next);
   await until(
     // Tasks that were tried too early, before the team was open again, must not delay the test.
@@ -248,7 +247,7 @@ test('a declaration with further reactions records existing references, and igno
   await using alone = await createCommandDatabase();
   let [closed, closing, early, late] = [0, 0, 0, 0];
   {
-    await using before = await alone.open(undefined, undefined, lesser);
+    await using before = await alone.open({ domain: lesser });
     const by = await registerUser(before, { role: 'employee' as never });
     [closed, closing] = [
       await give({ type: 'FoundTeam', name: 'One' }, before),
@@ -262,7 +261,7 @@ test('a declaration with further reactions records existing references, and igno
     await give({ type: 'CloseTeam', teamId: closed }, before);
     await settled(before);
   }
-  await using after = await alone.open(undefined, undefined, budgets);
+  await using after = await alone.open({ domain: budgets });
   await give({ type: 'CloseTeam', teamId: closing }, after);
   const typesIn = async (claimId: number) =>
     (await Array.fromAsync(after.eventLog.read(`claim-${claimId}` as StreamName)))
@@ -288,14 +287,16 @@ test.each<[string, Partial<typeof CLAIM>]>([
   ['code', { react: {} }],
 ])('a process of the former release, without %s, removes none of its tasks', async (_, lacking) => {
   await using alone = await createCommandDatabase();
-  await using former = await alone.open(undefined, undefined, {
-    ...budgets,
-    kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } },
+  await using former = await alone.open({
+    domain: {
+      ...budgets,
+      kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } },
+    },
   });
   const by = await registerUser(former, { role: 'employee' as never });
   const teamId = await give({ type: 'FoundTeam', name: 'One' }, former);
   await settled(former);
-  await using _next = await alone.open(undefined, undefined, budgets);
+  await using _next = await alone.open({ domain: budgets });
   const claims = await Promise.all(
     [1, 2].map(() => give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, former)),
   );
@@ -333,17 +334,16 @@ test('code that returns its commands in another order after a crash sends each o
     (await allEvents(of)).filter(({ type }) => (type as string) === 'payment.opened');
   {
     let payments = 0;
-    await using mortal = await alone.open(
-      (log) => ({
+    await using mortal = await alone.open({
+      wrapLog: (log) => ({
         ...log,
         async append(stream, expected, events) {
           if (stream.startsWith('payment-') && payments++ > 0) throw new Died();
           return log.append(stream, expected, events);
         },
       }),
-      undefined,
-      paying(7, 8),
-    );
+      domain: paying(7, 8),
+    });
     const by = await registerUser(mortal, { role: 'employee' as never });
     const teamId = await give({ type: 'FoundTeam', name: 'One' }, mortal);
     const claimId = await give(
@@ -357,7 +357,7 @@ test('code that returns its commands in another order after a crash sends each o
       (all) => all.length === 1 && payments > 1,
     );
   }
-  await using next = await alone.open(undefined, undefined, paying(8, 7));
+  await using next = await alone.open({ domain: paying(8, 7) });
   await until(
     () => next.pool.query('update process_manager.task set next_at = null'),
     ({ rowCount }) => rowCount === 0,
@@ -368,7 +368,7 @@ test('code that returns its commands in another order after a crash sends each o
 test('reactions that were removed for a release ignore the events in between', async () => {
   await using alone = await createCommandDatabase();
   const on = async <Result>(domain: Domain, work: (of: CommandSide) => Promise<Result>): Promise<Result> => {
-    await using of = await alone.open(undefined, undefined, domain);
+    await using of = await alone.open({ domain });
     return await work(of);
   };
   const [closed, claimId] = await on(budgets, async (before) => {
@@ -388,7 +388,7 @@ test('reactions that were removed for a release ignore the events in between', a
 
 test('a domain without reactions and timers is not polled', async () => {
   await using alone = await createCommandDatabase();
-  await using idle = await alone.open(undefined, undefined, still);
+  await using idle = await alone.open({ domain: still });
   // Its own process manager uses the same lease.
   await idle.pool.query(`delete from public.lease`);
   const asked: string[] = [];
@@ -416,7 +416,7 @@ test('a domain without reactions and timers is not polled', async () => {
 
 test('referring aggregates are recorded in pages, however many there are', async () => {
   await using alone = await createCommandDatabase();
-  await using many = await alone.open(undefined, undefined, budgets);
+  await using many = await alone.open({ domain: budgets });
   const teamId = await give({ type: 'FoundTeam', name: 'All' }, many);
   await settled(many);
   // Delays all tasks, so that the test can look at them.

@@ -39,7 +39,7 @@ const without = timed({});
 let database: CommandDatabase;
 let aheadMs = 0;
 const clock = { aheadMs: () => aheadMs };
-const open = (domain: Domain) => database.open(undefined, undefined, domain, { clock });
+const open = (domain: Domain) => database.open({ domain, clock });
 beforeEach(async () => {
   aheadMs = 0;
   database = await createCommandDatabase();
@@ -288,7 +288,7 @@ test('a process that waits for another declaration logs it once, and once that i
     level: 'info',
     destination: { write: (line) => void lines.push(JSON.parse(line).msg) },
   });
-  await using side = await database.open(undefined, undefined, former, { clock, log });
+  await using side = await database.open({ domain: former, clock, log });
   const stream = await ask(side);
   await untilTimers(side, stream, 'remind');
   await declareReactions(side.pool, side.eventLog, followingOf(next));

@@ -29,7 +29,7 @@ let customer: UserId;
 let aheadMs = 0;
 /** A clock that the test moves. */
 const clock = { aheadMs: () => aheadMs };
-const open = (domain: Domain = requests) => database.open(undefined, undefined, domain, { clock });
+const open = (domain: Domain = requests) => database.open({ domain, clock });
 beforeAll(async () => {
   database = await createCommandDatabase();
   side = await open();

@@ -30,7 +30,7 @@ const as = (userId: UserId, role: string): Caller => ({
   ...{ scopes: new Set([...SCOPES, 'write:lessons']), client: 'test-client' },
 });
 
-const test = processes.extend('sideOptions', { scope: 'file' }, [undefined, undefined, school]).extend(
+const test = processes.extend('sideOptions', { scope: 'file' }, { domain: school }).extend(
   'register',
   { scope: 'file' },
   ({ side }) =>

@@ -68,9 +68,9 @@ test('an unused claim, after a crash before the registration, is released', asyn
   side,
 }) => {
   {
-    await using dying = await database.open(
-      mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)),
-    );
+    await using dying = await database.open({
+      wrapLog: mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)),
+    });
     await expect(register(dying, 'crashed@example.com')).rejects.toThrow(Died);
   }
   later();
@@ -89,16 +89,18 @@ test('a slow registration whose claim was released takes another id or is refuse
 }) => {
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  await using slow = await database.open((log) => ({
-    ...log,
-    async append(stream, expected, events) {
-      if (stream.startsWith('user-')) {
-        reach();
-        await waiting;
-      }
-      return log.append(stream, expected, events);
-    },
-  }));
+  await using slow = await database.open({
+    wrapLog: (log) => ({
+      ...log,
+      async append(stream, expected, events) {
+        if (stream.startsWith('user-')) {
+          reach();
+          await waiting;
+        }
+        return log.append(stream, expected, events);
+      },
+    }),
+  });
   const late = register(slow, 'slow@example.com');
   const outcome = expect(late).rejects.toMatchObject({ code: 'email_taken' });
   await reached;

@@ -61,7 +61,7 @@ describe('a secret', () => {
     // The reservation and the event are written, and the outcome is not.
     const dies = (stream: StreamName) =>
       stream.startsWith('command-') && ++appends === 2 ? 'before' : undefined;
-    await using dying = await database.open(mortal(dies));
+    await using dying = await database.open({ wrapLog: mortal(dies) });
     const owner = await registerUser(side);
     const context = by(as(owner), { idempotencyKey: 'died' });
     await expect(dying.send(REGISTER, context)).rejects.toThrow(Died);

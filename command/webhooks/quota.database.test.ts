@@ -17,7 +17,7 @@ const PER_OWNER_MAX = 3;
 let database: Awaited<ReturnType<typeof createCommandDatabase>>;
 let side: CommandSide;
 const open = () =>
-  database.open(undefined, { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX });
+  database.open({ webhooks: { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX } });
 beforeAll(async () => {
   database = await createCommandDatabase();
   side = await open();

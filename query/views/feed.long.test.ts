@@ -37,7 +37,7 @@ const [spending] = viewSourcesOf(spendingDomain) as [ViewSource];
 
 beforeAll(async () => {
   const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open(undefined, undefined, spendingDomain));
+  side = resources.use(await database.open({ domain: spendingDomain }));
   projector = await startProjecting(side);
   resources.defer(() => projector[Symbol.asyncDispose]());
   const register = (role: string) => registerUser(side, { role: role as never });

@@ -26,7 +26,7 @@ let owner: UserId;
 
 beforeAll(async () => {
   const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open(undefined, undefined, expenses));
+  side = resources.use(await database.open({ domain: expenses }));
   resources.use(await startProjecting(side));
   owner = await registerUser(side, { role: 'employee' as never });
 });

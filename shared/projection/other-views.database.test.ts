@@ -12,7 +12,7 @@ const [spending, asking] = spendingDomain.views;
 
 test('a rebuild creates the views that the domain has now: renamed, removed, and as before again', async () => {
   await using database = await createCommandDatabase();
-  await using side = await database.open(undefined, undefined, spendingDomain);
+  await using side = await database.open({ domain: spendingDomain });
   await using _projector = await startProjecting(side);
   const approverId = await registerUser(side, { role: 'approver' as never });
   await side.send(

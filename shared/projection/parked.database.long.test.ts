@@ -36,7 +36,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   let author: UserId;
   const metrics = createMetrics();
   beforeAll(async () => {
-    database = await createCommandDatabase(startLog);
+    database = await createCommandDatabase({ startLog });
     side = await database.open();
     projector = await startProjecting(side, metrics);
     author = await registerUser(side);

@@ -36,7 +36,7 @@ const resources = new AsyncDisposableStack();
 let side: CommandSide;
 beforeAll(async () => {
   const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open(undefined, undefined, assemble(base, [label])));
+  side = resources.use(await database.open({ domain: assemble(base, [label]) }));
   resources.use(await startProjecting(side));
 });
 afterAll(() => resources.disposeAsync());

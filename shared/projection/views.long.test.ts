@@ -36,7 +36,7 @@ let users: readonly UserId[];
 
 beforeAll(async () => {
   const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open(undefined, undefined, spendingDomain));
+  side = resources.use(await database.open({ domain: spendingDomain }));
   resources.use(await startProjecting(side));
   users = [
     await registerUser(side, { role: 'employee' as never }),

@@ -32,7 +32,7 @@ export type ChangeEngine = AsyncDisposable & {
 /** A log and a read model, whose changes come from the log itself. */
 export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngine> => {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createCommandDatabase(startLog));
+  const database = opening.use(await createCommandDatabase({ startLog }));
   const side = opening.use(await database.open());
   let projector = await startProjecting(side);
   opening.defer(() => projector[Symbol.asyncDispose]());

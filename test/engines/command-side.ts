@@ -50,31 +50,41 @@ export type CommandSide = AsyncDisposable &
     readonly uploads: string;
   };
 
+type WrapLog = (log: EventLog) => EventLog;
+
+type SideOptions = {
+  readonly domain?: Domain;
+  /** Makes another log of the real one, for tests in which it fails or waits. */
+  readonly wrapLog?: WrapLog | undefined;
+  readonly webhooks?: WebhookRules;
+  readonly clock?: Clock;
+  readonly log?: Log;
+};
+
 export type CommandDatabase = AsyncDisposable & {
-  open(
-    wrap?: (log: EventLog) => EventLog,
-    webhooks?: WebhookRules,
-    domain?: Domain,
-    more?: { clock?: Clock; log?: Log },
-  ): Promise<CommandSide>;
+  open(options?: SideOptions): Promise<CommandSide>;
   /** The settings with which a process joins it. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
+type DatabaseOptions = {
+  readonly startLog?: StartLog | undefined;
+  readonly masterKey?: string | undefined;
+  readonly createDatabase?: () => Promise<AsyncDisposable & { readonly url: string }>;
+};
+
+const asItIs: WrapLog = (log) => log;
+
 /** A database of its own, on which any number of command sides can be opened, like processes. */
-export const createCommandDatabase = async (
-  startLog: StartLog = inTheDatabase,
-  masterKeyText = randomBytes(32).toString('base64'),
-  databaseOfItsOwn: () => Promise<AsyncDisposable & { readonly url: string }> = createDatabase,
-): Promise<CommandDatabase> => {
+export const createCommandDatabase = async (options: DatabaseOptions = {}): Promise<CommandDatabase> => {
   await using starting = new AsyncDisposableStack();
-  const database = starting.use(await databaseOfItsOwn());
-  const log = starting.use(await startLog());
+  const database = starting.use(await (options.createDatabase ?? createDatabase)());
+  const log = starting.use(await (options.startLog ?? inTheDatabase)());
   const dataDir = starting.use(await temporaryDataDir());
   const settings = {
     DATABASE_URL: database.url,
     DATA_DIR: dataDir.path,
-    MASTER_KEY: masterKeyText,
+    MASTER_KEY: options.masterKey ?? randomBytes(32).toString('base64'),
     ...(log.url !== undefined && { EVENT_LOG_URL: log.url }),
   };
   const masterKey = parseMasterKey(settings.MASTER_KEY);
@@ -82,19 +92,14 @@ export const createCommandDatabase = async (
   const started = starting.move();
   return {
     settings,
-    async open(wrap = (log) => log, webhooks?, domain = publishing, more?) {
+    async open({ domain = publishing, wrapLog = asItIs, ...more } = {}) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
-      const eventLog = wrap(opening.use(await openEventLog({ url: log.url ?? database.url })));
+      const eventLog = wrapLog(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
-      const beside = {
-        log: pino({ level: 'silent' }),
-        metrics: createMetrics(),
-        ...(webhooks && { webhooks }),
-        ...more,
-      };
+      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...more };
       const service = opening.use(
         await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }),
       );

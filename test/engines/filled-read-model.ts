@@ -34,7 +34,7 @@ const never = new AbortController().signal;
 
 export const createFilledReadModel = async (startLog: StartLog): Promise<FilledReadModel> => {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createCommandDatabase(startLog));
+  const database = opening.use(await createCommandDatabase({ startLog }));
   const side = opening.use(await database.open());
   let projector = await startProjecting(side);
   opening.defer(() => projector[Symbol.asyncDispose]());

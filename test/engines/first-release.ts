@@ -42,7 +42,7 @@ export const loadFirstRelease = async (
 ): Promise<CommandDatabase> => {
   const keys = JSON.parse(await read('keys.json')) as Keys;
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createCommandDatabase(startLog, keys.masterKey));
+  const database = opening.use(await createCommandDatabase({ startLog, masterKey: keys.masterKey }));
   await putKeys(database, keys);
   // It is the same log, so positions keep their meaning.
   await using pool = openPool({

@@ -7,20 +7,20 @@ import { startProjecting } from './projection.ts';
  * a test asks for it.
  */
 export const test = base
-  .extend('databaseOptions', { scope: 'file' }, [] as Parameters<typeof createCommandDatabase>)
+  .extend('databaseOptions', { scope: 'file' }, {} as Parameters<typeof createCommandDatabase>[0])
   .extend('database', { scope: 'file' }, async ({ databaseOptions }, { onCleanup }) => {
-    const database = await createCommandDatabase(...databaseOptions);
+    const database = await createCommandDatabase(databaseOptions);
     onCleanup(() => database[Symbol.asyncDispose]());
     return database;
   })
-  .extend('sideOptions', { scope: 'file' }, [] as Parameters<CommandDatabase['open']>)
+  .extend('sideOptions', { scope: 'file' }, {} as Parameters<CommandDatabase['open']>[0])
   .extend('side', { scope: 'file' }, async ({ database, sideOptions }, { onCleanup }) => {
-    const side = await database.open(...sideOptions);
+    const side = await database.open(sideOptions);
     onCleanup(() => side[Symbol.asyncDispose]());
     return side;
   })
   .extend('other', { scope: 'file' }, async ({ database, sideOptions }, { onCleanup }) => {
-    const other = await database.open(...sideOptions);
+    const other = await database.open(sideOptions);
     onCleanup(() => other[Symbol.asyncDispose]());
     return other;
   })

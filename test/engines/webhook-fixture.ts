@@ -85,7 +85,7 @@ const DELIVERIES =
 export const createWebhookFixture = async (on?: Pick<CommandDatabase, 'open'>): Promise<WebhookFixture> => {
   await using opening = new AsyncDisposableStack();
   const database = on ?? opening.use(await createCommandDatabase());
-  const side = opening.use(await database.open(undefined, loadConfig(QUICK).webhooks));
+  const side = opening.use(await database.open({ webhooks: loadConfig(QUICK).webhooks }));
   const sink = opening.use(await startWebhookSink());
   const log: Log = pino({ level: 'silent' });
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));

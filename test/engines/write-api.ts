@@ -65,7 +65,7 @@ export const createWriteApi = async ({
 }: Options = {}): Promise<WriteApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createCommandDatabase());
-  const side = opening.use(await database.open(wrap));
+  const side = opening.use(await database.open({ wrapLog: wrap }));
   const { blobs, uploads } = side;
   const mint = await createTokenMint();
   const loadKeys = async () => mint.jwks;

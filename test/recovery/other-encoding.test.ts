@@ -32,7 +32,11 @@ test.skipIf(systemPostgresMissing !== undefined)(
     const formerUrl = postgres.url.replace(/annals$/, 'former');
     const former = async () => ({ url: formerUrl, [Symbol.asyncDispose]: async () => {} });
     const id = await (async () => {
-      await using database = await createCommandDatabase(inTheDatabase, settings.MASTER_KEY, former);
+      await using database = await createCommandDatabase({
+        startLog: inTheDatabase,
+        masterKey: settings.MASTER_KEY,
+        createDatabase: former,
+      });
       await using side = await database.open();
       await using _projection = await startProjecting(side);
       const author = await registerUser(side, { name: 'Zoë' });
