@@ -49,7 +49,7 @@ class LongestFirst extends BaseSequencer {
     const isLong = (file: TestSpecification): boolean =>
       file.moduleId.includes('/test/describe/') || /^\/\/ Takes minutes/m.test(texts.get(file) ?? '');
     const sharedBy = (file: TestSpecification): string | undefined =>
-      /\bshare[A-Z]\w+/.exec(texts.get(file) ?? '')?.[0];
+      /\bshared?[A-Z]\w+/.exec(texts.get(file) ?? '')?.[0];
     const rankOf = (file: TestSpecification): number => {
       if (isLong(file)) return 0;
       return sharedBy(file) === undefined ? 2 : 1;

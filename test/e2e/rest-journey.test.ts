@@ -1,34 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { describe, expect } from 'vitest';
+import { sharedTest as test } from '../engines/installation-fixture.ts';
 import type { Article, Comment } from '../engines/representations.ts';
 
 /** The first writes of a newcomer, only by HTTP. The tests depend on each other. */
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let read: RestSession['read'];
-let write: RestSession['write'];
-let ada: Person;
-let rita: Person;
-
-beforeAll(async () => {
-  installation = await shareInstallation();
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  ({ read, write } = restSessionOver(ask));
-  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
 const CONTENT = { title: 'On engines', body: 'An *analytical* one.', tags: ['engines', 'history'] };
 let articleId: number;
 
 describe('writing', () => {
-  test('an administrator registers a user, who can be read at once', async () => {
+  test('an administrator registers a user, who can be read at once', async ({
+    installation,
+    people,
+    session: { read, write },
+  }) => {
     const body = { name: 'Grace', email: `${randomUUID()}@example.com`, role: 'author' };
     const { status, headers, written } = await write('POST', '/users', {
       token: people.administrator.token,
@@ -49,7 +33,7 @@ describe('writing', () => {
     expect(seen).not.toHaveProperty('email');
   });
 
-  test('an author writes a draft that nobody else sees', async () => {
+  test('an author writes a draft that nobody else sees', async ({ ada, rita, session: { read, write } }) => {
     const { status, headers, written } = await write('POST', '/articles', {
       token: ada.token,
       body: CONTENT,
@@ -65,7 +49,11 @@ describe('writing', () => {
     expect((await read(`/articles/${articleId}`, { token: rita.token })).status).toBe(404);
   });
 
-  test('links lead to the next actions: publish, then comment; each is shown only to callers with the right', async () => {
+  test('links lead to the next actions: publish, then comment; each is shown only to callers with the right', async ({
+    ada,
+    rita,
+    session: { read, write },
+  }) => {
     const { body: draft } = await read<Article>(`/articles/${articleId}`, { token: ada.token });
     const { publish } = draft._links;
     expect(publish).toMatchObject({ method: 'POST' });
@@ -84,7 +72,11 @@ describe('writing', () => {
     ]);
   });
 
-  test('an article changes by merge patch, by JSON patch, and as a whole, each against the version that was read', async () => {
+  test('an article changes by merge patch, by JSON patch, and as a whole, each against the version that was read', async ({
+    ada,
+    ask,
+    session: { read, write },
+  }) => {
     const path = `/articles/${articleId}`;
     const stale = (await read(path, { token: ada.token })).headers.get('etag') ?? '';
     const merge = { token: ada.token, body: { title: 'On machines' }, type: 'application/merge-patch+json' };

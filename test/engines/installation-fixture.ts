@@ -1,0 +1,35 @@
+import { test as base } from 'vitest';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { restSessionOver } from '../../testing/http/rest-session.ts';
+import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
+import { openPeople } from '../../testing/people.ts';
+import { shareInstallation, startInstallation } from './installation.ts';
+
+/**
+ * An installation for each file, with clients, two authors and a receiver of webhooks. Each part starts when a
+ * test asks for it.
+ */
+export const test = base
+  .extend('installationOptions', { scope: 'file' }, {} as Parameters<typeof startInstallation>[0])
+  .extend('installation', { scope: 'file' }, async ({ installationOptions }, { onCleanup }) => {
+    const installation = await startInstallation(installationOptions);
+    onCleanup(() => installation[Symbol.asyncDispose]());
+    return installation;
+  })
+  .extend('ask', { scope: 'file' }, ({ installation }) => restClientOf(installation))
+  .extend('session', { scope: 'file' }, ({ ask }) => restSessionOver(ask))
+  .extend('graphql', { scope: 'file' }, ({ installation }) => graphqlClientOf(installation))
+  .extend('people', { scope: 'file' }, ({ installation }) => openPeople(installation))
+  .extend('ada', { scope: 'file' }, ({ people }) => people.signUp('Ada'))
+  .extend('rita', { scope: 'file' }, ({ people }) => people.signUp('Rita'))
+  .extend('sink', { scope: 'file' }, async ({ installation: _delivering }, { onCleanup }) => {
+    const sink = await startWebhookSink();
+    onCleanup(() => sink[Symbol.asyncDispose]());
+    return sink;
+  });
+
+/** The same on an installation that consecutive files share: each looks only at its own data. */
+export const sharedTest = test.extend('installation', { scope: 'file' }, ({ installationOptions }) =>
+  shareInstallation(installationOptions),
+);
