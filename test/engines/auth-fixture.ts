@@ -11,14 +11,17 @@ import {
 
 export type Client = Awaited<ReturnType<typeof registerClient>>;
 
-/** An authorization server for each file. Tests may ask for a second process of it, clients and a person. */
-export const test = base
+/** A database of an authorization server for each file. */
+export const databaseTest = base
   .extend('createDatabase', { scope: 'file' }, () => createAuthDatabase)
   .extend('database', { scope: 'file' }, async ({ createDatabase }, { onCleanup }): Promise<AuthDatabase> => {
     const database = await createDatabase();
     onCleanup(() => database[Symbol.asyncDispose]());
     return database;
-  })
+  });
+
+/** An authorization server for each file. Tests may ask for a second process of it, clients and a person. */
+export const test = databaseTest
   .extend('auth', { scope: 'file' }, async ({ database }, { onCleanup }): Promise<AuthInstance> => {
     const auth = await database.open();
     onCleanup(() => auth[Symbol.asyncDispose]());

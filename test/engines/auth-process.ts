@@ -7,6 +7,7 @@ import { openResourceServer } from '#shared/http/authenticate/resource-server.ts
 import { createMetrics } from '#shared/process/metrics.ts';
 import { serve } from '../serve.ts';
 import { type AuthDatabase, type AuthInstance, ISSUER } from './auth-database.ts';
+import { databaseTest } from './auth-fixture.ts';
 
 export type AuthProcess = AsyncDisposable & {
   readonly auth: AuthInstance;
@@ -46,3 +47,16 @@ export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProce
   const resources = opening.move();
   return { auth, url: server.url, handler, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
+
+/** A database for each file, with two processes of the auth role. Each starts when a test asks for it. */
+export const test = databaseTest
+  .extend('one', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const one = await openAuthProcess(database);
+    onCleanup(() => one[Symbol.asyncDispose]());
+    return one;
+  })
+  .extend('other', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const other = await openAuthProcess(database);
+    onCleanup(() => other[Symbol.asyncDispose]());
+    return other;
+  });

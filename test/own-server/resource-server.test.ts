@@ -1,70 +1,88 @@
 import { once } from 'node:events';
 import { createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import {
-  type AuthDatabase,
-  createAuthDatabase,
-  ISSUER,
-  registerClient,
-  serviceClient,
-} from '../engines/auth-database.ts';
-import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
+import { ISSUER, registerClient, serviceClient } from '../engines/auth-database.ts';
+import { INGRESS_SECRET, test as processes } from '../engines/auth-process.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { basic, newDpopKey, post } from '../engines/oauth.ts';
 
 // Own server: it compares two servers.
 
-let database: AuthDatabase;
-let one: AuthProcess;
-let other: AuthProcess;
-let admin: { clientId: string; secret: string };
-beforeAll(async () => {
-  database = await createAuthDatabase();
-  one = await openAuthProcess(database);
-  other = await openAuthProcess(database);
-  admin = await registerClient(one.auth, { ...ADMIN });
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await one?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
 const SCOPES = ['manage:clients', 'write:users', 'read:articles', 'write:articles'];
 const ADMIN = { ...serviceClient, scopes: SCOPES, defaultScopes: SCOPES, serviceAccountRole: 'admin' };
 
-const obtain = async (
-  client: { clientId: string; secret: string },
-  headers: Record<string, string> = {},
-  form: Record<string, string> = {},
-) => {
-  const { status, body } = await post(
-    one.auth,
-    '/token',
-    { grant_type: 'client_credentials', ...form },
-    { ...basic(client), ...headers },
-  );
-  expect({ status, body }).toMatchObject({ status: 200 });
-  return String(body.access_token);
-};
-
-const call = async (
-  path: string,
-  headers: Record<string, string>,
-  { base = one.url, ...init }: RequestInit & { base?: string } = {},
-) => {
-  const response = await fetch(`${base}${path}`, {
-    ...init,
-    headers: { 'Content-Type': 'application/json', ...headers },
-  });
-  const text = await response.text();
-  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
-};
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-test('a client made by REST gets tokens at once, in every process, and none after its deletion', async () => {
+const header = ({ certificate }: TestCertificate) => ({
+  'X-Client-Cert': encodeURIComponent(certificate),
+  'X-Client-Cert-Secret': INGRESS_SECRET,
+});
+
+const test = processes
+  .extend('admin', { scope: 'file' }, ({ one }) => registerClient(one.auth, ADMIN))
+  .extend(
+    'obtain',
+    { scope: 'file' },
+    ({ one }) =>
+      async (client: { clientId: string; secret: string }, headers: Record<string, string> = {}) => {
+        const { status, body } = await post(
+          one.auth,
+          '/token',
+          { grant_type: 'client_credentials' },
+          { ...basic(client), ...headers },
+        );
+        expect({ status, body }).toMatchObject({ status: 200 });
+        return String(body.access_token);
+      },
+  )
+  .extend(
+    'call',
+    { scope: 'file' },
+    ({ one }) =>
+      async (
+        path: string,
+        headers: Record<string, string>,
+        { base = one.url, ...init }: RequestInit & { base?: string } = {},
+      ) => {
+        const response = await fetch(`${base}${path}`, {
+          ...init,
+          headers: { 'Content-Type': 'application/json', ...headers },
+        });
+        const text = await response.text();
+        const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+        return { status: response.status, body };
+      },
+  )
+  .extend('mine', { scope: 'file' }, () => createCertificate('mine'))
+  .extend('stranger', { scope: 'file' }, () => createCertificate('stranger'))
+  .extend('boundToken', { scope: 'file' }, async ({ mine, one }) => {
+    const { x5c, kty, crv, x, y } = mine.jwk;
+    const jwks = { keys: [{ kty, crv, x, y, x5c }] };
+    const method = { tokenEndpointAuthMethod: 'self_signed_tls_client_auth', jwks };
+    const { clientId } = await registerClient(one.auth, { ...ADMIN, ...method });
+    const { status, body } = await post(
+      one.auth,
+      '/token',
+      { grant_type: 'client_credentials', client_id: clientId },
+      header(mine),
+    );
+    expect({ status, body }).toMatchObject({ status: 200 });
+    const token = String(body.access_token);
+    expect(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).cnf).toEqual({
+      'x5t#S256': mine.thumbprint,
+    });
+    return token;
+  });
+
+test('a client made by REST gets tokens at once, in every process, and none after its deletion', async ({
+  admin,
+  call,
+  obtain,
+  one,
+  other,
+}) => {
   const manager = bearer(await obtain(admin));
   const made = await call('/clients', manager, {
     method: 'POST',
@@ -94,7 +112,13 @@ test('a client made by REST gets tokens at once, in every process, and none afte
   );
 });
 
-test('a token that its client revokes is refused within seconds', async () => {
+test('a token that its client revokes is refused within seconds', async ({
+  admin,
+  call,
+  obtain,
+  one,
+  other,
+}) => {
   const token = await obtain(admin);
   expect(await call('/clients', bearer(token))).toMatchObject({ status: 200 });
   expect(await post(one.auth, '/revoke', { token }, basic(admin))).toMatchObject({ status: 200 });
@@ -108,7 +132,7 @@ test('a token that its client revokes is refused within seconds', async () => {
 });
 
 describe('a DPoP token of the authorization server', () => {
-  test('works with a proof, once, at every process', async () => {
+  test('works with a proof, once, at every process', async ({ admin, call, obtain, one, other }) => {
     const key = await newDpopKey();
     const token = await obtain(admin, { dpop: await key.proof() });
     const ath = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(token))).toString('base64url');
@@ -132,53 +156,36 @@ describe('a DPoP token of the authorization server', () => {
 });
 
 describe('a token bound to a certificate', () => {
-  let mine: TestCertificate;
-  let stranger: TestCertificate;
-  let token: string;
-  const header = ({ certificate }: TestCertificate) => ({
-    'X-Client-Cert': encodeURIComponent(certificate),
-    'X-Client-Cert-Secret': INGRESS_SECRET,
-  });
-  beforeAll(async () => {
-    mine = await createCertificate('mine');
-    stranger = await createCertificate('stranger');
-    const { x5c, kty, crv, x, y } = mine.jwk;
-    const jwks = { keys: [{ kty, crv, x, y, x5c }] };
-    const method = { tokenEndpointAuthMethod: 'self_signed_tls_client_auth', jwks };
-    const { clientId } = await registerClient(one.auth, { ...ADMIN, ...method });
-    const { status, body } = await post(
-      one.auth,
-      '/token',
-      { grant_type: 'client_credentials', client_id: clientId },
-      header(mine),
-    );
-    expect({ status, body }).toMatchObject({ status: 200 });
-    token = String(body.access_token);
-    expect(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).cnf).toEqual({
-      'x5t#S256': mine.thumbprint,
-    });
-  });
-
-  test('works with it behind the ingress, and neither without nor with another', async () => {
-    expect(await call('/clients', { ...bearer(token), ...header(mine) })).toMatchObject({ status: 200 });
-    expect(await call('/clients', { ...bearer(token), ...header(stranger) })).toMatchObject({
+  test('works with it behind the ingress, and neither without nor with another', async ({
+    boundToken,
+    call,
+    mine,
+    stranger,
+  }) => {
+    expect(await call('/clients', { ...bearer(boundToken), ...header(mine) })).toMatchObject({ status: 200 });
+    expect(await call('/clients', { ...bearer(boundToken), ...header(stranger) })).toMatchObject({
       status: 401,
       body: { code: 'invalid_token' },
     });
     expect(
       await call('/clients', {
-        ...bearer(token),
+        ...bearer(boundToken),
         'X-Client-Cert': 'garbage%',
         'X-Client-Cert-Secret': INGRESS_SECRET,
       }),
     ).toMatchObject({ status: 401 });
-    expect(await call('/clients', bearer(token))).toMatchObject({
+    expect(await call('/clients', bearer(boundToken))).toMatchObject({
       status: 401,
       body: { code: 'invalid_token' },
     });
   });
 
-  test('works with it by direct TLS, which ignores the header', async () => {
+  test('works with it by direct TLS, which ignores the header', async ({
+    boundToken,
+    mine,
+    one,
+    stranger,
+  }) => {
     const { certificate: cert, key } = await createCertificate('server');
     const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, one.handler);
     server.listen(0, '127.0.0.1');
@@ -196,7 +203,7 @@ describe('a token bound to a certificate', () => {
         ca: cert,
         agent: false,
         ...identity,
-        headers: { ...bearer(token), ...headers },
+        headers: { ...bearer(boundToken), ...headers },
       } as const;
       const request = httpsRequest(options).end();
       const [response] = await once(request, 'response');
@@ -214,7 +221,7 @@ describe('a token bound to a certificate', () => {
   });
 });
 
-test('a self-registered application can sign users in', async () => {
+test('a self-registered application can sign users in', async ({ call, one }) => {
   const metadata = {
     client_name: 'Agent',
     redirect_uris: ['http://127.0.0.1/callback'],
