@@ -1,7 +1,8 @@
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import type { Session } from '../../client/session.ts';
-import type { Mix, Part, Planned } from './mix.ts';
+import { chooserOf } from './chooser.ts';
+import type { Mix, Part } from './mix.ts';
 import { PARTS } from './mix.ts';
 
 /** The result of one step of the load. */
@@ -130,25 +131,3 @@ const contentTypeOf = (method: string): string =>
 
 const count = (failures: Map<string, number>, name: string): void =>
   void failures.set(name, (failures.get(name) ?? 0) + 1);
-
-/** Chooses requests by weight, alternating within each part, with another number for each `{n}`. */
-const chooserOf = ({ requests, weights }: Mix): (() => Planned) => {
-  const wheel = [...requests.keys()].flatMap((part) => Array.from({ length: weights[part] }, () => part));
-  const turns = new Map<Part, number>();
-  let number = Date.now();
-  return () => {
-    const part = wheel[Math.floor(Math.random() * wheel.length)] as Part;
-    const planned = requests.get(part) ?? [];
-    const turn = turns.get(part) ?? 0;
-    turns.set(part, turn + 1);
-    const chosen = planned[turn % planned.length] as Planned;
-    if (chosen.part !== 'command') return chosen;
-    number += 1;
-    const numbered = (text: string) => text.replaceAll('{n}', String(number));
-    return {
-      ...chosen,
-      path: numbered(chosen.path),
-      ...(chosen.body !== undefined && { body: numbered(chosen.body) }),
-    };
-  };
-};

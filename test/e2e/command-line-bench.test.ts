@@ -61,6 +61,8 @@ test('with a custom mix, all parts are sent and subscribers get events', async (
     '--list',
     '/users?limit=5',
     ...files,
+    '--weights',
+    'read=1,list=1,graphql=1,command=1',
     '--subscribers',
     '2',
   );
