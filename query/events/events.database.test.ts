@@ -1,7 +1,7 @@
 // Over 200 lines, because all tests share the history written at the beginning.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { follow } from '../../testing/http/event-source.ts';
 
 type Event = {
@@ -11,52 +11,47 @@ type Event = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-let backend: Backend;
-let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
-/** The cursor before the fixture. */
-let start: string;
-let article: number;
-let draft: number;
-beforeAll(async () => {
-  backend = await openBackend();
-  [reader, author, admin, stranger] = [
-    await backend.person('reader', 'Rita'),
-    await backend.person('author', 'Ada'),
-    await backend.person('admin'),
-    await backend.person('author'),
-  ];
-  start = await cursorNow();
-  article = await write(author, 'POST', '/articles', {
-    title: 'Published',
-    body: 'Text',
-    tags: [],
-    publish: true,
-  });
-  draft = await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
-  await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
-  await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
-  await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita' });
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+const test = base
+  .extend(
+    'history',
+    { scope: 'file' },
+    async ({ admin, author, cursorNow, reader, stranger: _before, write }) => {
+      const start = await cursorNow();
+      const published = { title: 'Published', body: 'Text', tags: [], publish: true };
+      const article = await write(author, 'POST', '/articles', published);
+      const draft = await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
+      await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
+      await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
+      await write(reader, 'PATCH', `/users/${reader.id}`, { name: 'Margherita' });
+      return { start, article, draft };
+    },
+  )
+  .extend(
+    'page',
+    { scope: 'file' },
+    ({ backend, history: _written }) =>
+      (by: Asker | null, query = '', headers = {}) =>
+        backend.ask(`/events${query}`, { by, headers }),
+  )
+  .extend(
+    'eventsOf',
+    { scope: 'file' },
+    ({ history: { start }, page }) =>
+      async (by: Asker, query = `?after=${start}&limit=100`) =>
+        (await page(by, query)).body as readonly Event[],
+  );
 
-const cursorNow = async () =>
-  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
-
-const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-  const reply = await backend.ask(path, { by, method, ...(body && { body }) });
-  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-  return (reply.body as { id: number }).id;
-};
-
-const page = async (by: Asker | null, query = '', headers = {}) =>
-  backend.ask(`/events${query}`, { by, headers });
-const eventsOf = async (by: Asker, query = `?after=${start}&limit=100`) =>
-  (await page(by, query)).body as readonly Event[];
 const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
 const nextIn = (headers: Headers, rel = 'next') =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
-test('callers who may read the item now get the full data, without private fields', async () => {
+test('callers who may read the item now get the full data, without private fields', async ({
+  admin,
+  eventsOf,
+  history: { article },
+  reader,
+  stranger,
+}) => {
   const registered = async (by: Asker) =>
     (await eventsOf(by, `?user=${reader.id}&types=user.registered`))[0]?.data;
   expect(await registered(stranger)).toEqual({ userId: reader.id, name: 'Rita' });
@@ -71,7 +66,14 @@ test('callers who may read the item now get the full data, without private field
   expect(comment?.data).toMatchObject({ text: 'Well said.', articleId: article, authorId: reader.id });
 });
 
-test('the data of a withdrawn item keeps only its ids', async () => {
+test('the data of a withdrawn item keeps only its ids', async ({
+  admin,
+  author,
+  backend,
+  eventsOf,
+  stranger,
+  write,
+}) => {
   const id = await write(author, 'POST', '/articles', {
     title: 'Regretted',
     body: 'Text',
@@ -89,7 +91,13 @@ test('the data of a withdrawn item keeps only its ids', async () => {
   expect(await edited(admin)).toEqual(idsAlone);
 });
 
-test('read:events opens the feed, and other scopes their events', async () => {
+test('read:events opens the feed, and other scopes their events', async ({
+  admin,
+  backend,
+  eventsOf,
+  page,
+  stranger,
+}) => {
   expect((await page(null)).status).toBe(401);
   const withScopes = (...scopes: string[]): Asker => ({ ...admin, scopes });
   expect(await page(withScopes('read:articles'))).toMatchObject({
@@ -109,7 +117,12 @@ test('read:events opens the feed, and other scopes their events', async () => {
   }
 });
 
-test('filters return only matching events', async () => {
+test('filters return only matching events', async ({
+  author,
+  eventsOf,
+  history: { article, draft, start },
+  reader,
+}) => {
   expect(typesOf(await eventsOf(author, `?article=${draft}`))).toEqual(['article.drafted']);
   expect(typesOf(await eventsOf(author, `?article=${article}`))).toEqual([
     'article.drafted',
@@ -132,7 +145,12 @@ test('filters return only matching events', async () => {
   ).toEqual(['article.published', 'comment.added']);
 });
 
-test('pages walk the whole log once, and the last one links to a poll', async () => {
+test('pages walk the whole log once, and the last one links to a poll', async ({
+  admin,
+  backend,
+  eventsOf,
+  page,
+}) => {
   const whole = await eventsOf(admin, '?limit=100');
   for (const limit of [1, 2, 5]) {
     const seen: Event[] = [];
@@ -155,7 +173,12 @@ test('pages walk the whole log once, and the last one links to a poll', async ()
   });
 });
 
-test('an invalid request is refused with a precise detail', async () => {
+test('an invalid request is refused with a precise detail', async ({
+  admin,
+  backend,
+  history: { start },
+  page,
+}) => {
   const identity = backend.side.eventLog.identity;
   const beyond = formatCursor(identity, ((await backend.side.eventLog.head()) + 1_000) as never);
   const rows: readonly (readonly [string, object])[] = [
@@ -192,7 +215,7 @@ test('an invalid request is refused with a precise detail', async () => {
     });
 });
 
-test('the client chooses the representation', async () => {
+test('the client chooses the representation', async ({ admin, backend, page, reader }) => {
   const typeFor = async (accept: string) => {
     const { headers, close } = await follow(`${backend.url}/events`, {
       headers: { accept, ...(await backend.authorization(reader)) },
@@ -219,7 +242,7 @@ test('the client chooses the representation', async () => {
   expect(await backend.ask('/events', { by: admin, method: 'DELETE' })).toMatchObject({ status: 405 });
 });
 
-test('a stream ends with a reason when its token expires', async () => {
+test('a stream ends with a reason when its token expires', async ({ backend, reader }) => {
   const exp = Math.floor(Date.now() / 1_000) + 2;
   const stream = await follow(`${backend.url}/events`, {
     headers: await backend.authorization(reader, { exp }),
@@ -232,7 +255,14 @@ test('a stream ends with a reason when its token expires', async () => {
   ]);
 });
 
-test('a stream delivers to each reader what they may see, from a cursor on and live', async () => {
+test('a stream delivers to each reader what they may see, from a cursor on and live', async ({
+  author,
+  backend,
+  eventsOf,
+  history: { start },
+  stranger,
+  write,
+}) => {
   const streamOf = async (by: Asker, query = `?after=${start}`) =>
     follow(`${backend.url}/events${query}`, { headers: await backend.authorization(by) });
   const before = await Promise.all([stranger, author].map(async (by) => eventsOf(by)));

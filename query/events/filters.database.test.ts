@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import { expect } from 'vitest';
+import type { EventId, StreamName } from '#shared/brands.ts';
 import { context } from '../../test/codec-fixture.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, type Backend, test as base } from '../../test/engines/backend.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 
@@ -12,39 +12,36 @@ type Event = Readonly<Record<string, unknown>> & {
   readonly cursor: string;
 };
 
-let backend: Backend;
-let [author, commenter, admin] = [] as unknown as [Asker, Asker, Asker];
-let article: number;
-let comment: number;
-/** A time after the article and before the comment. */
-let between: string;
-
-beforeAll(async () => {
-  backend = await openBackend();
-  [author, commenter, admin] = [
-    await backend.person('author'),
-    await backend.person('reader'),
-    await backend.person('admin'),
-  ];
-  article = await write(author, 'POST', '/articles', {
-    title: 'Published',
-    body: '',
-    tags: [],
-    publish: true,
-  });
-  between = await aMomentLater();
-  await fill(1_200);
-  comment = await write(commenter, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
-  await write(admin, 'PATCH', `/articles/${article}`, { title: 'Corrected' });
-  await write(author, 'DELETE', `/comments/${comment}`);
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
-
-const write = async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-  const reply = await backend.ask(path, { by, method, ...(body && { body }) });
-  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-  return (reply.body as { id: number }).id;
-};
+const test = base
+  .extend('history', { scope: 'file' }, async ({ admin, author, backend, reader, write }) => {
+    const published = { title: 'Published', body: '', tags: [], publish: true };
+    const article = await write(author, 'POST', '/articles', published);
+    /** A time after the article and before the comment. */
+    const between = await aMomentLater();
+    await fill(backend.side, author, 1_200);
+    const comment = await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
+    await write(admin, 'PATCH', `/articles/${article}`, { title: 'Corrected' });
+    await write(author, 'DELETE', `/comments/${comment}`);
+    return { article, between, comment };
+  })
+  .extend(
+    'page',
+    { scope: 'file' },
+    ({ backend, history: _written }) =>
+      async (by: Asker, query: Readonly<Record<string, string>>) => {
+        const path = `/events?${new URLSearchParams({ limit: '100', ...query })}`;
+        const { status, headers, body } = await backend.ask(path, { by });
+        expect(status, JSON.stringify(body)).toBe(200);
+        return { events: body as readonly Event[], links: headers.get('link') ?? '' };
+      },
+  )
+  .extend(
+    'typesFor',
+    { scope: 'file' },
+    ({ page }) =>
+      async (by: Asker, query: Readonly<Record<string, string>>) =>
+        (await page(by, query)).events.map(({ type }) => type),
+  );
 
 /** A time at which nothing happens: later than all so far, earlier than all that follows. */
 const aMomentLater = async (): Promise<string> => {
@@ -57,12 +54,11 @@ const aMomentLater = async (): Promise<string> => {
 };
 
 /** Writes events that no caller may see. */
-const fill = async (count: number) => {
-  const { eventLog, codec } = backend.side;
+const fill = async ({ eventLog, codec }: Backend['side'], author: Asker, count: number) => {
   for (let left = count; left > 0; left -= 400) {
     const events = Array.from({ length: 400 }, () => ({
       id: randomUUID() as EventId,
-      event: { type: 'email.released' as const, data: { userId: author.id as UserId } },
+      event: { type: 'email.released' as const, data: { userId: author.id } },
     }));
     const made = { ...context, at: new Date().toISOString() };
     await eventLog.append(
@@ -73,21 +69,16 @@ const fill = async (count: number) => {
   }
 };
 
-const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
-  const { status, headers, body } = await backend.ask(
-    `/events?${new URLSearchParams({ limit: '100', ...query })}`,
-    { by },
-  );
-  expect(status, JSON.stringify(body)).toBe(200);
-  return { events: body as readonly Event[], links: headers.get('link') ?? '' };
-};
-const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) =>
-  (await page(by, query)).events.map(({ type }) => type);
-
-test('reading the stream of a subject returns the same events as reading the whole log', async () => {
+test('reading the stream of a subject returns the same events as reading the whole log', async ({
+  admin,
+  author,
+  history: { article, comment },
+  page,
+  reader,
+}) => {
   const all = (await page(admin, {})).events;
-  for (const subject of [`article-${article}`, `comment-${comment}`, `user-${commenter.id}`]) {
-    for (const by of [admin, author, commenter]) {
+  for (const subject of [`article-${article}`, `comment-${comment}`, `user-${reader.id}`]) {
+    for (const by of [admin, author, reader]) {
       const inLog = (await page(by, {})).events.filter((event) => event.subject === subject);
       expect((await page(by, { subject })).events, subject).toEqual(inLog);
     }
@@ -96,7 +87,12 @@ test('reading the stream of a subject returns the same events as reading the who
   }
 });
 
-test('`since` and `until` bound the events, and the page that reaches a past `until` is the last', async () => {
+test('`since` and `until` bound the events, and the page that reaches a past `until` is the last', async ({
+  author,
+  history: { article, between },
+  page,
+  typesFor,
+}) => {
   expect(await typesFor(author, { article: String(article), since: between })).toEqual([
     'comment.added',
     'article.edited',
@@ -117,7 +113,12 @@ test('`since` and `until` bound the events, and the page that reaches a past `un
   ).toEqual(['article.edited']);
 });
 
-test('all readers see the actor; the client and the correlation only the actor and administrators', async () => {
+test('all readers see the actor; the client and the correlation only the actor and administrators', async ({
+  admin,
+  author,
+  page,
+  reader,
+}) => {
   const edited = async (by: Asker) => (await page(by, { types: 'article.edited' })).events[0];
   const traced = {
     actor: `user:${admin.id}`,
@@ -126,21 +127,27 @@ test('all readers see the actor; the client and the correlation only the actor a
     causation: null,
   };
   expect(await edited(admin)).toMatchObject(traced);
-  for (const by of [author, commenter]) {
+  for (const by of [author, reader]) {
     expect(await edited(by)).toMatchObject({ actor: `user:${admin.id}` });
     expect(Object.keys((await edited(by)) ?? {})).not.toEqual(expect.arrayContaining(['request']));
   }
-  const [added] = (await page(commenter, { types: 'comment.added' })).events;
-  expect(added).toMatchObject({ actor: `user:${commenter.id}`, request: expect.any(String) });
+  const [added] = (await page(reader, { types: 'comment.added' })).events;
+  expect(added).toMatchObject({ actor: `user:${reader.id}`, request: expect.any(String) });
 });
 
-test('a stream has the same filters, may start at a time, and has no end', async () => {
+test('a stream has the same filters, may start at a time, and has no end', async ({
+  admin,
+  author,
+  backend,
+  history: { article, between },
+  reader,
+}) => {
   const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
     follow(`${backend.url}/events?${new URLSearchParams(query)}`, {
       headers: await backend.authorization(by),
     });
   const bySubject = await streamOf(author, { subject: `article-${article}`, since: between });
-  const byActor = await streamOf(admin, { actor: `user:${commenter.id}`, since: '2026-01-01T00:00:00Z' });
+  const byActor = await streamOf(admin, { actor: `user:${reader.id}`, since: '2026-01-01T00:00:00Z' });
   expect(await bySubject.data<Event>(1)).toMatchObject([{ type: 'article.edited' }]);
   expect(await byActor.data<Event>(1)).toMatchObject([
     { type: 'comment.added', request: expect.any(String) },
@@ -150,7 +157,13 @@ test('a stream has the same filters, may start at a time, and has no end', async
   for (const { close } of [bySubject, byActor]) await close();
 });
 
-test('readers of one role who follow a client or correlation each get only their own events', async () => {
+test('readers of one role who follow a client or correlation each get only their own events', async ({
+  author,
+  backend,
+  history: { article },
+  page,
+  write,
+}) => {
   const other = await backend.person('author');
   const [own] = (await page(author, { subject: `article-${article}` })).events;
   const since = own?.at ?? '';
@@ -185,14 +198,14 @@ test('readers of one role who follow a client or correlation each get only their
   for (const { close } of [others, mine, othersNone, mineCorrelated]) await close();
 });
 
-test.each([
+test.for<[parameter: string, value: string]>([
   ['actor', 'user:x'],
   ['actor', 'Ada'],
   ['subject', 'article'],
   ['subject', 'email-x'],
   ['since', 'yesterday'],
   ['until', '2026-13-01T00:00:00Z'],
-])('%s=%s is refused with a precise detail', async (parameter, value) => {
+])('%s=%s is refused with a precise detail', async ([parameter, value], { admin, backend }) => {
   const reply = await backend.ask(`/events?${new URLSearchParams({ [parameter]: value })}`, { by: admin });
   expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
 });

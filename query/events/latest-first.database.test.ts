@@ -1,82 +1,86 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { EVENT_INDEX } from '#shared/event-index/event-index.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { EVENT_OPERATIONS, type Event } from '#shared/rest/events.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { until } from '../../testing/until.ts';
 
-let backend: Backend;
-let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
-let [first, second] = [0, 0];
-beforeAll(async () => {
-  backend = await openBackend();
-  [author, reader, admin] = [
-    await backend.person('author', 'Ada'),
-    await backend.person('reader', 'Rita'),
-    await backend.person('admin', 'Anna'),
-  ];
-  first = await write(author, 'POST', '/articles', {
-    title: 'On engines',
-    body: 'Text',
-    tags: [],
-    publish: true,
-  });
-  await write(reader, 'POST', `/articles/${first}/comments`, { text: 'Well said of Engines.' });
-  second = await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] });
-  await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
-  await writeFromShop(author, 'PATCH', `/articles/${first}`, { title: 'On engines, from the shop' });
-  for (let edit = 0; edit < 4; edit += 1)
-    await write(author, 'PATCH', `/articles/${first}`, { title: `On engines, again ${edit}` });
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
-
-const writeFrom =
-  (client: string) =>
-  async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
-    const headers = await backend.authorization(by, { client_id: client });
-    const reply = await backend.ask(path, { by, method, headers, ...(body && { body }) });
-    expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-    return (reply.body as { id: number }).id;
-  };
-const [write, writeFromShop] = [writeFrom('web'), writeFrom('shop')];
-const page = async (by: Asker, path: string) => backend.ask(path, { by });
 const linkIn = (headers: Headers, rel: string) =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
-const eventsOf = async (by: Asker, query: string) => {
-  const { status, body } = await page(by, `/events?${query}`);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body as readonly Event[];
-};
-const walked = async (by: Asker, path: string, rel: string): Promise<readonly Event[]> => {
-  const events: Event[] = [];
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const { body, headers } = await page(by, next);
-    events.push(...(rel === 'prev' ? (body as Event[]).toReversed() : (body as Event[])));
-    next = linkIn(headers, rel);
-  }
-  return events;
-};
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
 
 /** Results must be the same with a complete index, a lagging one, or none. */
 const STANDINGS = ['before there is an index', 'with an index', 'behind the index'] as const;
-const bringTo = async (standing: (typeof STANDINGS)[number]): Promise<void> => {
-  if (standing === 'with an index') {
-    await using _index = await backend.startIndex();
-    const head = await backend.side.eventLog.head();
-    await until(
-      () => readCheckpoint(backend.side.pool, EVENT_INDEX),
-      (checkpoint) => (checkpoint?.position ?? 0) >= head,
-    );
-  }
-  if (standing !== 'behind the index') return;
-  await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
-  await writeFromShop(author, 'PATCH', `/articles/${first}`, { title: 'From the shop' });
-  await write(admin, 'PATCH', `/articles/${first}`, { title: 'From the desk' });
-};
+
+const fromShop = (by: Asker): Asker => ({ ...by, client: 'shop' });
+const test = base
+  .extend('articles', { scope: 'file' }, async ({ admin, author, reader, write }) => {
+    const published = { title: 'On engines', body: 'Text', tags: [], publish: true };
+    const first = await write(author, 'POST', '/articles', published);
+    await write(reader, 'POST', `/articles/${first}/comments`, { text: 'Well said of Engines.' });
+    const second = await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] });
+    await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
+    const retitle = (by: Asker, title: string) => write(by, 'PATCH', `/articles/${first}`, { title });
+    await retitle(fromShop(author), 'On engines, from the shop');
+    for (let edit = 0; edit < 4; edit += 1) await retitle(author, `On engines, again ${edit}`);
+    return { first, second };
+  })
+  .extend(
+    'page',
+    { scope: 'file' },
+    ({ articles: _written, backend }) =>
+      (by: Asker, path: string) =>
+        backend.ask(path, { by }),
+  )
+  .extend('eventsOf', { scope: 'file' }, ({ page }) => async (by: Asker, query: string) => {
+    const { status, body } = await page(by, `/events?${query}`);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body as readonly Event[];
+  })
+  .extend(
+    'walked',
+    { scope: 'file' },
+    ({ page }) =>
+      async (by: Asker, path: string, rel: string): Promise<readonly Event[]> => {
+        const events: Event[] = [];
+        for (let next: string | undefined = path; next !== undefined; ) {
+          const { body, headers } = await page(by, next);
+          events.push(...(rel === 'prev' ? (body as Event[]).toReversed() : (body as Event[])));
+          next = linkIn(headers, rel);
+        }
+        return events;
+      },
+  )
+  .extend(
+    'bringTo',
+    { scope: 'file' },
+    ({ admin, articles: { first, second }, author, backend, write }) =>
+      async (standing: (typeof STANDINGS)[number]): Promise<void> => {
+        if (standing === 'with an index') {
+          await using _index = await backend.startIndex();
+          const head = await backend.side.eventLog.head();
+          await until(
+            () => readCheckpoint(backend.side.pool, EVENT_INDEX),
+            (checkpoint) => (checkpoint?.position ?? 0) >= head,
+          );
+        }
+        if (standing !== 'behind the index') return;
+        await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
+        await write(fromShop(author), 'PATCH', `/articles/${first}`, { title: 'From the shop' });
+        await write(admin, 'PATCH', `/articles/${first}`, { title: 'From the desk' });
+      },
+  );
 
 for (const standing of STANDINGS) {
-  test(`the latest first are the oldest first reversed, in one page and in several: ${standing}`, async () => {
+  test(`the latest first are the oldest first reversed, in one page and in several: ${standing}`, async ({
+    admin,
+    articles: { first },
+    author,
+    bringTo,
+    eventsOf,
+    reader,
+    walked,
+  }) => {
     await bringTo(standing);
     for (const by of [admin, reader])
       for (const filter of [
@@ -97,7 +101,13 @@ for (const standing of STANDINGS) {
       }
   });
 
-  test(`actor, client and correlation find the same as a scan of the log, in both orders: ${standing}`, async () => {
+  test(`actor, client and correlation find the same as a scan of the log, in both orders: ${standing}`, async ({
+    admin,
+    author,
+    bringTo,
+    eventsOf,
+    walked,
+  }) => {
     await bringTo(standing);
     for (const by of [admin, author]) {
       const all = await eventsOf(by, 'limit=100');
@@ -117,7 +127,15 @@ for (const standing of STANDINGS) {
   });
 }
 
-test('from the middle, pages link to older and newer events, and the newest page links to a poll', async () => {
+test('from the middle, pages link to older and newer events, and the newest page links to a poll', async ({
+  admin,
+  articles: { first },
+  author,
+  eventsOf,
+  page,
+  walked,
+  write,
+}) => {
   const all = await eventsOf(admin, 'sort=-cursor&limit=100');
   const middle = all[4] as Event;
   const older = await page(admin, `/events?sort=-cursor&limit=2&before=${middle.cursor}`);
@@ -136,7 +154,13 @@ test('from the middle, pages link to older and newer events, and the newest page
   ]);
 });
 
-test('`correlation` and `client` match only for callers who see them', async () => {
+test('`correlation` and `client` match only for callers who see them', async ({
+  admin,
+  articles: { first },
+  author,
+  eventsOf,
+  reader,
+}) => {
   const [, published] = await eventsOf(admin, `subject=article-${first}`);
   const { correlation = '' } = published as Event;
   const found = await eventsOf(admin, `correlation=${correlation}`);
@@ -148,7 +172,12 @@ test('`correlation` and `client` match only for callers who see them', async () 
   expect(await eventsOf(admin, 'sort=-cursor&client=nobody')).toEqual([]);
 });
 
-test('`text` finds words in the data the caller sees, and nowhere else', async () => {
+test('`text` finds words in the data the caller sees, and nowhere else', async ({
+  admin,
+  author,
+  eventsOf,
+  reader,
+}) => {
   expect(await eventsOf(admin, 'sort=-cursor&text=rita@EXAMPLE')).toMatchObject([{ type: 'user.updated' }]);
   expect(await eventsOf(author, 'sort=-cursor&text=rita@example')).toEqual([]);
   expect(await eventsOf(author, 'sort=-cursor&text=a%20draft')).toHaveLength(1);
@@ -157,7 +186,7 @@ test('`text` finds words in the data the caller sees, and nowhere else', async (
   expect(await eventsOf(admin, 'sort=-cursor&text=authorId')).toEqual([]);
 });
 
-test('an invalid filter is refused', async () => {
+test('an invalid filter is refused', async ({ admin, eventsOf, page }) => {
   const cursor = (await eventsOf(admin, 'limit=1'))[0]?.cursor;
   for (const query of [
     `before=${cursor}`,

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { RECORDED_EVENT_OPERATIONS } from '#shared/rest/recorded-event.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { fillLedger } from '../../test/engines/filled-ledger.ts';
 import { until } from '../../testing/until.ts';
 
@@ -12,34 +12,35 @@ type Shown = {
   readonly deliveries?: readonly object[];
 };
 
-let backend: Backend;
-let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
-let [article, draft] = [0, 0];
-beforeAll(async () => {
-  backend = await openBackend();
-  [author, reader, admin] = [
-    await backend.person('author', 'Ada'),
-    await backend.person('reader', 'Rita'),
-    await backend.person('admin', 'Anna'),
-  ];
-  article = await write(author, '/articles', { title: 'On engines', body: 'Text', tags: [], publish: true });
-  draft = await write(author, '/articles', { title: 'A draft', body: '', tags: [] });
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+const test = base
+  .extend('articles', { scope: 'file' }, async ({ admin: _earlier, author, write }) => {
+    const published = { title: 'On engines', body: 'Text', tags: [], publish: true };
+    const article = await write(author, 'POST', '/articles', published);
+    return {
+      article,
+      draft: await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] }),
+    };
+  })
+  .extend('get', { scope: 'file' }, ({ backend }) => async <Body>(by: Asker, path: string): Promise<Body> => {
+    const { status, body } = await backend.ask(path, { by });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body as Body;
+  })
+  .extend(
+    'eventsOf',
+    { scope: 'file' },
+    ({ admin, get }) =>
+      (query: string) =>
+        get<readonly [Shown, ...Shown[]]>(admin, `/events?${query}`),
+  );
 
-const write = async (by: Asker, path: string, body: object): Promise<number> => {
-  const reply = await backend.ask(path, { by, method: 'POST', body });
-  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-  return (reply.body as { id: number }).id;
-};
-const get = async <Body>(by: Asker, path: string): Promise<Body> => {
-  const { status, body } = await backend.ask(path, { by });
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body as Body;
-};
-const eventsOf = (query: string) => get<readonly [Shown, ...Shown[]]>(admin, `/events?${query}`);
-
-test('an event is shown with its links, its schema, and its block in the chain', async () => {
+test('an event is shown with its links, its schema, and its block in the chain', async ({
+  admin,
+  articles: { article },
+  backend,
+  eventsOf,
+  get,
+}) => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   const before = await get<object>(admin, `/events/${drafted.id}`);
   expect(RECORDED_EVENT_OPERATIONS.getRecordedEvent.answer.schema.parse(before)).toEqual(before);
@@ -75,7 +76,15 @@ test('an event is shown with its links, its schema, and its block in the chain',
   ]);
 });
 
-test('the chain is for administrators, and an event for everyone who may see it', async () => {
+test('the chain is for administrators, and an event for everyone who may see it', async ({
+  admin,
+  articles: { draft },
+  author,
+  backend,
+  eventsOf,
+  get,
+  reader,
+}) => {
   const [drafted] = await eventsOf(`subject=article-${draft}`);
   expect(await get(author, `/events/${drafted.id}`)).not.toHaveProperty('chain');
   for (const by of [reader, { ...admin, scopes: ['read:events'] }])
@@ -88,7 +97,14 @@ test('the chain is for administrators, and an event for everyone who may see it'
     expect((await backend.ask(`/events/${id}`, { by: admin })).status).toBe(404);
 });
 
-test('the origin of an event is shown to its actor and to administrators', async () => {
+test('the origin of an event is shown to its actor and to administrators', async ({
+  admin,
+  articles: { article },
+  author,
+  eventsOf,
+  get,
+  reader,
+}) => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   for (const by of [admin, author]) {
     const trace = await get<{ events: Shown[] }>(by, `/events/${published?.id}/trace`);
@@ -101,10 +117,20 @@ test('the origin of an event is shown to its actor and to administrators', async
   expect(theirs.events.map(({ id }) => id)).toEqual([published?.id]);
 });
 
-test('deliveries are for those who may manage the webhook', async () => {
+test('deliveries are for those who may manage the webhook', async ({
+  admin,
+  articles: { article },
+  author,
+  backend,
+  eventsOf,
+  get,
+  reader,
+  write,
+}) => {
   const [{ id }] = await eventsOf(`subject=article-${article}&types=article.published`);
   expect(await get(author, `/events/${id}`)).toMatchObject({ deliveries: [] });
-  const webhook = await write(author, '/webhooks', { url: 'https://shop.example/hooks', eventTypes: ['*'] });
+  const form = { url: 'https://shop.example/hooks', eventTypes: ['*'] };
+  const webhook = await write(author, 'POST', '/webhooks', form);
   await fillLedger(backend.side.pool, String(webhook));
   await backend.side.pool.query(
     `update webhook_ledger.delivery set event_id = $1

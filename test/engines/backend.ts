@@ -1,12 +1,11 @@
 import { Router } from 'express';
 import { pino } from 'pino';
-import { test as base } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import type { Role } from '#shared/events/fields.ts';
-import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Health } from '#shared/http/health.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -19,18 +18,19 @@ import { startProjector } from '../../projector/service.ts';
 import { startQueryService } from '../../query/service.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
 import { serveRoutes } from '../serve.ts';
-import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
 import {
+  as,
+  by,
   type CommandDatabase,
   type CommandSide,
   createCommandDatabase,
   registerUser,
 } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
-import { SCOPES } from './policy.ts';
+import { type Bearer, openTokenVerification } from './token-verification.ts';
 
 /** A caller; by default with all scopes. */
-export type Asker = { readonly id: UserId; readonly role: Role; readonly scopes?: readonly string[] };
+export type Asker = Bearer & { readonly id: UserId; readonly role: Role };
 const ANONYMOUS = null;
 
 type Asked = {
@@ -49,7 +49,7 @@ export type Backend = AsyncDisposable & {
   readonly statements: () => number;
   /** Registers somebody. */
   person(role: Role, name?: string): Promise<Asker>;
-  /** `claims` of the token are beside what it says of them anyway. */
+  /** `claims` add to those of the caller, or replace them. */
   authorization(by: Asker | null, claims?: object): Promise<Record<string, string>>;
   /** Reads by default, and then sees everything that has been written so far. */
   ask(path: string, asked?: Asked): Promise<Reply>;
@@ -95,20 +95,8 @@ export const openBackend = async (
     },
   });
   const { blobs } = side;
-  const mint = await createTokenMint();
-  const resource = opening.use(
-    await openResourceServer({
-      ...{
-        pool: side.pool,
-        domain: publishing,
-        log,
-        issuer: ISSUER,
-        audience: AUDIENCE,
-        ingressSecret: undefined,
-      },
-      loadKeys: async () => mint.jwks,
-    }),
-  );
+  const { authorization, resource } = await openTokenVerification({ pool: side.pool, log });
+  opening.use(resource);
   const observed = { health: new Health(log), metrics: createMetrics(), access: resource };
   const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
   const query = opening.use(
@@ -140,13 +128,6 @@ export const openBackend = async (
       query.refusals,
     ),
   );
-  const authorization = async (by: Asker | null, claims: object = {}): Promise<Record<string, string>> => {
-    if (by === null) return {};
-    const scope = (by.scopes ?? SCOPES).join(' ');
-    return {
-      authorization: `Bearer ${await mint.token({ sub: String(by.id), role: by.role, scope, ...claims })}`,
-    };
-  };
   const send = restClientOf({ url });
   const resources = opening.move();
   return {
@@ -176,7 +157,8 @@ export const openBackend = async (
 };
 
 /**
- * A backend for each file, with an author, a reader and an administrator, registered when a test asks for them.
+ * A backend for each file, with two authors, a reader and an administrator, registered when a test asks for
+ * them.
  */
 export const test = base
   .extend('backendSettings', { scope: 'file' }, {} as Parameters<typeof openBackend>[0])
@@ -187,5 +169,32 @@ export const test = base
     return backend;
   })
   .extend('author', { scope: 'file' }, ({ backend }) => backend.person('author', 'Ada'))
+  .extend('stranger', { scope: 'file' }, ({ backend }) => backend.person('author', 'Grace'))
   .extend('reader', { scope: 'file' }, ({ backend }) => backend.person('reader', 'Rita'))
-  .extend('admin', { scope: 'file' }, ({ backend }) => backend.person('admin', 'Nora'));
+  .extend('admin', { scope: 'file' }, ({ backend }) => backend.person('admin', 'Nora'))
+  /** Writes by REST, and returns the id of the item. */
+  .extend(
+    'write',
+    { scope: 'file' },
+    ({ backend }) =>
+      async (by: Asker, method: string, path: string, body?: object): Promise<number> => {
+        const reply = await backend.ask(path, { by, method, body });
+        expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+        return (reply.body as { readonly id: number }).id;
+      },
+  )
+  /** Sends a command past the API. */
+  .extend(
+    'send',
+    { scope: 'file' },
+    ({ backend: { side } }) =>
+      (command: Parameters<CommandSide['send']>[0], { id, role }: Asker) =>
+        side.send(command, by(as(id, role))),
+  )
+  .extend(
+    'cursorNow',
+    { scope: 'file' },
+    ({ backend: { side } }) =>
+      async () =>
+        formatCursor(side.eventLog.identity, await side.eventLog.head()),
+  );

@@ -1,0 +1,32 @@
+import { publishing } from '#domain/publishing.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
+import type { Log } from '#shared/process/log.ts';
+import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
+import { SCOPES } from './policy.ts';
+
+/** The caller of a token; by default with all scopes, through the client `web`. */
+export type Bearer = {
+  readonly id: number;
+  readonly role: string;
+  readonly scopes?: readonly string[];
+  readonly client?: string;
+};
+
+/** A resource server that verifies tokens, and headers with tokens that it accepts. */
+export const openTokenVerification = async ({ pool, log }: { readonly pool: Pool; readonly log: Log }) => {
+  const mint = await createTokenMint();
+  const resource = await openResourceServer({
+    ...{ pool, log, domain: publishing, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+    loadKeys: async () => mint.jwks,
+  });
+  return {
+    resource,
+    async authorization(by: Bearer | null, claims: object = {}): Promise<Record<string, string>> {
+      if (by === null) return {};
+      const { id, role, scopes = SCOPES, client = 'web' } = by;
+      const caller = { sub: String(id), role, scope: scopes.join(' '), client_id: client };
+      return { authorization: `Bearer ${await mint.token({ ...caller, ...claims })}` };
+    },
+  };
+};
