@@ -2,49 +2,45 @@ import { createRequire } from 'node:module';
 import { getStitchedSchemaFromSupergraphSdl } from '@graphql-tools/federation';
 import { composeServices, compositionHasErrors } from '@theguild/federation-composition';
 import { buildSchema, type DocumentNode, execute, type GraphQLSchema, parse, print } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Asker, type Backend, openBackend } from '../../../test/engines/backend.ts';
-
-let backend: Backend;
-let author: Asker;
-let [published, draft, comment] = ['', '', ''];
-beforeAll(async () => {
-  backend = await openBackend();
-  author = await backend.person('author', 'Ada');
-  const write = async (path: string, body?: object): Promise<string> => {
-    const answer = await backend.ask(path, { by: author, method: 'POST', ...(body && { body }) });
-    return String((answer.body as { id: number }).id);
-  };
-  published = await write('/articles', { title: 'Engines', body: '', tags: [], publish: true });
-  draft = await write('/articles', { title: 'Secret', body: '', tags: [] });
-  comment = await write(`/articles/${published}/comments`, { text: 'Indeed' });
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+import { expect } from 'vitest';
+import { type Asker, test as base } from '../../../test/engines/backend.ts';
 
 type Answer = {
   data?: Record<string, unknown> | null;
   errors?: { path?: unknown; extensions: { code: string } }[];
   extensions?: object;
 };
-const query = async (text: string, variables: object = {}, by: Asker | null = null): Promise<Answer> => {
-  const headers = {
-    'consistency-token':
-      (await backend.ask('/articles', { by: author })).headers.get('consistency-token') ?? '',
-  };
-  const { body } = await backend.ask('/graphql', {
-    by,
-    method: 'POST',
-    body: { query: text, variables },
-    ...(headers['consistency-token'] !== '' && { headers }),
-  });
-  return body as Answer;
-};
+
+const test = base
+  .extend('ids', { scope: 'file' }, async ({ author, write }) => {
+    const engines = { title: 'Engines', body: '', tags: [], publish: true };
+    const published = await write(author, 'POST', '/articles', engines);
+    const draft = await write(author, 'POST', '/articles', { title: 'Secret', body: '', tags: [] });
+    const comment = await write(author, 'POST', `/articles/${published}/comments`, { text: 'Indeed' });
+    return { published: String(published), draft: String(draft), comment: String(comment) };
+  })
+  .extend(
+    'query',
+    { scope: 'file' },
+    ({ author, backend }) =>
+      async (text: string, variables: object = {}, by: Asker | null = null): Promise<Answer> => {
+        const { headers: known } = await backend.ask('/articles', { by: author });
+        const token = known.get('consistency-token');
+        const headers = token === null ? {} : { 'consistency-token': token };
+        const body = { query: text, variables };
+        return (await backend.ask('/graphql', { by, method: 'POST', body, headers })).body as Answer;
+      },
+  );
 
 const ENTITIES = `query ($of: [_Any!]!) { _entities(representations: $of) {
   __typename ... on Post { id title author { name } } ... on User { name email } ... on Comment { text post { title } } } }`;
 const SDL = '{ _service { sdl } }';
 
-test('entities are those that the viewer may read, in the order of the request', async () => {
+test('entities are those that the viewer may read, in the order of the request', async ({
+  author,
+  ids: { published, draft, comment },
+  query,
+}) => {
   const of = [
     { __typename: 'Post', id: published },
     { __typename: 'Post', id: draft },
@@ -72,7 +68,11 @@ test('entities are those that the viewer may read, in the order of the request',
   ]);
 });
 
-test('many entities are answered in one request, and cost as much as their number', async () => {
+test('many entities are answered in one request, and cost as much as their number', async ({
+  author,
+  ids: { published, draft },
+  query,
+}) => {
   const of = Array.from({ length: 300 }, (_, index) => ({
     __typename: 'Post',
     id: index % 2 === 0 ? published : draft,
@@ -88,7 +88,7 @@ test('many entities are answered in one request, and cost as much as their numbe
   expect(errors).toMatchObject([{ extensions: { code: 'too_costly', found: 1_800 } }]);
 });
 
-test('a token without scopes gets public entities', async () => {
+test('a token without scopes gets public entities', async ({ author, ids: { published, draft }, query }) => {
   const of = [published, draft].map((id) => ({ __typename: 'Post', id }));
   const anonymous = await query(ENTITIES, { of });
   expect((await query(ENTITIES, { of }, { ...author, scopes: ['write:users'] })).data).toEqual(
@@ -97,14 +97,14 @@ test('a token without scopes gets public entities', async () => {
   expect(anonymous.data?._entities).toMatchObject([{ id: published }, null]);
 });
 
-test.each([
+test.for<[of: unknown[], code: string]>([
   [[{ id: '1' }], 'invalid_variables'],
   [['Post'], 'invalid_variables'],
   [[null], 'invalid_variables'],
   [[{ __typename: 'Webhook', id: '1' }], 'malformed_request'],
   [[{ __typename: 'Post' }], 'malformed_request'],
   [[{ __typename: '__proto__', id: 1 }], 'malformed_request'],
-])('an invalid representation is refused: %j', async (of, code) => {
+])('an invalid representation is refused: %j', async ([of, code], { query }) => {
   expect((await query(ENTITIES, { of })).errors).toMatchObject([{ extensions: { code } }]);
 });
 
@@ -129,19 +129,24 @@ type ExecutionRequest = {
   readonly variables?: Readonly<Record<string, unknown>>;
 };
 
-const likes = ({ document, variables }: ExecutionRequest) =>
-  execute({
-    schema: likesSchema(),
-    document,
-    ...(variables && { variableValues: variables }),
-    rootValue: {
-      liked: [{ id: published, likes: 7 }],
-      _entities: ({ representations }: { representations: { id: string }[] }) =>
-        representations.map(({ id }) => ({ __typename: 'Post', id, likes: id === published ? 7 : 0 })),
-    },
-  });
+const likesOf =
+  (published: string) =>
+  ({ document, variables }: ExecutionRequest) =>
+    execute({
+      schema: likesSchema(),
+      document,
+      ...(variables && { variableValues: variables }),
+      rootValue: {
+        liked: [{ id: published, likes: 7 }],
+        _entities: ({ representations }: { representations: { id: string }[] }) =>
+          representations.map(({ id }) => ({ __typename: 'Post', id, likes: id === published ? 7 : 0 })),
+      },
+    });
 
-test('the subgraph composes with another that extends posts, and a gateway answers one query from both', async () => {
+test('the subgraph composes with another that extends posts, and a gateway answers one query from both', async ({
+  ids: { published },
+  query,
+}) => {
   const { data } = await query(SDL);
   const sdl = String((data?._service as { sdl: string } | undefined)?.sdl);
   expect(sdl).not.toMatch(/_entities|_service|_Any|directive @/);
@@ -155,7 +160,7 @@ test('the subgraph composes with another that extends posts, and a gateway answe
   const gateway = getStitchedSchemaFromSupergraphSdl({
     supergraphSdl: composed.supergraphSdl,
     onSubschemaConfig(subschema) {
-      subschema.executor = (subschema.name === 'ANNALS' ? annals : likes) as never;
+      subschema.executor = (subschema.name === 'ANNALS' ? annals : likesOf(published)) as never;
     },
   });
   const document = parse(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Backend, openBackend } from '../../../test/engines/backend.ts';
-import { scaled } from '../../../testing/load.ts';
+import { describe, expect } from 'vitest';
+import { type Backend, test as base, openBackend } from '../../../test/engines/backend.ts';
 import { savePersistedDocuments } from '../documents/persisted-documents.ts';
 
 const MODES = ['off', 'apq', 'prefer', 'enforce'] as const;
@@ -10,18 +9,19 @@ const LOADED = 'query Loaded { __typename }';
 const OTHER = 'query Other { users { id } }';
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-let backends: Readonly<Record<Mode, Backend>>;
-beforeAll(async () => {
+const test = base.extend('backends', { scope: 'file' }, async ({ backendOptions }, { onCleanup }) => {
   const opened = await Promise.all(
     MODES.map(async (mode) => {
-      const backend = await openBackend({ PERSISTED_DOCUMENTS: mode });
+      const backend = await openBackend({ PERSISTED_DOCUMENTS: mode }, backendOptions);
       await savePersistedDocuments(backend.side.pool, [{ id: hashOf(LOADED), text: LOADED }]);
       return [mode, backend] as const;
     }),
   );
-  backends = Object.fromEntries(opened) as Record<Mode, Backend>;
-}, scaled(60_000));
-afterAll(() => Promise.all(Object.values(backends ?? {}).map((backend) => backend[Symbol.asyncDispose]())));
+  onCleanup(async () => {
+    await Promise.all(opened.map(([, backend]) => backend[Symbol.asyncDispose]()));
+  });
+  return Object.fromEntries(opened) as Record<Mode, Backend>;
+});
 
 const apq = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hashOf(text) } } });
 const REQUESTS = {
@@ -49,7 +49,7 @@ const ANSWERS: Readonly<Record<Mode, readonly string[]>> = {
 type Body = { data?: object; errors?: { message: string; extensions: { code: string } }[] };
 
 describe.each(MODES)('with persisted documents %s', (mode) => {
-  test('a document is accepted as the mode says', async () => {
+  test('a document is accepted as the mode says', async ({ backends }) => {
     const answers: string[] = [];
     for (const body of Object.values(REQUESTS)) {
       const reply = (await backends[mode].ask('/graphql', { method: 'POST', body })).body as Body;
@@ -63,8 +63,7 @@ describe.each(MODES)('with persisted documents %s', (mode) => {
   });
 });
 
-test('a query over GET gets 304 while its answer is the same', async () => {
-  const backend = backends.apq;
+test('a query over GET gets 304 while its answer is the same', async ({ backends: { apq: backend } }) => {
   const person = await backend.person('author', 'Ada');
   const text = 'query Name($id: ID!) { user(id: $id) { name } }';
   const variables = JSON.stringify({ id: person.id });
@@ -87,7 +86,7 @@ test('a query over GET gets 304 while its answer is the same', async () => {
   expect([head.status, head.body, head.headers.get('etag')]).toEqual([200, '', etag]);
 });
 
-test('a refusal is not cacheable', async () => {
+test('a refusal is not cacheable', async ({ backends }) => {
   const { headers, status } = await backends.apq.ask('/graphql?documentId=unknown');
   expect([status, headers.get('cache-control'), headers.get('etag')]).toEqual([200, 'no-store', null]);
 });

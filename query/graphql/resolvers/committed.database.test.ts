@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../../test/engines/backend.ts';
-
-let backend: Backend;
-let by: Asker;
-beforeAll(async () => {
-  backend = await openBackend();
-  by = await backend.person('author');
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+import { test as base } from '../../../test/engines/backend.ts';
 
 type Committed = {
   readonly field: string;
@@ -26,21 +18,36 @@ type Body = {
   readonly extensions: { readonly mutation?: readonly Committed[] };
 };
 
-const run = async (query: string, { headers = {}, variables = {} } = {}): Promise<Body> => {
-  const { body } = await backend.ask('/graphql', { method: 'POST', by, body: { query, variables }, headers });
-  return body as Body;
-};
-
 const create = (field: string, title = field): string =>
   `${field}: createPost(input: { title: "${title}", body: "" }) { id }`;
-const titlesSince = async (id: string): Promise<readonly string[]> => {
-  const { body } = await backend.ask('/articles?sort=createdAt&limit=100', { by });
-  return (body as { id: number; title: string }[])
-    .filter((article) => article.id >= Number(id))
-    .map(({ title }) => title);
-};
 
-test('an error lists the fields committed before it, with ids and cursors', async () => {
+const test = base
+  .extend(
+    'run',
+    { scope: 'file' },
+    ({ author, backend }) =>
+      async (query: string, { headers = {}, variables = {} } = {}): Promise<Body> => {
+        const asked = { method: 'POST', by: author, body: { query, variables }, headers };
+        return (await backend.ask('/graphql', asked)).body as Body;
+      },
+  )
+  .extend(
+    'titlesSince',
+    { scope: 'file' },
+    ({ author, backend }) =>
+      async (id: string): Promise<readonly string[]> => {
+        const { body } = await backend.ask('/articles?sort=createdAt&limit=100', { by: author });
+        return (body as { id: number; title: string }[])
+          .filter((article) => article.id >= Number(id))
+          .map(({ title }) => title);
+      },
+  );
+
+test('an error lists the fields committed before it, with ids and cursors', async ({
+  backend,
+  run,
+  titlesSince,
+}) => {
   const { data, errors, extensions } = await run(
     `mutation { ${create('a')} ${create('b')} c: createPost(input: { title: " ", body: "" }) { id } ${create('d')} }`,
   );
@@ -62,7 +69,7 @@ test('an error lists the fields committed before it, with ids and cursors', asyn
   );
 });
 
-test('a mutation without errors has cursors as well', async () => {
+test('a mutation without errors has cursors as well', async ({ run }) => {
   const { data, extensions } = await run(`mutation { ${create('a')} }`);
   expect(extensions.mutation).toEqual([
     { field: 'a', committed: true, id: data?.a?.id, cursor: expect.any(String) },
@@ -70,7 +77,7 @@ test('a mutation without errors has cursors as well', async () => {
   expect((await run('{ __typename }')).extensions.mutation).toBeUndefined();
 });
 
-test('an error below a committed field says so', async () => {
+test('an error below a committed field says so', async ({ run, titlesSince }) => {
   const { data, errors, extensions } =
     await run(`mutation { ${create('a')} b: createPost(input: { title: "b", body: "" }) {
     id commentsConnection(first: 1, after: "none") { nodes { id } } } }`);
@@ -90,7 +97,7 @@ test('an error below a committed field says so', async () => {
   expect(await titlesSince(a.id)).toEqual(['a', 'b']);
 });
 
-test('a field that the domain refuses was not committed, whatever its name', async () => {
+test('a field that the domain refuses was not committed, whatever its name', async ({ run }) => {
   const query = 'mutation { first: deletePost(id: "1") second: deletePost(id: "x") }';
   const { errors, extensions } = await run(query);
   expect(errors).toMatchObject([
@@ -99,7 +106,10 @@ test('a field that the domain refuses was not committed, whatever its name', asy
   expect(extensions.mutation).toEqual([{ field: 'first', committed: false }]);
 });
 
-test('a repetition with the same key commits nothing twice, and returns the same', async () => {
+test('a repetition with the same key commits nothing twice, and returns the same', async ({
+  run,
+  titlesSince,
+}) => {
   const headers = { 'idempotency-key': randomUUID() };
   const query = `mutation ($title: String!) { ${create('a')} b: createPost(input: { title: $title, body: "" }) { id } }`;
   const first = await run(query, { headers, variables: { title: '' } });
@@ -117,7 +127,7 @@ test('a repetition with the same key commits nothing twice, and returns the same
   expect(one.errors).toBeUndefined();
 });
 
-test('if the log does not answer, the outcome is unknown', async () => {
+test('if the log does not answer, the outcome is unknown', async ({ backend, run }) => {
   const { eventLog } = backend.side;
   const { append } = eventLog;
   const { LogUnavailable } = await import('#shared/event-log/errors.ts');
