@@ -1,26 +1,26 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { type Served, serveRoutes } from '../../test/serve.ts';
+import { serveRoutes } from '../../test/serve.ts';
 import { readApplication } from './application.ts';
 import { consoleRoutes } from './routes.ts';
 
 const GZIPPED_BYTES_MAX = 150 * 1_024;
 
-let server: Served;
-beforeAll(async () => {
-  server = await serveRoutes(
+const test = base
+  .extend('routes', { scope: 'file' }, () =>
     consoleRoutes({
       domain: publishing,
       publicUrl: 'https://annals.example',
       issuerUrl: 'https://id.example',
     }),
-  );
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
-
-const get = (path: string, init: RequestInit = {}) =>
-  fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
+  )
+  .extend('get', { scope: 'file' }, async ({ routes }, { onCleanup }) => {
+    const server = await serveRoutes(routes);
+    onCleanup(() => server[Symbol.asyncDispose]());
+    return (path: string, init: RequestInit = {}) =>
+      fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
+  });
 
 test('all assets together are small', () => {
   const { assets } = readApplication();
@@ -43,7 +43,7 @@ test('every import of a module resolves, and no types are left', async () => {
   expect(modules.filter(({ bytes }) => /^import type\b|\bsatisfies\b/m.test(bytes.toString()))).toEqual([]);
 });
 
-test('every address of the console is the same page, which runs only its own modules', async () => {
+test('every address of the console is the same page, which runs only its own modules', async ({ get }) => {
   const page = await get('/console');
   expect(page.headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' https://annals.example https://id.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -63,7 +63,7 @@ test('every address of the console is the same page, which runs only its own mod
   ).toBe(304);
 });
 
-test('assets may be cached forever', async () => {
+test('assets may be cached forever', async ({ get }) => {
   const html = await (await get('/console')).text();
   const paths = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
   const description = paths.find((path) => path.endsWith('/domain.json'));
@@ -87,7 +87,7 @@ test('assets may be cached forever', async () => {
   }
 });
 
-test.each([
+test.for<[method: string, path: string, status: number]>([
   ['GET', '/console/', 308],
   ['GET', '/console/assets/unknown/main.ts', 404],
   ['POST', '/console', 405],
@@ -95,6 +95,6 @@ test.each([
   ['HEAD', '/console/events', 200],
   ['GET', '/console/feed?types=article.*', 308],
   ['GET', '/consoles', 404],
-])('%s %s is answered by %i', async (method, path, status) => {
+])('%s %s is answered by %i', async ([method, path, status], { get }) => {
   expect((await get(path, { method })).status).toBe(status);
 });

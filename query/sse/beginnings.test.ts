@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { Router } from 'express';
 import { pino } from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { answerErrors } from '#shared/http/answer-errors.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { serveRoutes } from '../../test/serve.ts';
@@ -11,30 +11,26 @@ import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 import { openEventStreams } from './event-streams.ts';
 
-const closing: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
+const test = base.extend('serve', ({ task: _ }, { onCleanup }) => {
+  const resources = new AsyncDisposableStack();
+  onCleanup(() => resources.disposeAsync());
+  /** Streams at `/`, limited per owner, behind a router of the test. */
+  return async (before: Router) => {
+    const limits = { heartbeatMs: 60_000, perOwnerMax: 1, bufferBytesMax: 100_000 };
+    const streams = openEventStreams({ ...limits, metrics: createMetrics() });
+    let asked = 0;
+    const routes = Router().get('/', (request, response) => {
+      asked += 1;
+      streams.open(request, response);
+    });
+    const errors = answerErrors(pino({ level: 'silent' }));
+    const { url } = resources.use(await serveRoutes(before, routes, errors));
+    resources.use(streams);
+    return { url, asked: () => asked };
+  };
 });
 
-/** Streams at `/`, limited per owner, behind a router of the test. */
-const serve = async (before: Router): Promise<{ readonly url: string; readonly asked: () => number }> => {
-  const streams = openEventStreams({
-    heartbeatMs: 60_000,
-    perOwnerMax: 1,
-    bufferBytesMax: 100_000,
-    metrics: createMetrics(),
-  });
-  let asked = 0;
-  const routes = Router().get('/', (request, response) => {
-    asked += 1;
-    streams.open(request, response);
-  });
-  const server = await serveRoutes(before, routes, answerErrors(pino({ level: 'silent' })));
-  closing.push(streams, server);
-  return { url: server.url, asked: () => asked };
-};
-
-test('a client that disconnects before its stream begins frees its slot', async () => {
+test('a client that disconnects before its stream begins frees its slot', async ({ serve }) => {
   let isWaiting = false;
   const before = Router().get('/', async (request, response, next) => {
     if (request.query.slowly === undefined) return next();
@@ -51,7 +47,9 @@ test('a client that disconnects before its stream begins frees its slot', async 
   expect(next.status).toBe(200);
 });
 
-test('a stream pipelined behind an unfinished response is refused, and that response stays intact', async () => {
+test('a stream pipelined behind an unfinished response is refused, and that response stays intact', async ({
+  serve,
+}) => {
   const isAsked = Promise.withResolvers<void>();
   const before = Router().get('/answer', async (_request, response) => {
     await isAsked.promise;

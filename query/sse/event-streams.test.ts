@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { Router } from 'express';
 import { pino } from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { answerErrors } from '#shared/http/answer-errors.ts';
 import type { RevocationListener } from '#shared/http/authenticate/revocations.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -13,42 +13,32 @@ import { serveRoutes } from '../../test/serve.ts';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 import type { EventStream } from './event-stream.ts';
-import { type EventStreams, type EventStreamsOptions, openEventStreams } from './event-streams.ts';
+import { type EventStreamsOptions, openEventStreams } from './event-streams.ts';
 import { eventMessage, idMessage } from './messages.ts';
 
-const closing: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
+const test = base.extend('serve', ({ task: _ }, { onCleanup }) => {
+  const resources = new AsyncDisposableStack();
+  onCleanup(() => resources.disposeAsync());
+  return async (options: Partial<EventStreamsOptions> = {}) => {
+    const metrics = createMetrics();
+    const limits = { heartbeatMs: 60_000, perOwnerMax: 10, bufferBytesMax: 100_000 };
+    const streams = openEventStreams({ ...limits, metrics, ...options });
+    const opened: EventStream[] = [];
+    const routes = Router().get(
+      '/',
+      (request, response) => void opened.push(streams.open(request, response)),
+    );
+    const { url } = resources.use(await serveRoutes(routes, answerErrors(pino({ level: 'silent' }))));
+    resources.use(streams);
+    const metric = async (name: string) =>
+      ((await metrics.getSingleMetric(name)?.get())?.values ?? [])[0]?.value ?? 0;
+    return { url, opened, streams, metric };
+  };
 });
-
-type Served = {
-  readonly url: string;
-  readonly opened: EventStream[];
-  readonly streams: EventStreams;
-  readonly metric: (name: string) => Promise<number>;
-};
-
-const serve = async (options: Partial<EventStreamsOptions> = {}): Promise<Served> => {
-  const metrics = createMetrics();
-  const streams = openEventStreams({
-    heartbeatMs: 60_000,
-    perOwnerMax: 10,
-    bufferBytesMax: 100_000,
-    metrics,
-    ...options,
-  });
-  const opened: EventStream[] = [];
-  const routes = Router().get('/', (request, response) => void opened.push(streams.open(request, response)));
-  const server = await serveRoutes(routes, answerErrors(pino({ level: 'silent' })));
-  closing.push(streams, server);
-  const metric = async (name: string) =>
-    ((await metrics.getSingleMetric(name)?.get())?.values ?? [])[0]?.value ?? 0;
-  return { url: server.url, opened, streams, metric };
-};
 
 const message = (text: string) => eventMessage({ data: JSON.stringify(text) });
 
-test('the headers declare an event stream, and forbid buffering and caching', async () => {
+test('the headers declare an event stream, and forbid buffering and caching', async ({ serve }) => {
   const { url, opened } = await serve();
   const stream = await follow(url);
   expect(stream.status).toBe(200);
@@ -66,14 +56,14 @@ test('the headers declare an event stream, and forbid buffering and caching', as
   expect(await stream.data(2)).toEqual(['one', 'last']);
 });
 
-test('a silent stream gets keep-alive comments', async () => {
+test('a silent stream gets keep-alive comments', async ({ serve }) => {
   const { url } = await serve({ heartbeatMs: 10 });
   await using stream = await follow(url);
   await until(stream.comments, (count) => count > 3);
   expect(stream.messages).toEqual([]);
 });
 
-test('when the client disconnects, the stream closes, and waits for room end', async () => {
+test('when the client disconnects, the stream closes, and waits for room end', async ({ serve }) => {
   const { url, opened, metric } = await serve({ bufferBytesMax: 1_000_000_000 });
   const response = await getPaused(url);
   await until(() => opened.length, Boolean);
@@ -110,7 +100,9 @@ const fill = (stream: EventStream): Promise<void> | undefined => {
 const LARGE = message('x'.repeat(50_000));
 const MESSAGES_MAX = 2_000;
 
-test('a reader that is too slow gets a problem after complete messages, with no gap in between', async () => {
+test('a reader that is too slow gets a problem after complete messages, with no gap in between', async ({
+  serve,
+}) => {
   const { url, opened, metric } = await serve({ bufferBytesMax: 200_000 });
   const response = await getPaused(url);
   await until(() => opened.length, Boolean);
@@ -129,7 +121,7 @@ test('a reader that is too slow gets a problem after complete messages, with no 
   expect(await metric('annals_event_stream_overflows_total')).toBe(1);
 });
 
-test('a reader that takes nothing at all is disconnected', async () => {
+test('a reader that takes nothing at all is disconnected', async ({ serve }) => {
   const { url, opened } = await serve({ heartbeatMs: 20, bufferBytesMax: 1_000_000_000 });
   const response = await getPaused(url);
   await until(() => opened.length, Boolean);
@@ -142,7 +134,7 @@ test('a reader that takes nothing at all is disconnected', async () => {
   response.destroy();
 });
 
-test('an owner may open a limited number of streams, and another after closing one', async () => {
+test('an owner may open a limited number of streams, and another after closing one', async ({ serve }) => {
   const { url, metric } = await serve({ perOwnerMax: 2 });
   const [first, second] = await Promise.all([follow(url), follow(url)]);
   expect(await metric('annals_event_streams')).toBe(2);
@@ -162,7 +154,7 @@ test('an owner may open a limited number of streams, and another after closing o
   await Promise.all([second?.close(), third.close()]);
 });
 
-test('a stream ends with the reason when its right is lost', async () => {
+test('a stream ends with the reason when its right is lost', async ({ serve }) => {
   let refusal: Error | undefined;
   const asked: Request[] = [];
   const refusalNow = (request: Request) => {
@@ -183,7 +175,9 @@ test('a stream ends with the reason when its right is lost', async () => {
   ]);
 });
 
-test('a revocation ends the streams of its user before anything else is sent, and those of others only if they are refused', async () => {
+test('a revocation ends the streams of its user before anything else is sent, and those of others only if they are refused', async ({
+  serve,
+}) => {
   let refusal: Error | undefined;
   const listeners = new Set<RevocationListener>();
   const onRevoked = (listener: RevocationListener) => {
@@ -206,7 +200,7 @@ test('a revocation ends the streams of its user before anything else is sent, an
   expect(listeners.size).toBe(0);
 });
 
-test('when the server stops, all streams end, and no others begin', async () => {
+test('when the server stops, all streams end, and no others begin', async ({ serve }) => {
   const { url, streams } = await serve();
   const open = await Promise.all([follow(url), follow(url)]);
   streams.drain();

@@ -5,22 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import type { TlsFiles } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { serve } from '../../test/serve.ts';
 import { until } from '../../testing/until.ts';
 import { freeParser } from './free-parser.ts';
-
-const resources = new AsyncDisposableStack();
-afterAll(() => resources.disposeAsync());
-let tls: TlsFiles;
-beforeAll(async () => {
-  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'annals-')));
-  tls = { certFile: join(path, 'cert.pem'), keyFile: join(path, 'key.pem'), clientCaFile: undefined };
-  await writeFile(tls.certFile, SERVER.cert);
-  await writeFile(tls.keyFile, SERVER.key);
-});
 
 type Begun = {
   readonly request: IncomingMessage;
@@ -28,7 +18,7 @@ type Begun = {
 };
 
 /** A server with a stream at `/stream`, which starts with `began`, and `ok` everywhere else. */
-const start = async (options: { readonly isTls: boolean; readonly drainMs?: number }) => {
+const serveStreams = async (options: { readonly tls?: TlsFiles; readonly drainMs?: number }) => {
   const begun: Begun[] = [];
   const handler: RequestListener = (request, response) => {
     if (request.url !== '/stream') return void response.end('ok');
@@ -37,10 +27,10 @@ const start = async (options: { readonly isTls: boolean; readonly drainMs?: numb
     begun.push({ request, socket: request.socket });
     freeParser(request);
   };
-  const server = await serve(handler, { ...options, ...(options.isTls && { tls }) });
+  const server = await serve(handler, options);
   const open = () => {
     const { hostname: host, port } = new URL(server.url);
-    const socket: Socket = options.isTls
+    const socket: Socket = options.tls
       ? connectTls({ host, port: Number(port), ca: AUTHORITY, servername: 'localhost' })
       : connect(Number(port), host);
     let received = '';
@@ -56,7 +46,7 @@ const ASKED = 'GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const OTHER = 'GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const isFree = ({ socket }: Begun): boolean => socket.parser === null;
 
-const openStream = async ({ begun, open }: Awaited<ReturnType<typeof start>>) => {
+const openStream = async ({ begun, open }: Awaited<ReturnType<typeof serveStreams>>) => {
   const client = open();
   client.socket.write(ASKED);
   await until(client.received, (text) => text.includes('began'));
@@ -65,12 +55,25 @@ const openStream = async ({ begun, open }: Awaited<ReturnType<typeof start>>) =>
   return { client, stream };
 };
 
+const test = base
+  .extend('certificate', { scope: 'file' }, SERVER)
+  .extend('tls', { scope: 'file' }, async ({ certificate: { cert, key } }, { onCleanup }) => {
+    const folder = await mkdtempDisposable(join(tmpdir(), 'annals-'));
+    onCleanup(() => folder.remove());
+    const [certFile, keyFile] = [join(folder.path, 'cert.pem'), join(folder.path, 'key.pem')];
+    await writeFile(certFile, cert);
+    await writeFile(keyFile, key);
+    return { certFile, keyFile, clientCaFile: undefined };
+  });
+
 describe.each([
   ['plain HTTP', false],
   ['TLS', true],
 ])('by %s', (_, isTls) => {
-  test('bytes that a client sends during its stream are dropped, and the stream continues', async () => {
-    const served = await start({ isTls });
+  test('bytes that a client sends during its stream are dropped, and the stream continues', async ({
+    tls,
+  }) => {
+    const served = await serveStreams(isTls ? { tls } : {});
     await using _server = served.server;
     const { client, stream } = await openStream(served);
     client.socket.write(OTHER.repeat(3));
@@ -89,8 +92,8 @@ describe.each([
     for (const { socket } of [client, ...others]) socket.destroy();
   });
 
-  test('the stream closes when the client ends its side or disappears', async () => {
-    const served = await start({ isTls });
+  test('the stream closes when the client ends its side or disappears', async ({ tls }) => {
+    const served = await serveStreams(isTls ? { tls } : {});
     await using _server = served.server;
     for (const leave of ['end', 'destroy'] as const) {
       const { client, stream } = await openStream(served);
@@ -101,8 +104,8 @@ describe.each([
     }
   });
 
-  test('a stream that outlasts the drain timeout of the server is cut off', async () => {
-    const served = await start({ isTls, drainMs: 50 });
+  test('a stream that outlasts the drain timeout of the server is cut off', async ({ tls }) => {
+    const served = await serveStreams({ ...(isTls && { tls }), drainMs: 50 });
     const { client } = await openStream(served);
     client.socket.on('error', () => {});
     const closed = once(client.socket, 'close');

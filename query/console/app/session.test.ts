@@ -1,61 +1,56 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type LocalServer, startLocalServer } from '../../../test/engines/local-server.ts';
+import { test as base, expect } from 'vitest';
+import { startLocalServer } from '../../../test/engines/local-server.ts';
 import { openSession, type SignInRefused, tokensBy } from './session.ts';
 
-/** A token endpoint that accepts each refresh token once, as ours does. */
-let server: LocalServer;
-let good: string;
-let asked: URLSearchParams[];
-beforeEach(async () => {
-  asked = [];
-  good = 'refresh-0';
-  server = await startLocalServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const form = new URLSearchParams(body);
-    asked.push(form);
-    if (form.get('refresh_token') !== good) {
-      response
-        .writeHead(400)
-        .end(JSON.stringify({ error: 'invalid_grant', error_description: 'It was used.' }));
-      return;
-    }
-    good = `refresh-${asked.length}`;
-    response.end(
-      JSON.stringify({ access_token: `access-${asked.length}`, refresh_token: good, expires_in: 300 }),
-    );
+const test = base
+  .extend('asked', (): URLSearchParams[] => [])
+  .extend('refresh', () => ({ accepted: 'refresh-0' }))
+  /** A token endpoint that accepts each refresh token once, as ours does. */
+  .extend('endpoints', async ({ asked, refresh }, { onCleanup }) => {
+    const server = await startLocalServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      const form = new URLSearchParams(body);
+      asked.push(form);
+      if (form.get('refresh_token') !== refresh.accepted) {
+        const refusal = { error: 'invalid_grant', error_description: 'It was used.' };
+        response.writeHead(400).end(JSON.stringify(refusal));
+        return;
+      }
+      const number = asked.length;
+      refresh.accepted = `refresh-${number}`;
+      const renewed = { access_token: `access-${number}`, refresh_token: refresh.accepted, expires_in: 300 };
+      response.end(JSON.stringify(renewed));
+    });
+    onCleanup(() => server[Symbol.asyncDispose]());
+    return { token: `${server.url}/token`, clientId: 'console' };
+  })
+  .extend('open', ({ endpoints }) => (expiresInSeconds: number) => {
+    const left: string[] = [];
+    const first = {
+      access_token: 'access-0',
+      refresh_token: 'refresh-0',
+      id_token: 'id-0',
+      expires_in: expiresInSeconds,
+    };
+    const session = openSession(first, {
+      ...endpoints,
+      signInAgain: () => void left.push('again'),
+      signOut: (idToken) => void left.push(`out ${idToken}`),
+    });
+    return { session, left };
   });
-});
-afterEach(() => server[Symbol.asyncDispose]());
 
-const endpoints = () => ({
-  token: `${server.url}/token`,
-  clientId: 'console',
-});
-
-const open = (expiresInSeconds: number) => {
-  const left: string[] = [];
-  const first = {
-    access_token: 'access-0',
-    refresh_token: 'refresh-0',
-    id_token: 'id-0',
-    expires_in: expiresInSeconds,
-  };
-  const session = openSession(first, {
-    ...endpoints(),
-    signInAgain: () => void left.push('again'),
-    signOut: (idToken) => void left.push(`out ${idToken}`),
-  });
-  return { session, left };
-};
-
-test('a token that is valid for a while is used again', async () => {
+test('a token that is valid for a while is used again', async ({ asked, open }) => {
   const { session } = open(300);
   expect(await Promise.all([session.token(), session.token()])).toEqual(['access-0', 'access-0']);
   expect(asked).toEqual([]);
 });
 
-test('a token that expires soon is renewed in advance, once for all concurrent requests', async () => {
+test('a token that expires soon is renewed in advance, once for all concurrent requests', async ({
+  asked,
+  open,
+}) => {
   const { session, left } = open(30);
   expect(await Promise.all([session.token(), session.token(), session.renewed('access-0')])).toEqual([
     'access-1',
@@ -70,15 +65,15 @@ test('a token that expires soon is renewed in advance, once for all concurrent r
   expect(left).toEqual(['out id-0']);
 });
 
-test('a refused token is renewed, unless another request has done so meanwhile', async () => {
+test('a refused token is renewed, unless another request has done so meanwhile', async ({ asked, open }) => {
   const { session } = open(300);
   expect(await session.renewed('access-0')).toBe('access-1');
   expect(await session.renewed('access-0')).toBe('access-1');
   expect(asked).toHaveLength(1);
 });
 
-test('if renewal fails, the user must sign in again', async () => {
-  good = 'another';
+test('if renewal fails, the user must sign in again', async ({ open, refresh }) => {
+  refresh.accepted = 'another';
   const { session, left } = open(30);
   await expect(session.token()).rejects.toMatchObject({
     code: 'invalid_grant',
@@ -86,8 +81,8 @@ test('if renewal fails, the user must sign in again', async () => {
   expect(left).toEqual(['again']);
 });
 
-test('an invalid answer of the token endpoint is not a refusal', async () => {
-  await expect(tokensBy({ ...endpoints(), token: 'http://127.0.0.1:1/token' }, {})).rejects.toBeInstanceOf(
+test('an invalid answer of the token endpoint is not a refusal', async ({ endpoints }) => {
+  await expect(tokensBy({ ...endpoints, token: 'http://127.0.0.1:1/token' }, {})).rejects.toBeInstanceOf(
     TypeError,
   );
 });
