@@ -1,26 +1,23 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
 import { openSigner, rotateAuditKey, type Signer } from '#shared/audit/signing-keys.ts';
-import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
+import { type AuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { readKeyFile } from '../heads/head-files.ts';
 import type { Given } from './head-sources.ts';
 import { beginChainCheck } from './verify-chain.ts';
 
-let audited: AuditedLog;
-beforeEach(async () => {
-  audited = await createAuditedLog();
-  for (let heads = 0; heads < 3; heads += 1) await addHead();
-});
-afterEach(() => audited?.[Symbol.asyncDispose]());
-
-const addHead = async () => {
+const addHead = async (audited: AuditedLog) => {
   await audited.append(2);
   await audited.prove();
 };
-const lines = async () => (await readFile(audited.files.heads, 'utf8')).trim().split('\n');
-const findings = async (given?: Given) => {
+const test = freshTest.extend('fill', { scope: 'file' }, () => async (audited) => {
+  for (let heads = 0; heads < 3; heads += 1) await addHead(audited);
+});
+
+const lines = async (audited: AuditedLog) => (await readFile(audited.files.heads, 'utf8')).trim().split('\n');
+const findings = async (audited: AuditedLog, given?: Given) => {
   const checking = await beginChainCheck({
     pool: audited.pool,
     auditDir: audited.auditDir,
@@ -33,7 +30,7 @@ const missing = (...counts: readonly number[]) =>
   counts.map((count) => ({ kind: 'head_missing', count, source: 'file' }));
 
 /** Extends the chain, and signs its end with a key. */
-const signEnd = async (signer: Signer) => {
+const signEnd = async (audited: AuditedLog, signer: Signer) => {
   await audited.append(2);
   await using _chain = await audited.startChain();
   await audited.untilChained();
@@ -47,46 +44,50 @@ const signEnd = async (signer: Signer) => {
   return signed;
 };
 
-test('only the newest head may be missing outside the database', async () => {
-  await signEnd(await openSigner(audited));
-  expect(await findings()).toEqual([]);
-  const [first] = await lines();
+test('only the newest head may be missing outside the database', async ({ audited }) => {
+  await signEnd(audited, await openSigner(audited));
+  expect(await findings(audited)).toEqual([]);
+  const [first] = await lines(audited);
   await writeFile(audited.files.heads, `${first}\n`);
-  expect(await findings()).toEqual(missing(4, 6));
+  expect(await findings(audited)).toEqual(missing(4, 6));
 });
 
-test('an emptied or removed file of heads is found, even if the database has lost its heads too', async () => {
+test('an emptied or removed file of heads is found, even if the database has lost its heads too', async ({
+  audited,
+}) => {
   await truncate(audited.files.heads, 0);
   const all = missing(2, 4, 6);
-  expect(new Set(await findings())).toEqual(new Set(all));
+  expect(new Set(await findings(audited))).toEqual(new Set(all));
   await rm(audited.files.heads);
-  expect(await findings()).toHaveLength(3);
+  expect(await findings(audited)).toHaveLength(3);
   await audited.tamper('truncate audit.head');
-  expect(await findings()).toEqual(missing(6));
+  expect(await findings(audited)).toEqual(missing(6));
 });
 
-test('a duplicate line is no contradiction', async () => {
-  const [, second] = await lines();
+test('a duplicate line is no contradiction', async ({ audited }) => {
+  const [, second] = await lines(audited);
   await appendFile(audited.files.heads, `${second}\n`);
-  expect(await findings()).toEqual([]);
+  expect(await findings(audited)).toEqual([]);
 });
 
-test('a key signs nothing after its successor has', async () => {
+test('a key signs nothing after its successor has', async ({ audited }) => {
   const old = await openSigner(audited);
   await rotateAuditKey(audited);
-  await addHead();
-  expect(await findings()).toEqual([]);
-  const { count, statement, signature } = await signEnd(old);
+  await addHead(audited);
+  expect(await findings(audited)).toEqual([]);
+  const { count, statement, signature } = await signEnd(audited, old);
   await appendFile(audited.files.heads, `${JSON.stringify({ statement, signature })}\n`);
   const forged = ['file', 'database'].map((source) =>
     expect.objectContaining({ kind: 'head_signature_wrong', count, source }),
   );
-  expect(await findings()).toEqual(forged);
+  expect(await findings(audited)).toEqual(forged);
 });
 
-test('an auditor who knows only the second key accepts heads that the first one signed', async () => {
+test('an auditor who knows only the second key accepts heads that the first one signed', async ({
+  audited,
+}) => {
   await rotateAuditKey(audited);
-  await addHead();
+  await addHead(audited);
   const [, second] = await readKeyFile(audited.files);
-  expect(await findings({ heads: await lines(), keys: second ? [second] : [] })).toEqual([]);
+  expect(await findings(audited, { heads: await lines(audited), keys: second ? [second] : [] })).toEqual([]);
 });

@@ -1,15 +1,15 @@
 // Over 200 lines, because every interruption and every damage uses the export that is set up here.
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
 import { fromLine } from '#shared/audit/export/cloud-event.ts';
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 import { Stopped } from '#shared/projection/catch-up.ts';
-import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
+import { test as base, createAuditedLog } from '../../test/engines/audited-log.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { createDatabase } from '../../test/engines/database.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
@@ -18,43 +18,43 @@ import { exportLog } from './export-log.ts';
 import { fillLog } from './fill-log.ts';
 import { openExport, readEvents } from './read-export.ts';
 
-const resources = new AsyncDisposableStack();
-let used = new AsyncDisposableStack();
-let audited: AuditedLog;
-beforeAll(async () => {
-  audited = resources.use(await createAuditedLog());
-  await audited.append(60);
-  await audited.prove();
-});
-afterEach(async () => {
-  await used.disposeAsync();
-  used = new AsyncDisposableStack();
-});
-afterAll(() => resources.disposeAsync());
+const test = base
+  .extend('fill', { scope: 'file' }, () => async (audited) => {
+    await audited.append(60);
+    await audited.prove();
+  })
+  .extend('folder', { scope: 'file' }, ({ audited: _exported }, { onCleanup }) => {
+    const used = new AsyncDisposableStack();
+    onCleanup(() => used.disposeAsync());
+    return async () => join(used.use(await temporaryDataDir()).path, 'export');
+  })
+  /** Stops after that many events, as if killed. */
+  .extend(
+    'exporting',
+    { scope: 'file' },
+    ({ audited }) =>
+      (eventsMax = Number.POSITIVE_INFINITY, fileBytesMax = FILE_BYTES) => ({
+        ...audited,
+        eventLog: {
+          ...audited.eventLog,
+          async *follow(after: Position, signal: AbortSignal) {
+            let left = eventsMax;
+            for await (const page of audited.eventLog.follow(after, signal))
+              for (const event of page) {
+                if (left === 0) throw new Stopped();
+                left -= 1;
+                yield [event];
+              }
+          },
+        } as EventLog,
+        signal: never,
+        onProgress: () => {},
+        fileBytesMax,
+      }),
+  );
 
 const never = new AbortController().signal;
 const FILE_BYTES = 4_000;
-const folder = async () => join(used.use(await temporaryDataDir()).path, 'export');
-
-/** Stops after that many events, as if killed. */
-const exporting = (eventsMax = Number.POSITIVE_INFINITY, fileBytesMax = FILE_BYTES) => ({
-  ...audited,
-  eventLog: {
-    ...audited.eventLog,
-    async *follow(after: Position, signal: AbortSignal) {
-      let left = eventsMax;
-      for await (const page of audited.eventLog.follow(after, signal))
-        for (const event of page) {
-          if (left === 0) throw new Stopped();
-          left -= 1;
-          yield [event];
-        }
-    },
-  } as EventLog,
-  signal: never,
-  onProgress: () => {},
-  fileBytesMax,
-});
 const all = { after: START, upTo: undefined, withKeys: false };
 const contentsOf = async (path: string) =>
   Promise.all(
@@ -63,7 +63,11 @@ const contentsOf = async (path: string) =>
       .map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const),
   );
 
-test('every event is a CloudEvent on a line, in files of a bounded size, and nothing is lost', async () => {
+test('every event is a CloudEvent on a line, in files of a bounded size, and nothing is lost', async ({
+  audited,
+  exporting,
+  folder,
+}) => {
   const path = await folder();
   const manifest = await exportLog(exporting(), path, all);
   expect(manifest).toMatchObject({
@@ -97,7 +101,11 @@ test('every event is a CloudEvent on a line, in files of a bounded size, and not
   for (const name of Object.keys(first)) expect(name).toMatch(/^[a-z0-9]{1,20}$/);
 });
 
-test('an interrupted export is resumed by the same command, and ends with the same bytes', async () => {
+test('an interrupted export is resumed by the same command, and ends with the same bytes', async ({
+  audited,
+  exporting,
+  folder,
+}) => {
   const [broken, whole] = [await folder(), await folder()];
   for (const events of [0, 7, 25])
     await expect(exportLog(exporting(events), broken, all)).rejects.toThrow(Stopped);
@@ -117,7 +125,7 @@ test('an interrupted export is resumed by the same command, and ends with the sa
   expect({ ...signed(expected), at, signature: '' }).toEqual({ ...signed(ends), signature: '' });
 });
 
-test('a part starts where another ended, and both together fill a log', async () => {
+test('a part starts where another ended, and both together fill a log', async ({ exporting, folder }) => {
   const [one, two] = [await folder(), await folder()];
   const first = await exportLog(exporting(), one, { ...all, upTo: 20 as Position });
   const second = await exportLog(exporting(), two, { ...all, after: 20 as Position });
@@ -139,11 +147,11 @@ test('a part starts where another ended, and both together fill a log', async ()
   expect((await fill(two)).appended).toBe(0);
 });
 
-test('a folder with other files is left alone', async () => {
+test('a folder with other files is left alone', async ({ exporting, folder }) => {
   const path = await folder();
   await exportLog(exporting(), path, all);
   await expect(exportLog(exporting(), path, all)).rejects.toThrow('contains a finished export');
-  const other = used.use(await temporaryDataDir()).path;
+  const other = dirname(await folder());
   await writeFile(join(other, 'letter.txt'), 'Dear');
   await expect(exportLog(exporting(), other, all)).rejects.toThrow('is not empty');
   const begun = await folder();
@@ -155,7 +163,7 @@ test('a folder with other files is left alone', async () => {
   await expect(exportLog(exporting(), begun, all)).rejects.toThrow('was changed since it was written');
 });
 
-test('an export that contradicts the chain is not signed', async () => {
+test('an export that contradicts the chain is not signed', async ({ folder }) => {
   await using tampered = await createAuditedLog();
   await tampered.append(3);
   await tampered.prove();
@@ -184,16 +192,19 @@ const TAMPERINGS: readonly (readonly [string, (path: string) => Promise<unknown>
   ['a torn file', changing('events-000001.jsonl', (text) => text.slice(0, -10))],
 ];
 
-test.each(TAMPERINGS)('%s is found before anything is imported', async (_what, tamper) => {
-  const path = await folder();
-  await exportLog(exporting(), path, { ...all, upTo: 60 as Position });
-  const read = async () => Array.fromAsync(readEvents(await openExport(path)));
-  expect((await read()).flat()).toHaveLength(60);
-  await tamper(path);
-  await expect(read()).rejects.toThrow(/changed|missing|ends in the middle/);
-});
+test.for(TAMPERINGS)(
+  '%s is found before anything is imported',
+  async ([_what, tamper], { exporting, folder }) => {
+    const path = await folder();
+    await exportLog(exporting(), path, { ...all, upTo: 60 as Position });
+    const read = async () => Array.fromAsync(readEvents(await openExport(path)));
+    expect((await read()).flat()).toHaveLength(60);
+    await tamper(path);
+    await expect(read()).rejects.toThrow(/changed|missing|ends in the middle/);
+  },
+);
 
-test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposable>]>([
+test.for<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposable>]>([
   ['PostgreSQL', 'batches', createDatabase],
   [
     'EventStoreDB',
@@ -205,7 +216,7 @@ test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposab
   ],
 ])(
   '%s is filled in the order of the source, resumes after an interruption, and refuses foreign events',
-  async (_name, order, start) => {
+  async ([_name, order, start], { audited }) => {
     await using engine = await start();
     await using target = await openEventLog({ url: engine.url });
     const events = await audited.events();

@@ -1,32 +1,30 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { appendFile, readFile, rename, rmdir } from 'node:fs/promises';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
+import { type AuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile } from './head-files.ts';
 import { createPublisher, startHeads } from './service.ts';
 
-let audited: AuditedLog;
-beforeEach(async () => {
-  audited = await createAuditedLog();
+const test = freshTest.extend('fill', { scope: 'file' }, () => async (audited) => {
   await audited.append(3);
   await audited.prove();
 });
-afterEach(() => audited?.[Symbol.asyncDispose]());
 
-const counts = async () => (await Array.fromAsync(readHeadFile(audited.files))).map(({ says }) => says.count);
-const publication = async () =>
+const counts = async (audited: AuditedLog) =>
+  (await Array.fromAsync(readHeadFile(audited.files))).map(({ says }) => says.count);
+const publication = async (audited: AuditedLog) =>
   (await audited.pool.query('select count, problem from audit.publication')).rows[0];
-const chainMore = async () => {
+const chainMore = async (audited: AuditedLog) => {
   await audited.append(2);
   await using _chain = await audited.startChain();
   await audited.untilChained();
 };
 
 /** Does something when the next head is signed, before it is published. */
-const whenSigned = (act: () => void) => {
+const whenSigned = (audited: AuditedLog, act: () => void) => {
   let isDone = true;
   const { head } = audited.eventLog;
   const eventLog = {
@@ -40,55 +38,59 @@ const whenSigned = (act: () => void) => {
   return { publisher: createPublisher({ ...audited, eventLog }), arm: () => (isDone = false) };
 };
 
-test('a head whose publication failed is published before the next one, and not recorded as published earlier', async () => {
+test('a head whose publication failed is published before the next one, and not recorded as published earlier', async ({
+  audited,
+}) => {
   const { heads } = audited.files;
-  const { publisher, arm } = whenSigned(() => {
+  const { publisher, arm } = whenSigned(audited, () => {
     renameSync(heads, `${heads}.away`);
     mkdirSync(heads);
   });
   await publisher.publish();
-  await chainMore();
+  await chainMore(audited);
   arm();
   await expect(publisher.publish()).rejects.toThrow('EISDIR');
   await rmdir(heads);
   await rename(`${heads}.away`, heads);
-  expect(await publication()).toMatchObject({ count: 3 });
+  expect(await publication(audited)).toMatchObject({ count: 3 });
   await publisher.publish();
-  expect(await counts()).toEqual([3, 5]);
-  expect(await publication()).toEqual({ count: 5, problem: null });
+  expect(await counts(audited)).toEqual([3, 5]);
+  expect(await publication(audited)).toEqual({ count: 5, problem: null });
 });
 
-test('a process that lost its lease while signing leaves the head to its successor, which may already work', async () => {
+test('a process that lost its lease while signing leaves the head to its successor, which may already work', async ({
+  audited,
+}) => {
   let isOurs = true;
-  const { publisher: former, arm } = whenSigned(() => {
+  const { publisher: former, arm } = whenSigned(audited, () => {
     isOurs = false;
   });
   const next = createPublisher(audited);
   await former.publish();
   await next.publish();
-  await chainMore();
+  await chainMore(audited);
   arm();
   await former.publish(() => isOurs);
-  expect(await counts()).toEqual([3]);
-  await chainMore();
+  expect(await counts(audited)).toEqual([3]);
+  await chainMore(audited);
   await next.publish();
-  expect(await counts()).toEqual([3, 5, 7]);
+  expect(await counts(audited)).toEqual([3, 5, 7]);
   await former.publish(() => isOurs);
-  expect(await counts()).toEqual([3, 5, 7]);
+  expect(await counts(audited)).toEqual([3, 5, 7]);
 });
 
-test('a head that two processes have published counts once', async () => {
+test('a head that two processes have published counts once', async ({ audited }) => {
   const line = await readFile(audited.files.heads, 'utf8');
-  await chainMore();
+  await chainMore(audited);
   const publisher = createPublisher(audited);
   await publisher.publish();
   await appendFile(audited.files.heads, line);
-  await chainMore();
+  await chainMore(audited);
   await publisher.publish();
-  expect(await counts()).toEqual([3, 5, 7]);
+  expect(await counts(audited)).toEqual([3, 5, 7]);
 });
 
-test('no problem is reported while the chain is built up to the published heads', async () => {
+test('no problem is reported while the chain is built up to the published heads', async ({ audited }) => {
   for (const table of ['audit.head', 'audit.block', 'public.follower_checkpoint'])
     await audited.tamper(`delete from ${table}`);
   let asked = 0;
@@ -109,7 +111,10 @@ test('no problem is reported while the chain is built up to the published heads'
     async () => asked,
     (times) => times > 2,
   );
-  expect(await publication()).toEqual({ count: 3, problem: null });
-  await chainMore();
-  await until(publication, ({ count }) => count === 5);
+  expect(await publication(audited)).toEqual({ count: 3, problem: null });
+  await chainMore(audited);
+  await until(
+    () => publication(audited),
+    ({ count }) => count === 5,
+  );
 });

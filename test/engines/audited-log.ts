@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { test as vitestTest } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { EventId } from '#shared/brands.ts';
@@ -107,3 +108,29 @@ const readWholeLog = async (eventLog: EventLog): Promise<readonly RecordedEvent[
   }
   return events;
 };
+
+const base = vitestTest
+  .extend('startLog', { scope: 'file' }, () => inTheDatabase)
+  // What is in the log from the beginning.
+  .extend(
+    'fill',
+    { scope: 'file' },
+    () =>
+      async (_audited: AuditedLog): Promise<void> => {},
+  );
+
+const openAudited = async (
+  { fill, startLog }: { readonly fill: (audited: AuditedLog) => Promise<void>; readonly startLog: StartLog },
+  { onCleanup }: { readonly onCleanup: (dispose: () => PromiseLike<void>) => void },
+): Promise<AuditedLog> => {
+  const audited = await createAuditedLog(startLog);
+  onCleanup(() => audited[Symbol.asyncDispose]());
+  await fill(audited);
+  return audited;
+};
+
+/** An audited log for each file. */
+export const test = base.extend('audited', { scope: 'file' }, openAudited);
+
+/** An audited log for each test. */
+export const freshTest = base.extend('audited', openAudited);
