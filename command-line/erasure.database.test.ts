@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import { expect } from 'vitest';
 import { callAt } from '../test/engines/call-line.ts';
-import { type CommandDatabase, createCommandDatabase, registerUser } from '../test/engines/command-side.ts';
+import { registerUser } from '../test/engines/command-side.ts';
+import { test as base } from '../test/engines/processes.ts';
 
-let database: CommandDatabase;
-let restored: UserId;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  await using side = await database.open();
-  restored = await registerUser(side);
-  // As if the database were from before that.
-  await side.erasures.note([{ userId: restored, at: '2026-01-02T03:04:05.678Z', event: null }]);
-});
-afterAll(() => database?.[Symbol.asyncDispose]());
+const test = base
+  .extend('restored', { scope: 'file' }, async ({ database }) => {
+    await using side = await database.open();
+    const restored = await registerUser(side);
+    // As if the database were from before that.
+    await side.erasures.note([{ userId: restored, at: '2026-01-02T03:04:05.678Z', event: null }]);
+    return restored;
+  })
+  .extend('call', { scope: 'file' }, ({ database }) => (...args: readonly string[]) => {
+    return callAt({ environment: database.settings }, ['erasure', ...args]);
+  });
 
-const call = (...args: readonly string[]) => callAt({ environment: database.settings }, ['erasure', ...args]);
-
-test('lists erased users', async () => {
+test('lists erased users', async ({ call, restored }) => {
   expect(await call('list')).toMatchObject({ exit: 0, output: `2026-01-02T03:04:05.678Z  user ${restored}` });
   expect(JSON.parse((await call('list', '--json')).output)).toEqual({
     userId: restored,
@@ -25,7 +24,7 @@ test('lists erased users', async () => {
   });
 });
 
-test('reports residual personal data, and users without any', async () => {
+test('reports residual personal data, and users without any', async ({ call, restored }) => {
   const left = await call('report', String(restored));
   expect(left).toMatchObject({
     exit: 1,
@@ -39,7 +38,7 @@ test('reports residual personal data, and users without any', async () => {
   expect((await call('report', 'Ada')).exit).toBe(64);
 });
 
-test('erases a restored user again, without a trace', async () => {
+test('erases a restored user again, without a trace', async ({ call, restored }) => {
   expect((await call('apply')).output).toMatch(
     /^1 on the erasure list .+; 1 had come back, and were erased again/,
   );

@@ -1,44 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { holdNames } from '#shared/projection/schema.ts';
-import {
-  addComment,
-  as,
-  by,
-  type CommandDatabase,
-  type CommandSide,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
-import { LOG_ENGINES } from '../test/engines/log-engines.ts';
-import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { addComment, as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { testOnEngines } from '../test/engines/processes.ts';
+import { replayed, untilProjected } from '../test/engines/projection.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { until } from '../testing/until.ts';
 
-describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
-  let database: CommandDatabase;
-  let side: CommandSide;
-  let projector: AsyncDisposable;
-  beforeAll(async () => {
-    database = await createCommandDatabase({ startLog });
-    side = await database.open();
-    projector = await startProjecting(side);
-  });
-  afterAll(async () => {
-    await projector?.[Symbol.asyncDispose]();
-    await side?.[Symbol.asyncDispose]();
-    await database?.[Symbol.asyncDispose]();
-  });
+describe.each(testOnEngines)('the projector on %s', (_name, base) => {
+  const test = base.extend(
+    'rowOf',
+    ({ projector: _running, side }) =>
+      async (table: string, id: number): Promise<Record<string, unknown> | undefined> => {
+        await untilProjected(side);
+        return (await side.pool.query(`select * from read_model.${table} where id = $1`, [id])).rows[0];
+      },
+  );
 
-  const rowOf = async (table: string, id: number): Promise<Record<string, unknown> | undefined> => {
-    await untilProjected(side);
-    return (await side.pool.query(`select * from read_model.${table} where id = $1`, [id])).rows[0];
-  };
-
-  test('users, articles and comments match the events', async () => {
+  test('users, articles and comments match the events', async ({ rowOf, side }) => {
     const author = await registerUser(side, { name: 'Ada', email: 'ada@example.com' });
     const articleId = await draftArticle(side, author, false);
     expect(await rowOf('users', author)).toMatchObject({
@@ -78,7 +59,10 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     expect(await rowOf('users', author)).toMatchObject({ name: 'Ada', email: null, version: 2 });
   });
 
-  test('deleted aggregates are gone, and a deleted user’s row remains without personal data', async () => {
+  test('deleted aggregates are gone, and a deleted user’s row remains without personal data', async ({
+    rowOf,
+    side,
+  }) => {
     const [author, reader] = [await registerUser(side), await registerUser(side, { name: 'Bob' })];
     const articleId = await draftArticle(side, author);
     const [kept, removed] = [
@@ -102,12 +86,15 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     );
   });
 
-  test('a batch of many changes gives the same rows as single changes and as a replay', async () => {
+  test('a batch of many changes gives the same rows as single changes and as a replay', async ({
+    projector,
+    side,
+  }) => {
     const authors = await Promise.all(Array.from({ length: 5 }, () => registerUser(side)));
     const articles: ArticleId[] = [];
     for (const author of authors)
       for (let n = 0; n < 4; n += 1) articles.push(await draftArticle(side, author, n % 2 === 0));
-    await projector[Symbol.asyncDispose]();
+    await projector.stop();
     await Promise.all(
       articles.map((articleId, n) =>
         side.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(1, 'admin'))),
@@ -124,7 +111,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
         .map((articleId) => side.send({ type: 'DeleteArticle', articleId }, by(as(1, 'admin')))),
     );
     await side.send({ type: 'DeleteUser', userId: authors[0] as UserId }, by(as(1, 'admin')));
-    projector = await startProjecting(side);
+    await projector.start();
     await untilProjected(side);
     await until(
       () => side.keys.find(authors),
@@ -136,7 +123,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     expect(await replayed(side, 1)).toEqual(live);
   });
 
-  test('nothing is written while the tables are renamed', async () => {
+  test('nothing is written while the tables are renamed', async ({ rowOf, side }) => {
     const author = await registerUser(side);
     await untilProjected(side);
     const before = await rowOf('users', author);
@@ -157,12 +144,12 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     expect(await rowOf('users', author)).toMatchObject({ name: 'Renamed' });
   });
 
-  test('dropped tables are filled again from the whole log', async () => {
+  test('dropped tables are filled again from the whole log', async ({ projector, side }) => {
     await untilProjected(side);
     const before = await digestOf(side.pool, 'read_model');
-    await projector[Symbol.asyncDispose]();
+    await projector.stop();
     await side.pool.query('drop schema read_model cascade');
-    projector = await startProjecting(side);
+    await projector.start();
     await untilProjected(side);
     expect(await digestOf(side.pool, 'read_model')).toEqual(before);
   });

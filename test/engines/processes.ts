@@ -1,5 +1,6 @@
 import { test as base } from 'vitest';
 import { type CommandDatabase, createCommandDatabase, registerUser } from './command-side.ts';
+import { LOG_ENGINES } from './log-engines.ts';
 import { startProjecting } from './projection.ts';
 
 /**
@@ -40,3 +41,8 @@ export const test = base
     onCleanup(projector.stop);
     return projector;
   });
+
+/** The same on each engine of the log, for `describe.each`. */
+export const testOnEngines = LOG_ENGINES.map(
+  ([name, startLog]) => [name, test.extend('databaseOptions', { scope: 'file' }, { startLog })] as const,
+);
