@@ -1,33 +1,30 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { callLine } from '../test/engines/call-line.ts';
-import { createDatabase, type TestDatabase } from '../test/engines/database.ts';
+import { temporaryDataDir } from '../test/engines/data-dir.ts';
+import { test as base } from '../test/engines/pool.ts';
 
-let database: TestDatabase;
-let folder: string;
-beforeAll(async () => {
-  database = await createDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'annals-documents-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await database?.[Symbol.asyncDispose]();
-});
+type Settings = Readonly<Record<string, string>>;
 
-const run = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
-  callLine({ DATABASE_URL: database.url, ...settings }, args);
-
-const file = async (name: string, content: string): Promise<string> => {
-  const path = join(folder, name);
-  await writeFile(path, content);
-  return path;
-};
+const test = base
+  .extend('run', { scope: 'file' }, ({ database }) => (args: readonly string[], settings: Settings = {}) => {
+    return callLine({ DATABASE_URL: database.url, ...settings }, args);
+  })
+  .extend('folder', { scope: 'file' }, async ({ database: _beside }, { onCleanup }) => {
+    const folder = await temporaryDataDir();
+    onCleanup(() => folder[Symbol.asyncDispose]());
+    return folder.path;
+  })
+  .extend('file', { scope: 'file' }, ({ folder }) => async (name: string, content: string) => {
+    const path = join(folder, name);
+    await writeFile(path, content);
+    return path;
+  });
 
 const users = 'query Users { users { id name } }';
 
-test.each<[string, string, string]>([
+test.for<[string, string, string]>([
   ['client-preset', JSON.stringify({ abc1: users }), 'abc1  Users'],
   ['relay', JSON.stringify({ '9d5e': users, '7c1f': '{ me { id } }' }), '9d5e  Users'],
   [
@@ -41,7 +38,7 @@ test.each<[string, string, string]>([
   ],
   ['one document', users, '  Users'],
   ['one document in short form', '{ me { name } }', 'without a name'],
-])('a file as %s is loaded and listed', async (name, content, listed) => {
+])('a file as %s is loaded and listed', async ([name, content, listed], { file, run }) => {
   const { exit, output } = await run(['documents', 'load', await file(`${name}.json`, content)], {
     PERSISTED_DOCUMENTS: 'prefer',
   });
@@ -50,7 +47,7 @@ test.each<[string, string, string]>([
   expect((await run(['documents', 'list'])).output).toContain(listed);
 });
 
-test('it says if the server does not use trusted documents', async () => {
+test('it says if the server does not use trusted documents', async ({ file, run }) => {
   const { exit, complaint } = await run([
     'documents',
     'load',
@@ -62,7 +59,7 @@ test('it says if the server does not use trusted documents', async () => {
   ]);
 });
 
-test('a document that would be refused is named, and nothing is loaded', async () => {
+test('a document that would be refused is named, and nothing is loaded', async ({ file, run }) => {
   const manifest = await file(
     'wrong.json',
     JSON.stringify({ fine: users, broken: 'query Nothing { nothing }' }),
@@ -73,13 +70,16 @@ test('a document that would be refused is named, and nothing is loaded', async (
   expect((await run(['documents', 'list'])).output).not.toContain('fine  ');
 });
 
-test.each(['[]', '{"a": 1}', '{"": "{ me { id } }"}', '{"a"'])('%s is no manifest', async (content) => {
-  const { exit, complaint } = await run(['documents', 'load', await file('none.json', content)]);
-  expect(exit).not.toBe(0);
-  expect(complaint).toMatch(/is neither a manifest|Nothing was loaded/);
-});
+test.for(['[]', '{"a": 1}', '{"": "{ me { id } }"}', '{"a"'])(
+  '%s is no manifest',
+  async (content, { file, run }) => {
+    const { exit, complaint } = await run(['documents', 'load', await file('none.json', content)]);
+    expect(exit).not.toBe(0);
+    expect(complaint).toMatch(/is neither a manifest|Nothing was loaded/);
+  },
+);
 
-test('a removed document is gone', async () => {
+test('a removed document is gone', async ({ file, folder, run }) => {
   await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
   expect((await run(['documents', 'remove', 'gone'])).output).toBe('gone was removed.');
   expect((await run(['documents', 'remove', 'gone'])).complaint).toBe('There is no document gone.');

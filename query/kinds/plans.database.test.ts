@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
+import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { type Asked, listRows, readKindList } from './list.ts';
@@ -16,69 +16,85 @@ const LIMIT = 20;
 /** A page of each of two parts, with the one row more that tells whether there are others. */
 const ROWS_MAX = 2 * (LIMIT + 1);
 
-let database: TestDatabase;
-let pool: Pool;
-let connection: Connection & { release(): void };
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
-  await createReadModel(pool, tables, 'read_model');
-  connection = await pool.connect();
-  await fill();
-});
-afterAll(async () => {
-  connection?.release();
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
 /** The newest half are drafts, which a list of published articles must skip without reading them. */
-const fill = async () => {
+const fill = async (pool: Pool) => {
+  await createReadModel(pool, tables, 'read_model');
   const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
-  await connection.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
+  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
     select g, 'User ' || g, 'author', 1, ${at}, ${at} from generate_series(1, ${USERS * 10}) g`);
-  await connection.query(`insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
+  await pool.query(`insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
     select g, 1 + g % ${USERS}, 'Title ' || g, 'common' || case when g % 1000 = 7 then ' rare' else '' end,
       case when g % 1000 = 7 then array['frequent', 'rare'] else array['frequent'] end, status, 1, ${at}, ${at},
       case when status = 'published' then ${at} end
     from generate_series(1, ${ARTICLES}) g, lateral (select case when g > ${ARTICLES / 2} then 'draft' else 'published' end) s (status)`);
-  await connection.query(`insert into read_model.comments (id, article_id, author_id, text, version, created_at, updated_at)
+  await pool.query(`insert into read_model.comments (id, article_id, author_id, text, version, created_at, updated_at)
     select g, 1 + g % 10, 1 + g % ${USERS}, 'text', 1, ${at}, ${at} from generate_series(1, ${ARTICLES}) g`);
-  await connection.query('analyze');
+  await pool.query('analyze');
 };
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
-/** A pool that uses generic plans, as after many runs, and counts the rows read of the listed table. */
-const counting = (table: string) => {
-  const counted = { rows: 0, plan: '' };
-  const query = async ({
-    name,
-    text,
-    values,
-  }: {
-    name?: string;
-    text: string;
-    values: readonly unknown[];
-  }) => {
-    const mode = name === undefined ? 'force_custom_plan' : 'force_generic_plan';
-    await connection.query(`set plan_cache_mode = ${mode}`);
-    await connection.query(`prepare listed as ${text}`);
-    const literals = values
-      .map((value) => (typeof value === 'number' ? String(value) : `'${String(value)}'`))
-      .join(', ');
-    const { rows } = await connection.query(
-      `explain (analyze, format json) execute listed${literals === '' ? '' : `(${literals})`}`,
-    );
-    const plan = rows[0]['QUERY PLAN'][0].Plan as Plan;
-    counted.rows += rowsRead(plan, table);
-    counted.plan = JSON.stringify(plan, null, 1);
-    const answer = await connection.query(`execute listed${literals === '' ? '' : `(${literals})`}`);
-    await connection.query('deallocate listed');
-    return answer;
-  };
-  return { pool: { query } as unknown as Pool, counted };
-};
+const test = base
+  /** A pool that uses generic plans, as after many runs, and counts the rows read of the listed table. */
+  .extend('counting', { scope: 'file' }, ({ pool }) => (table: string) => {
+    const counted = { rows: 0, plan: '' };
+    const query = async ({
+      name,
+      text,
+      values,
+    }: {
+      name?: string;
+      text: string;
+      values: readonly unknown[];
+    }) => {
+      const mode = name === undefined ? 'force_custom_plan' : 'force_generic_plan';
+      await pool.query(`set plan_cache_mode = ${mode}`);
+      await pool.query(`prepare listed as ${text}`);
+      const literals = values
+        .map((value) => (typeof value === 'number' ? String(value) : `'${String(value)}'`))
+        .join(', ');
+      const { rows } = await pool.query(
+        `explain (analyze, format json) execute listed${literals === '' ? '' : `(${literals})`}`,
+      );
+      const plan = rows[0]['QUERY PLAN'][0].Plan as Plan;
+      counted.rows += rowsRead(plan, table);
+      counted.plan = JSON.stringify(plan, null, 1);
+      const answer = await pool.query(`execute listed${literals === '' ? '' : `(${literals})`}`);
+      await pool.query('deallocate listed');
+      return answer;
+    };
+    return { pool: { query } as unknown as Pool, counted };
+  })
+  /** Goes to the second page, and from there back to the first. */
+  .extend(
+    'thereAndBack',
+    { scope: 'file' },
+    ({ counting }) =>
+      async (caller: Caller, asked: Asked, authorId?: number) => {
+        const { counted: result, pool: counted } = counting('articles');
+        const read = (place: Asked) =>
+          readKindList({ domain: publishing, pool: counted, source: sourceOf('article') }, caller, {
+            path: '/articles',
+            asked: { ...asked, ...place, limit: LIMIT, author: authorId },
+          });
+        const most = { rows: 0, plan: '' };
+        const note = () => {
+          if (result.rows > most.rows) Object.assign(most, result);
+          result.rows = 0;
+        };
+        const first = await read({});
+        note();
+        const next = new URLSearchParams(first.links.next?.split('?')[1]).get('after');
+        if (next === null) return most;
+        const second = await read({ after: next });
+        note();
+        await read({ before: new URLSearchParams(second.links.prev?.split('?')[1]).get('before') ?? '' });
+        note();
+        return most;
+      },
+  );
+
+test.beforeAll(({ pool }) => fill(pool));
 
 const rowsRead = (plan: Plan, table: string): number => {
   const loops = Number(plan['Actual Loops']);
@@ -102,32 +118,8 @@ const CALLERS: readonly (readonly [string, Caller])[] = [
 const SORTS = ['-createdAt', 'createdAt', '-publishedAt', 'publishedAt'] as const;
 const sourceOf = (kind: string) => demandSource(sourcesOf(publishing), kind);
 
-/** Goes to the second page, and from there back to the first. */
-const thereAndBack = async (caller: Caller, asked: Asked, authorId?: number) => {
-  const { pool: counted, counted: result } = counting('articles');
-  const read = (place: Asked) =>
-    readKindList({ domain: publishing, pool: counted, source: sourceOf('article') }, caller, {
-      path: '/articles',
-      asked: { ...asked, ...place, limit: LIMIT, author: authorId },
-    });
-  const most = { rows: 0, plan: '' };
-  const note = () => {
-    if (result.rows > most.rows) Object.assign(most, result);
-    result.rows = 0;
-  };
-  const first = await read({});
-  note();
-  const next = new URLSearchParams(first.links.next?.split('?')[1]).get('after');
-  if (next === null) return most;
-  const second = await read({ after: next });
-  note();
-  await read({ before: new URLSearchParams(second.links.prev?.split('?')[1]).get('before') ?? '' });
-  note();
-  return most;
-};
-
 describe.each(CALLERS)('for %s', (_, caller) => {
-  test.each(SORTS)('a list by %s reads about a page, whatever the filter', async (sort) => {
+  test.for(SORTS)('a list by %s reads about a page, whatever the filter', async (sort, { thereAndBack }) => {
     for (const status of [undefined, 'draft', 'published'] as const) {
       for (const authorId of [undefined, 2, 5]) {
         const { rows, plan } = await thereAndBack(caller, { sort, status }, authorId);
@@ -136,7 +128,7 @@ describe.each(CALLERS)('for %s', (_, caller) => {
     }
   });
 
-  test.each([
+  test.for([
     { tag: 'rare' },
     { q: 'rare' },
     { tag: 'frequent' },
@@ -146,7 +138,7 @@ describe.each(CALLERS)('for %s', (_, caller) => {
     { q: 'rare -common' },
   ])(
     'a list with %o reads a small part of all rows, whether matches are rare or frequent',
-    async (filter) => {
+    async (filter, { thereAndBack }) => {
       for (const sort of SORTS) {
         const { rows, plan } = await thereAndBack(caller, { ...filter, sort });
         expect(rows, `${sort} ${plan}`).toBeLessThanOrEqual(ARTICLES / 50);
@@ -155,17 +147,20 @@ describe.each(CALLERS)('for %s', (_, caller) => {
   );
 });
 
-test.each([true, false])('users and comments are read by the page (latest first: %s)', async (descending) => {
-  const gap = { atMs: Date.parse('2026-01-01T00:10:00.000Z'), id: 600, side: 'after' } as const;
-  for (const from of [undefined, { gap, direction: 'after' }, { gap, direction: 'before' }] as const) {
-    const walk = { order: { column: 'created_at', descending }, limit: LIMIT, from } as const;
-    const [users, comments] = [counting('users'), counting('comments')];
-    const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
-    const asked = { asked: {}, under: undefined, state: undefined, walk };
-    await listRows({ pool: users.pool, source: sourceOf('user') }, anonymous, asked);
-    const under = { column: 'article_id', id: 3 };
-    await listRows({ pool: comments.pool, source: sourceOf('comment') }, anonymous, { ...asked, under });
-    expect(users.counted.rows, users.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
-    expect(comments.counted.rows, comments.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
-  }
-});
+test.for([true, false])(
+  'users and comments are read by the page (latest first: %s)',
+  async (descending, { counting }) => {
+    const gap = { atMs: Date.parse('2026-01-01T00:10:00.000Z'), id: 600, side: 'after' } as const;
+    for (const from of [undefined, { gap, direction: 'after' }, { gap, direction: 'before' }] as const) {
+      const walk = { order: { column: 'created_at', descending }, limit: LIMIT, from } as const;
+      const [users, comments] = [counting('users'), counting('comments')];
+      const anonymous: Caller = { kind: 'anonymous', policy: POLICY };
+      const asked = { asked: {}, under: undefined, state: undefined, walk };
+      await listRows({ pool: users.pool, source: sourceOf('user') }, anonymous, asked);
+      const under = { column: 'article_id', id: 3 };
+      await listRows({ pool: comments.pool, source: sourceOf('comment') }, anonymous, { ...asked, under });
+      expect(users.counted.rows, users.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
+      expect(comments.counted.rows, comments.counted.plan).toBeLessThanOrEqual(LIMIT + 1);
+    }
+  },
+);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Connection, openPool, type Pool } from '#shared/database/pool.ts';
+import { expect } from 'vitest';
+import type { Pool } from '#shared/database/pool.ts';
 import { policyOf } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { callerIn } from '../../test/engines/policy.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { teams } from '../../test/toy/teams.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { listRows } from './list.ts';
@@ -15,73 +15,70 @@ const MEMBERS = 8;
 const LIMIT = 20;
 const OF_TEAM = CLAIMS / TEAMS;
 
-let database: TestDatabase;
-let pool: Pool;
-let connection: Connection & { release(): void };
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
+const fill = async (pool: Pool) => {
   await createReadModel(pool, tablesOf(teams), 'read_model');
-  connection = await pool.connect();
   const at = `1, timestamptz '2026-01-01' + g * interval '1 second', timestamptz '2026-01-01'`;
-  await connection.query(
+  await pool.query(
     `insert into read_model.companies (id, name, version, created_at, updated_at) select g, 'C', ${at} from generate_series(1, 50) g`,
   );
-  await connection.query(`insert into read_model.teams (id, company_id, name, version, created_at, updated_at)
+  await pool.query(`insert into read_model.teams (id, company_id, name, version, created_at, updated_at)
     select g, 1 + g % 50, 'T', ${at} from generate_series(1, ${TEAMS}) g`);
-  await connection.query(`insert into read_model.team_members (team_id, id, person_id, part, version, created_at, updated_at)
+  await pool.query(`insert into read_model.team_members (team_id, id, person_id, part, version, created_at, updated_at)
     select 1 + g / ${MEMBERS}, 1 + g % ${MEMBERS}, 50000 + g, 'guest', ${at} from generate_series(0, ${TEAMS * MEMBERS - 1}) g`);
-  await connection.query(`insert into read_model.company_directors (company_id, person_id, version, created_at, updated_at)
+  await pool.query(`insert into read_model.company_directors (company_id, person_id, version, created_at, updated_at)
     select g, 100000 + g, ${at} from generate_series(1, 50) g`);
-  await connection.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
+  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
     select g, 'User ' || g, 'member', ${at} from generate_series(1, ${TEAMS}) g`);
-  await connection.query(`insert into read_model.claims (id, employee_id, team_id, purpose, status, version, created_at, updated_at)
+  await pool.query(`insert into read_model.claims (id, employee_id, team_id, purpose, status, version, created_at, updated_at)
     select g, 1 + g % ${TEAMS}, 1 + g % ${TEAMS}, 'P', 'submitted', ${at} from generate_series(1, ${CLAIMS}) g`);
-  await connection.query('analyze');
-});
-afterAll(async () => {
-  connection?.release();
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+  await pool.query('analyze');
+};
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
-/** Counts the rows of claims that a list reads with a generic plan. */
-const readBy = async (
-  role: string,
-  userId: number,
-): Promise<{ readonly found: number; readonly read: number; readonly plan: string }> => {
-  const policy = policyOf(teams);
-  const caller = callerIn(policy, { userId, role });
-  let told = { found: 0, read: 0, plan: '' };
-  const query = async ({ text, values }: { text: string; values: readonly unknown[] }) => {
-    await connection.query('set plan_cache_mode = force_generic_plan');
-    await connection.query(`prepare listed as ${text}`);
-    const literals = values.map(String).join(', ');
-    const { rows } = await connection.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
-      `explain (analyze, format json) execute listed(${literals})`,
-    );
-    const answer = await connection.query(`execute listed(${literals})`);
-    await connection.query('deallocate listed');
-    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-    told = {
-      found: answer.rows.length,
-      read: plan === undefined ? 0 : rowsRead(plan),
-      plan: JSON.stringify(plan, undefined, 1),
-    };
-    return answer;
-  };
-  const source = demandSource(sourcesOf(teams), 'claim');
-  const order = { column: 'created_at', descending: true };
-  await listRows({ pool: { query } as never, source }, caller, {
-    asked: {},
-    under: undefined,
-    state: undefined,
-    walk: { order, limit: LIMIT },
-  });
-  return told;
-};
+const test = base
+  /** Counts the rows of claims that a list reads with a generic plan. */
+  .extend(
+    'readBy',
+    { scope: 'file' },
+    ({ pool }) =>
+      async (
+        role: string,
+        userId: number,
+      ): Promise<{ readonly found: number; readonly read: number; readonly plan: string }> => {
+        const policy = policyOf(teams);
+        const caller = callerIn(policy, { userId, role });
+        let told = { found: 0, read: 0, plan: '' };
+        const query = async ({ text, values }: { text: string; values: readonly unknown[] }) => {
+          await pool.query('set plan_cache_mode = force_generic_plan');
+          await pool.query(`prepare listed as ${text}`);
+          const literals = values.map(String).join(', ');
+          const { rows } = await pool.query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
+            `explain (analyze, format json) execute listed(${literals})`,
+          );
+          const answer = await pool.query(`execute listed(${literals})`);
+          await pool.query('deallocate listed');
+          const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+          told = {
+            found: answer.rows.length,
+            read: plan === undefined ? 0 : rowsRead(plan),
+            plan: JSON.stringify(plan, undefined, 1),
+          };
+          return answer;
+        };
+        const source = demandSource(sourcesOf(teams), 'claim');
+        const order = { column: 'created_at', descending: true };
+        await listRows({ pool: { query } as never, source }, caller, {
+          asked: {},
+          under: undefined,
+          state: undefined,
+          walk: { order, limit: LIMIT },
+        });
+        return told;
+      },
+  );
+
+test.beforeAll(({ pool }) => fill(pool));
 
 /** Includes rows that a filter removed. */
 const rowsRead = (plan: Plan): number => {
@@ -93,13 +90,13 @@ const rowsRead = (plan: Plan): number => {
   return (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), own);
 };
 
-test.each([
+test.for<[string, string, number, number]>([
   ['a member of one team', 'member', 50_017, OF_TEAM],
   ['a director, over two references,', 'director', 100_007, (TEAMS / 50) * OF_TEAM],
   ['somebody who is neither', 'member', 99_999, 0],
 ])(
   '%s reads the claims that they may read, by indexes, and few others',
-  async (_, role, userId, readable) => {
+  async ([, role, userId, readable], { readBy }) => {
     const { found, read, plan } = await readBy(role, userId);
     expect(found).toBe(Math.min(readable, LIMIT + 1));
     expect(read, plan).toBeLessThanOrEqual(2 * readable);

@@ -1,28 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { type Asked, readKindList } from '../kinds/list.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
-
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
-  await createReadModel(pool, tables, 'read_model');
-  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
-    select id, 'User ' || id, 'author', 1, now(), now() from generate_series(1, 2) id`);
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
 
 const as = (userId: number, role: string) => callerIn(POLICY, { userId, role });
 const CALLERS: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(1, 'author'), as(3, 'admin')];
@@ -56,12 +41,48 @@ const scenario = fc.record({
 });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 
-const insert = ({ id, atMs, author, published }: Row) =>
-  pool.query(
-    `insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
+const test = base
+  .extend('insert', { scope: 'file' }, ({ pool }) => ({ id, atMs, author, published }: Row) => {
+    return pool.query(
+      `insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
      values ($1, $2, 'Title', '', '{}', $3, 1, $4, $4, $5) on conflict do nothing`,
-    [id, author, published ? 'published' : 'draft', new Date(atMs), published ? new Date(atMs) : null],
+      [id, author, published ? 'published' : 'draft', new Date(atMs), published ? new Date(atMs) : null],
+    );
+  })
+  .extend(
+    'read',
+    { scope: 'file' },
+    ({ pool }) =>
+      async (
+        { caller, limit, sort, status }: Scenario,
+        place: Record<string, string> = {},
+      ): Promise<Page> => {
+        const asked = { limit, sort, status, ...place } as Asked;
+        const from = { domain: publishing, pool, source: ARTICLES };
+        return (await readKindList(from, caller, { path: '/articles', asked })) as unknown as Page;
+      },
+  )
+  /** Reads all pages from one on, in one direction, while the list changes. */
+  .extend(
+    'walk',
+    { scope: 'file' },
+    ({ read }) =>
+      async (asked: Scenario, direction: 'next' | 'prev', start: Page, between: () => Promise<void>) => {
+        const pages = [start];
+        for (let link = start.links[direction]; link !== undefined; link = pages.at(-1)?.links[direction]) {
+          await between();
+          pages.push(await read(asked, placeIn(link, direction === 'next' ? 'after' : 'before')));
+          expect(pages.length).toBeLessThan(300);
+        }
+        return pages;
+      },
   );
+
+test.beforeAll(async ({ pool }) => {
+  await createReadModel(pool, tables, 'read_model');
+  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select id, 'User ' || id, 'author', 1, now(), now() from generate_series(1, 2) id`);
+});
 
 const ARTICLES = demandSource(sourcesOf(publishing), 'article');
 
@@ -71,34 +92,9 @@ type Page = {
   readonly links: { readonly prev?: string; readonly next?: string };
 };
 
-const read = async (
-  { caller, limit, sort, status }: Scenario,
-  place: Record<string, string> = {},
-): Promise<Page> => {
-  const asked = { limit, sort, status, ...place } as Asked;
-  const from = { domain: publishing, pool, source: ARTICLES };
-  return (await readKindList(from, caller, { path: '/articles', asked })) as unknown as Page;
-};
-
 const placeIn = (link: string, name: 'after' | 'before') => ({
   [name]: new URL(link, 'http://x').searchParams.get(name) ?? '',
 });
-
-/** Reads all pages from one on, in one direction, while the list changes. */
-const walk = async (
-  asked: Scenario,
-  direction: 'next' | 'prev',
-  start: Page,
-  between: () => Promise<void>,
-) => {
-  const pages = [start];
-  for (let link = start.links[direction]; link !== undefined; link = pages.at(-1)?.links[direction]) {
-    await between();
-    pages.push(await read(asked, placeIn(link, direction === 'next' ? 'after' : 'before')));
-    expect(pages.length).toBeLessThan(300);
-  }
-  return pages;
-};
 
 const inOrder = (sort: string, items: readonly Seen[]): readonly number[] => {
   const sign = sort.startsWith('-') ? -1 : 1;
@@ -111,7 +107,12 @@ const inOrder = (sort: string, items: readonly Seen[]): readonly number[] => {
     .map(({ id }) => id);
 };
 
-test('a walk to the end and back meets every row that stays exactly once each way, in order, while rows come and go', async () => {
+test('a walk to the end and back meets every row that stays exactly once each way, in order, while rows come and go', async ({
+  insert,
+  pool,
+  read,
+  walk,
+}) => {
   await fc.assert(
     fc.asyncProperty(scenario, async (asked) => {
       await pool.query('delete from read_model.articles');
@@ -153,7 +154,11 @@ test('a walk to the end and back meets every row that stays exactly once each wa
   );
 });
 
-test('adjacent pages leave no gap, also on the way back from an empty one', async () => {
+test('adjacent pages leave no gap, also on the way back from an empty one', async ({
+  insert,
+  pool,
+  read,
+}) => {
   await pool.query('delete from read_model.articles');
   for (const id of [1, 2, 3]) await insert({ id, atMs: 1_700_000_000_000, author: 1, published: true });
   const asked: Scenario = {
