@@ -1,24 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
-import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { describe, expect } from 'vitest';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
+import { draftArticle } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
-import type { ArticleId } from '../../test/publishing-ids.ts';
 import { scaled } from '../../testing/load.ts';
-
-let backend: Backend;
-let author: Asker;
-let reader: Asker;
-let admin: Asker;
-beforeAll(async () => {
-  backend = await openBackend();
-  [author, reader, admin] = [
-    await backend.person('author', 'Ada'),
-    await backend.person('reader', 'Rita'),
-    await backend.person('admin', 'Nora'),
-  ];
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Entry = Readonly<Record<string, unknown>> & {
   readonly version: number;
@@ -26,27 +11,31 @@ type Entry = Readonly<Record<string, unknown>> & {
   readonly changes: readonly { readonly field: string }[];
   readonly _links: Readonly<Record<string, { readonly href: string }>>;
 };
-const historyOf = async (path: string, asker: Asker | null): Promise<readonly Entry[]> => {
-  const { status, body } = await backend.ask(`${path}/history`, { by: asker });
-  expect([path, status]).toEqual([path, 200]);
-  return body as Entry[];
-};
-const typesFor = async (path: string, asker: Asker) => (await historyOf(path, asker)).map(({ type }) => type);
-const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  backend.side.send(command, by(as(asker.id, asker.role)));
-
-describe('of an article', () => {
-  let articleId: ArticleId;
-  beforeAll(async () => {
-    articleId = await draftArticle(backend.side, author.id, false);
+const test = base
+  .extend('articleId', { scope: 'file' }, async ({ admin, author, backend, send }) => {
+    const articleId = await draftArticle(backend.side, author.id, false);
     await send({ type: 'EditArticle', articleId, title: 'On looms', tags: ['looms'] }, author);
     await send({ type: 'PublishArticle', articleId }, author);
     const body = `${'A line.\n'.repeat(20)}The end.`;
     await send({ type: 'EditArticle', articleId, body }, admin);
     await send({ type: 'EditArticle', articleId, body: body.replace('The end.', 'The very end.') }, author);
+    return articleId;
+  })
+  .extend('historyOf', { scope: 'file' }, ({ backend }) => async (path: string, asker: Asker | null) => {
+    const { status, body } = await backend.ask(`${path}/history`, { by: asker });
+    expect([path, status]).toEqual([path, 200]);
+    return body as readonly Entry[];
+  })
+  .extend('typesFor', { scope: 'file' }, ({ historyOf }) => async (path: string, asker: Asker) => {
+    return (await historyOf(path, asker)).map(({ type }) => type);
   });
 
-  test('each entry shows what the event changed in the item, the latest first', async () => {
+describe('of an article', () => {
+  test('each entry shows what the event changed in the item, the latest first', async ({
+    articleId,
+    author,
+    historyOf,
+  }) => {
     const [last, , published, edited, drafted] = await historyOf(`/articles/${articleId}`, author);
     expect(last).toMatchObject({ version: 5, type: 'article.edited', actor: `user:${author.id}` });
     expect(last?.changes).toEqual([
@@ -64,7 +53,13 @@ describe('of an article', () => {
     expect(drafted?.changes).toContainEqual({ field: 'status', from: null, to: 'draft' });
   });
 
-  test('all readers see the actor; only the actor and administrators see the origin', async () => {
+  test('all readers see the actor; only the actor and administrators see the origin', async ({
+    admin,
+    articleId,
+    author,
+    historyOf,
+    reader,
+  }) => {
     const traced = async (asker: Asker) =>
       (await historyOf(`/articles/${articleId}`, asker)).filter((entry) => 'request' in entry);
     expect((await traced(admin)).map(({ version }) => version)).toEqual([5, 4, 3, 2, 1]);
@@ -77,7 +72,7 @@ describe('of an article', () => {
     });
   });
 
-  test('pages link in both directions, and each entry comes once', async () => {
+  test('pages link in both directions, and each entry comes once', async ({ articleId, author, backend }) => {
     const seen: number[] = [];
     const ways: string[] = [];
     let next: string | undefined = `/articles/${articleId}/history?limit=2`;
@@ -97,7 +92,15 @@ describe('of an article', () => {
     expect((await backend.ask(`/articles/${articleId}/history?after=abc`, { by: author })).status).toBe(400);
   });
 
-  test('only administrators read the history of a deleted item, with the cause of consequences', async () => {
+  test('only administrators read the history of a deleted item, with the cause of consequences', async ({
+    admin,
+    author,
+    backend,
+    historyOf,
+    reader,
+    send,
+    typesFor,
+  }) => {
     const id = await draftArticle(backend.side, author.id);
     const { id: commentId } = await send({ type: 'AddComment', articleId: id, text: 'Well said.' }, reader);
     await send({ type: 'DeleteArticle', articleId: id }, author);
@@ -123,7 +126,12 @@ describe('of an article', () => {
     });
   });
 
-  test('a poison event is an entry that says so, and its neighbours are described', async () => {
+  test('a poison event is an entry that says so, and its neighbours are described', async ({
+    admin,
+    author,
+    backend,
+    historyOf,
+  }) => {
     const id = await draftArticle(backend.side, author.id, false);
     await appendRaw(
       backend.side,
@@ -148,7 +156,13 @@ describe('of an article', () => {
     });
   });
 
-  test('pages of a long history are found from either side, and each change has its old value', async () => {
+  test('pages of a long history are found from either side, and each change has its old value', async ({
+    author,
+    backend,
+    historyOf,
+    reader,
+    send,
+  }) => {
     const id = await draftArticle(backend.side, author.id, false);
     const data = { articleId: id, authorId: author.id };
     const metadata = {

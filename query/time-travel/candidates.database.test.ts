@@ -1,26 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
-import { as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
+import { draftArticle } from '../../test/engines/command-side.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 
-let backend: Backend;
-let admin: Asker;
-beforeAll(async () => {
-  backend = await openBackend();
-  admin = await backend.person('admin', 'Nora');
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+const test = base.extend(
+  'ask',
+  { scope: 'file' },
+  ({ backend }) =>
+    async (path: string, asker: Asker | null) => {
+      const { headers, body } = await backend.ask(path, { by: asker });
+      return { headers, body };
+    },
+);
 
-const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  backend.side.send(command, by(as(asker.id, asker.role)));
-const ask = async (path: string, asker: Asker | null) => {
-  const { headers, body } = await backend.ask(path, { by: asker });
-  return { headers, body };
-};
 const idsIn = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
 
-test('all pages of a list are of one time, and each item comes once, whatever is deleted in between', async () => {
+test('all pages of a list are of one time, and each item comes once, whatever is deleted in between', async ({
+  admin,
+  ask,
+  backend,
+  send,
+}) => {
   const writer = await backend.person('author', 'Grace');
   const ids: ArticleId[] = [];
   for (let count = 0; count < 7; count += 1) ids.push(await draftArticle(backend.side, writer.id));
@@ -37,7 +38,11 @@ test('all pages of a list are of one time, and each item comes once, whatever is
   expect(seen).toEqual(ids.toReversed());
 });
 
-test('aggregates created after the bound that the chain gives are not read', async () => {
+test('aggregates created after the bound that the chain gives are not read', async ({
+  admin,
+  ask,
+  backend,
+}) => {
   const writer = await backend.person('author', 'Charles');
   const [first, second] = [
     await draftArticle(backend.side, writer.id),
@@ -57,7 +62,11 @@ test('aggregates created after the bound that the chain gives are not read', asy
   expect(idsIn(body)).toEqual([second, first]);
 });
 
-test('a page that examines many candidates ends early, and the next one resumes there', async () => {
+test('a page that examines many candidates ends early, and the next one resumes there', async ({
+  admin,
+  ask,
+  backend,
+}) => {
   const writer = await backend.person('author', 'Emmy');
   const articleId = await draftArticle(backend.side, writer.id);
   const cursor = formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());

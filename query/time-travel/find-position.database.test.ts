@@ -1,61 +1,55 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { EMPTY_CHAIN, insertBlock, readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
-import { createDatabase } from '../../test/engines/database.ts';
-import { createPositionFinder, type FindPosition } from './find-position.ts';
+import { test as base } from '../../test/engines/pool.ts';
+import { createPositionFinder } from './find-position.ts';
 
 const second = (n: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
 const STREAM = 'article-1' as StreamName;
 const COUNT = 3_000;
 const LATE = second(COUNT + 1);
 
-const resources = new AsyncDisposableStack();
-let pool: Pool;
-let eventLog: EventLog;
-let findPosition: FindPosition;
+const noted = (at: string) => ({
+  ...{ id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: { at } },
+});
+
 let charged = 0;
 const charge = async (units: number) => {
   charged += units;
 };
-beforeAll(async () => {
-  const database = resources.use(await createDatabase());
-  pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
-  eventLog = resources.use(await openEventLog({ url: database.url }));
-  await migrateAudit(pool);
-  for (let from = 1; from <= COUNT; from += 1_000) {
-    const events = Array.from({ length: 1_000 }, (_, index) => ({
-      ...{
-        id: randomUUID() as EventId,
-        type: 'thing.noted',
-        data: {},
-        metadata: { at: second(from + index) },
-      },
-    }));
-    await eventLog.append(STREAM, 'any', events);
-  }
-  findPosition = createPositionFinder({
-    pool,
-    eventLog,
-    readPosition: { reaches: async () => true },
-    visibleWithinMs: 0,
+const test = base
+  .extend('eventLog', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const eventLog = await openEventLog({ url: database.url });
+    onCleanup(() => eventLog[Symbol.asyncDispose]());
+    return eventLog;
+  })
+  .extend('findPosition', { scope: 'file' }, async ({ eventLog, pool }) => {
+    await migrateAudit(pool);
+    for (let from = 1; from <= COUNT; from += 1_000) {
+      const events = Array.from({ length: 1_000 }, (_, index) => noted(second(from + index)));
+      await eventLog.append(STREAM, 'any', events);
+    }
+    const readPosition = { reaches: async () => true };
+    return createPositionFinder({ pool, eventLog, readPosition, visibleWithinMs: 0 });
   });
-});
-afterAll(() => resources.disposeAsync());
 
-test('finding a version reads one event only', async () => {
+test('finding a version reads one event only', async ({ findPosition }) => {
   charged = 0;
   expect(await findPosition('v7', charge, STREAM)).toBe(7);
   expect(charged).toBe(0);
 });
 
-test('while the chain lags far behind, no time travel reads the log instead, and reading is charged', async () => {
+test('while the chain lags far behind, no time travel reads the log instead, and reading is charged', async ({
+  eventLog,
+  findPosition,
+  pool,
+}) => {
   charged = 0;
   expect(await findPosition(second(7), charge)).toBe(7);
   expect(charged).toBe(2);
@@ -66,7 +60,11 @@ test('while the chain lags far behind, no time travel reads the log instead, and
   expect(await positionAt({ pool, eventLog }, new Date(LATE))).toBe(COUNT);
 });
 
-test('once the chain covers most of the log, every time is found', async () => {
+test('once the chain covers most of the log, every time is found', async ({
+  eventLog,
+  findPosition,
+  pool,
+}) => {
   const connection = await pool.connect();
   for await (const events of eventLog.follow(START, new AbortController().signal)) {
     const { count } = await readChainEnd(connection);

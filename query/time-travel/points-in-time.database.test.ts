@@ -1,36 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
-import { addComment, as, by, draftArticle } from '../../test/engines/command-side.ts';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
+import { addComment, draftArticle } from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 import { appendRaw } from '../../test/engines/projection.ts';
 import { scaled } from '../../testing/load.ts';
 
-let backend: Backend;
-let author: Asker;
-let reader: Asker;
-let admin: Asker;
-beforeAll(async () => {
-  backend = await openBackend();
-  [author, reader, admin] = [
-    await backend.person('author', 'Ada'),
-    await backend.person('reader', 'Rita'),
-    await backend.person('admin', 'Nora'),
-  ];
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+const test = base
+  .extend('ask', { scope: 'file' }, ({ backend }) => async (path: string, asker: Asker | null) => {
+    const { status, headers, body } = await backend.ask(path, { by: asker });
+    return { status, headers, body: body as Readonly<Record<string, never>> };
+  })
+  .extend('codeOf', { scope: 'file' }, ({ ask }) => async (path: string, asker: Asker | null) => {
+    return (await ask(path, asker)).body.code;
+  });
 
-const send = (command: Parameters<Backend['side']['send']>[0], asker: Asker) =>
-  backend.side.send(command, by(as(asker.id, asker.role)));
-const cursorNow = async () =>
-  formatCursor(backend.side.eventLog.identity, await backend.side.eventLog.head());
-const ask = async (path: string, asker: Asker | null) => {
-  const { status, headers, body } = await backend.ask(path, { by: asker });
-  return { status, headers, body: body as Readonly<Record<string, never>> };
-};
-const codeOf = async (path: string, asker: Asker | null) => (await ask(path, asker)).body.code;
-
-test('the answer names its position, and a request with that position repeats it', async () => {
+test('the answer names its position, and a request with that position repeats it', async ({
+  ask,
+  author,
+  backend,
+  cursorNow,
+  reader,
+  send,
+}) => {
   const articleId = await draftArticle(backend.side, author.id);
   const before = await cursorNow();
   await send({ type: 'EditArticle', articleId, title: 'On looms' }, author);
@@ -65,7 +57,7 @@ test('the answer names its position, and a request with that position repeats it
   expect(known.status).toBe(304);
 });
 
-test('a time may have lower-case letters, as RFC 3339 allows', async () => {
+test('a time may have lower-case letters, as RFC 3339 allows', async ({ ask, author, backend }) => {
   const path = `/articles/${await draftArticle(backend.side, author.id)}`;
   const at = String((await ask(path, author)).body.updatedAt);
   const [one, other] = [
@@ -75,14 +67,14 @@ test('a time may have lower-case letters, as RFC 3339 allows', async () => {
   expect([other.status, other.headers.get('as-of')]).toEqual([200, one.headers.get('as-of')]);
 });
 
-test.each([
+test.for<[string, string]>([
   ['2999-01-01T00:00:00Z', 'invalid_parameter'],
   ['2026-13-01T00:00:00Z', 'invalid_parameter'],
   ['yesterday', 'invalid_parameter'],
   ['v0', 'invalid_parameter'],
   ['v99', 'version_not_found'],
   ['00000000-1', 'unknown_cursor'],
-])('at=%s is refused: %s', async (moment, code) => {
+])('at=%s is refused: %s', async ([moment, code], { author, backend, codeOf, cursorNow }) => {
   const articleId = await draftArticle(backend.side, author.id);
   expect(await codeOf(`/articles/${articleId}?at=${moment}`, author)).toBe(code);
   const query = `{ post(id: "${articleId}", at: "${moment}") { id } }`;
@@ -95,7 +87,12 @@ test.each([
   expect((body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code).toBe(code);
 });
 
-test('a cursor beyond the end is refused, and lists refuse versions, searches and other orders', async () => {
+test('a cursor beyond the end is refused, and lists refuse versions, searches and other orders', async ({
+  backend,
+  codeOf,
+  cursorNow,
+  reader,
+}) => {
   const beyond = formatCursor(
     backend.side.eventLog.identity,
     ((await backend.side.eventLog.head()) + 1_000) as never,
@@ -106,7 +103,16 @@ test('a cursor beyond the end is refused, and lists refuse versions, searches an
     expect(await codeOf(`/articles?${query}`, reader)).toBe('invalid_parameter');
 });
 
-test('a state that a caller could not read then, or cannot now, is for administrators only', async () => {
+test('a state that a caller could not read then, or cannot now, is for administrators only', async ({
+  admin,
+  ask,
+  author,
+  backend,
+  codeOf,
+  cursorNow,
+  reader,
+  send,
+}) => {
   const articleId = await draftArticle(backend.side, author.id, false);
   await send({ type: 'PublishArticle', articleId }, author);
   const commentId = await addComment(backend.side, reader.id, articleId);
@@ -146,7 +152,13 @@ test('a state that a caller could not read then, or cannot now, is for administr
   expect(await listed(author)).not.toContain(articleId);
 });
 
-test('a poison event does not affect the states before it, and parks those after it', async () => {
+test('a poison event does not affect the states before it, and parks those after it', async ({
+  admin,
+  ask,
+  author,
+  backend,
+  codeOf,
+}) => {
   const articleId = await draftArticle(backend.side, author.id);
   await appendRaw(
     backend.side,
@@ -163,7 +175,7 @@ test('a poison event does not affect the states before it, and parks those after
 });
 
 /** Last, because it writes an event in the future. */
-test('a time includes everything done by then', async () => {
+test('a time includes everything done by then', async ({ ask, author, backend, codeOf }) => {
   const articleId = await draftArticle(backend.side, author.id);
   const { body } = await ask(`/articles/${articleId}`, author);
   const late = new Date(Date.parse(body.updatedAt ?? '') + 60_000).toISOString();
