@@ -1,57 +1,61 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { describe, expect } from 'vitest';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { fillLedger, idOf } from '../../test/engines/filled-ledger.ts';
-
-let backend: Backend;
-let owner: Asker;
-let webhookId: string;
 
 type Answer<Data> = {
   readonly data: Data;
   readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
 };
 
-const graphql = async <Data>(query: string, by: Asker = owner): Promise<Answer<Data>> =>
-  (await backend.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer<Data>;
+const test = base
+  .extend(
+    'graphql',
+    { scope: 'file' },
+    ({ author, backend }) =>
+      async <Data>(query: string, by: Asker = author) =>
+        (await backend.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer<Data>,
+  )
+  .extend('webhookId', { scope: 'file' }, async ({ graphql }) => {
+    const input = '{ url: "https://shop.example/hooks", eventTypes: ["*"] }';
+    const { data } = await graphql<{ registerWebhook: { webhook: { id: string } } }>(
+      `mutation { registerWebhook(input: ${input}) { webhook { id } } }`,
+    );
+    return data.registerWebhook.webhook.id;
+  })
+  .extend('read', { scope: 'file' }, ({ graphql, webhookId }) => async (args: string) => {
+    const query = `{ webhook(id: ${webhookId}) { page: deliveriesConnection${args} {
+    nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
+    const { data, errors } = await graphql<Page>(query);
+    expect(errors).toBeUndefined();
+    const { nodes, pageInfo } = data.webhook.page;
+    return { ids: nodes.map(({ id }) => id), ...pageInfo };
+  })
+  .extend('search', { scope: 'file' }, ({ graphql }) => async (args: string, by?: Asker) => {
+    const { data, errors } = await graphql<{
+      deliveriesConnection: { nodes: readonly { id: string; webhook: object }[] };
+    }>(`{ deliveriesConnection${args} { nodes { id webhook { id } } } }`, by);
+    return errors?.map(({ extensions: { code } }) => code) ?? data.deliveriesConnection.nodes;
+  });
 
-beforeAll(async () => {
-  backend = await openBackend();
-  owner = await backend.person('author');
-  const input = '{ url: "https://shop.example/hooks", eventTypes: ["*"] }';
-  const { data } = await graphql<{ registerWebhook: { webhook: { id: string } } }>(
-    `mutation { registerWebhook(input: ${input}) { webhook { id } } }`,
-  );
-  webhookId = data.registerWebhook.webhook.id;
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
+type Page = {
+  webhook: {
+    page: {
+      nodes: { id: string }[];
+      pageInfo: { [name: string]: unknown; startCursor: string; endCursor: string };
+    };
+  };
+};
+const ids = (...numbers: readonly number[]) => numbers.map(idOf);
 
-test('before a dispatcher has ever run, there are no deliveries', async () => {
+test('before a dispatcher has ever run, there are no deliveries', async ({ graphql, webhookId }) => {
   const { errors } = await graphql(`{ webhook(id: ${webhookId}) { deliveriesConnection { nodes { id } } } }`);
   expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
 });
 
 describe('after the dispatcher has run', () => {
-  beforeAll(() => fillLedger(backend.side.pool, webhookId));
+  test.beforeAll(({ backend, webhookId }) => fillLedger(backend.side.pool, webhookId));
 
-  type Page = {
-    webhook: {
-      page: {
-        nodes: { id: string }[];
-        pageInfo: { [name: string]: unknown; startCursor: string; endCursor: string };
-      };
-    };
-  };
-  const read = async (args: string) => {
-    const query = `{ webhook(id: ${webhookId}) { page: deliveriesConnection${args} {
-      nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
-    const { data, errors } = await graphql<Page>(query);
-    expect(errors).toBeUndefined();
-    const { nodes, pageInfo } = data.webhook.page;
-    return { ids: nodes.map(({ id }) => id), ...pageInfo };
-  };
-  const ids = (...numbers: readonly number[]) => numbers.map(idOf);
-
-  test('deliveries come the latest first, in pages both ways', async () => {
+  test('deliveries come the latest first, in pages both ways', async ({ read }) => {
     const first = await read('(first: 2)');
     expect(first).toMatchObject({ ids: ids(5, 4), hasNextPage: true, hasPreviousPage: false });
     const second = await read(`(first: 2, after: "${first.endCursor}")`);
@@ -72,23 +76,16 @@ describe('after the dispatcher has run', () => {
     expect(await read('(first: 0)')).toMatchObject({ ids: [], hasNextPage: true, startCursor: null });
   });
 
-  test.each([
+  test.for<[string, number[]]>([
     ['state: dead', [3]],
     ['type: "article.published"', [4, 2]],
     ['since: "2026-01-01T00:00:02.000Z", until: "2026-01-01T00:00:04.000Z"', [3, 2]],
     ['state: due, type: null', [5, 4, 2, 1]],
-  ])('deliveries are filtered by { %s }', async (filter, numbers) => {
+  ])('deliveries are filtered by { %s }', async ([filter, numbers], { read }) => {
     expect((await read(`(filter: { ${filter} })`)).ids).toEqual(ids(...numbers));
   });
 
-  const search = async (args: string, by?: Asker) => {
-    const { data, errors } = await graphql<{
-      deliveriesConnection: { nodes: readonly { id: string; webhook: object }[] };
-    }>(`{ deliveriesConnection${args} { nodes { id webhook { id } } } }`, by);
-    return errors?.map(({ extensions: { code } }) => code) ?? data.deliveriesConnection.nodes;
-  };
-
-  test.each([
+  test.for<[string, number[]]>([
     ['', [5, 4, 3, 2, 1]],
     ['(last: 2)', [2, 1]],
     ['(filter: { state: failed })', [3]],
@@ -97,25 +94,29 @@ describe('after the dispatcher has run', () => {
     ['(filter: { since: "2026-01-01T00:00:04Z" })', [5, 4]],
     ['(filter: { until: "2026-01-01T00:00:02Z", webhook: null })', [1]],
     ['(filter: { webhook: 7 })', []],
-  ])('deliveries to all webhooks are found by %s', async (args, numbers) => {
+  ])('deliveries to all webhooks are found by %s', async ([args, numbers], { search, webhookId }) => {
     expect(await search(args)).toEqual(ids(...numbers).map((id) => ({ id, webhook: { id: webhookId } })));
   });
 
-  test('deliveries to the webhooks of others are not found', async () => {
+  test('deliveries to the webhooks of others are not found', async ({ backend, search }) => {
     expect(await search('', await backend.person('author'))).toEqual([]);
   });
 
-  test.each([
+  test.for<[string, string]>([
     ['/webhook', 'webhook: "x"'],
     ['/eventId', 'eventId: "7"'],
     ['/subject', 'subject: "\\u0000"'],
     ['/type', `type: "${'x'.repeat(201)}"`],
-  ])('a search is refused at %s by its name in GraphQL', async (pointer, filter) => {
+  ])('a search is refused at %s by its name in GraphQL', async ([pointer, filter], { graphql }) => {
     const { errors } = await graphql(`{ deliveriesConnection(filter: { ${filter} }) { nodes { id } } }`);
     expect(errors).toMatchObject([{ extensions: { code: 'invalid_request', errors: [{ pointer }] } }]);
   });
 
-  test('a cursor of another list, too many items, and first together with last are refused', async () => {
+  test('a cursor of another list, too many items, and first together with last are refused', async ({
+    graphql,
+    read,
+    webhookId,
+  }) => {
     const { endCursor } = await read('(first: 1)');
     const refused = async (field: string) =>
       (await graphql(`{ webhook(id: ${webhookId}) { ${field} { nodes { id } } } }`)).errors;
@@ -130,7 +131,7 @@ describe('after the dispatcher has run', () => {
     ]);
   });
 
-  test('a delivery shows its attempts and their answers', async () => {
+  test('a delivery shows its attempts and their answers', async ({ graphql, webhookId }) => {
     const { data, errors } = await graphql<{
       webhook: { delivery: { attemptsConnection: { nodes: readonly object[] } } };
     }>(`{
@@ -178,7 +179,7 @@ describe('after the dispatcher has run', () => {
     ]);
   });
 
-  test('each webhook gets its own, however many are requested at once', async () => {
+  test('each webhook gets its own, however many are requested at once', async ({ backend, graphql }) => {
     const input = '{ url: "https://shop.example/2", eventTypes: ["*"] }';
     const { data } = await graphql<{ registerWebhook: { webhook: { id: string } } }>(
       `mutation { registerWebhook(input: ${input}) { webhook { id } } }`,
@@ -213,7 +214,7 @@ describe('after the dispatcher has run', () => {
     });
   });
 
-  test('replays show their progress', async () => {
+  test('replays show their progress', async ({ graphql, webhookId }) => {
     const { data, errors } = await graphql(`{
       webhook(id: ${webhookId}) {
         replay(id: "${idOf(1)}") { id from since to at planned state requestedAt finishedAt }
@@ -239,7 +240,11 @@ describe('after the dispatcher has run', () => {
     });
   });
 
-  test('only an existing delivery can be sent again, by callers who manage the webhook', async () => {
+  test('only an existing delivery can be sent again, by callers who manage the webhook', async ({
+    backend,
+    graphql,
+    webhookId,
+  }) => {
     const redeliver = (number: number, by?: Asker) =>
       graphql(
         `mutation { redeliver(webhookId: ${webhookId}, deliveryId: "${idOf(number)}") { cursor } }`,
@@ -252,7 +257,11 @@ describe('after the dispatcher has run', () => {
     ]);
   });
 
-  test('the number of concurrent replays is limited, and other callers do not learn it', async () => {
+  test('the number of concurrent replays is limited, and other callers do not learn it', async ({
+    backend,
+    graphql,
+    webhookId,
+  }) => {
     const replay = (by?: Asker) =>
       graphql(`mutation { replayWebhook(id: ${webhookId}, since: "2026-01-01T00:00:00.000Z") { id } }`, by);
     expect((await replay()).errors).toBeUndefined();

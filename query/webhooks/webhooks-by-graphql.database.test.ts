@@ -1,50 +1,39 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { expect } from 'vitest';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { makeLedger } from '../../test/engines/filled-ledger.ts';
 import { EVENT_SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
-
-let backend: Backend;
-let owner: Asker;
-let other: Asker;
-let admin: Asker;
-beforeAll(async () => {
-  backend = await openBackend();
-  [owner, other, admin] = [
-    await backend.person('reader'),
-    await backend.person('author'),
-    await backend.person('admin'),
-  ];
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Answer = {
   readonly data: Record<string, unknown>;
   readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
 };
 
-const graphql = async (query: string, by: Asker = owner): Promise<Answer> =>
-  (await backend.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
-
-const dataOf = async <Data>(query: string, by?: Asker): Promise<Data> => {
-  const { data, errors } = await graphql(query, by);
-  expect(errors).toBeUndefined();
-  return data as Data;
-};
+const test = base
+  .extend('owner', { scope: 'file' }, ({ reader }) => reader)
+  .extend('other', { scope: 'file' }, ({ stranger }) => stranger)
+  .extend('graphql', { scope: 'file' }, ({ backend, owner }) => async (query: string, by: Asker = owner) => {
+    return (await backend.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
+  })
+  .extend('dataOf', { scope: 'file' }, ({ graphql }) => async <Data>(query: string, by?: Asker) => {
+    const { data, errors } = await graphql(query, by);
+    expect(errors).toBeUndefined();
+    return data as Data;
+  })
+  .extend('registerByGraphql', { scope: 'file' }, ({ dataOf }) => async (by?: Asker): Promise<string> => {
+    return (
+      await dataOf<{ registerWebhook: { webhook: { id: string } } }>(
+        `mutation { ${REGISTER} { webhook { id } } }`,
+        by,
+      )
+    ).registerWebhook.webhook.id;
+  });
 
 const REGISTER = `registerWebhook(input: {
   url: "${URL}", eventTypes: ["article.published"], ratePerSecond: 5, headers: [{ name: "X-Team", value: "blue" }]
 })`;
-const registerByGraphql = async (by?: Asker): Promise<string> =>
-  (
-    await dataOf<{ registerWebhook: { webhook: { id: string } } }>(
-      `mutation { ${REGISTER} { webhook { id } } }`,
-      by,
-    )
-  ).registerWebhook.webhook.id;
-
-test('a webhook is registered, changed, disabled, enabled and deleted', async () => {
+test('a webhook is registered, changed, disabled, enabled and deleted', async ({ dataOf, owner }) => {
   const fields =
     'id url description payload ratePerSecond concurrency headerNames scopes enabled disabledReason owner { id }';
   const { registerWebhook } = await dataOf<{ registerWebhook: { secret: string; webhook: { id: string } } }>(
@@ -96,7 +85,7 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ()
   });
 });
 
-test('a refusal names the field as REST does', async () => {
+test('a refusal names the field as REST does', async ({ graphql }) => {
   const refused = (pointer: string) => [{ extensions: { code: 'invalid_request', errors: [{ pointer }] } }];
   const address = await graphql(
     `mutation { registerWebhook(input: { url: "ftp://x", eventTypes: ["*"] }) { secret } }`,
@@ -108,7 +97,13 @@ test('a refusal names the field as REST does', async () => {
   expect(types.errors).toMatchObject(refused('/eventTypes'));
 });
 
-test('its owner finds it by id, as a node, in lists, and through the user; others find nothing', async () => {
+test('its owner finds it by id, as a node, in lists, and through the user; others find nothing', async ({
+  admin,
+  backend,
+  dataOf,
+  other,
+  registerByGraphql,
+}) => {
   const person = await backend.person('author');
   const id = await registerByGraphql(person);
   const query = `{
@@ -137,7 +132,12 @@ test('its owner finds it by id, as a node, in lists, and through the user; other
   expect(await dataOf(`{ node(id: ${id}) { id } }`, other)).toEqual({ node: null });
 });
 
-test('requests return their cursor, and are refused for a disabled webhook', async () => {
+test('requests return their cursor, and are refused for a disabled webhook', async ({
+  backend,
+  dataOf,
+  graphql,
+  registerByGraphql,
+}) => {
   const id = await registerByGraphql();
   await makeLedger(backend.side.pool);
   for (const request of ['testWebhook', 'redriveWebhook'])
@@ -158,7 +158,7 @@ test('requests return their cursor, and are refused for a disabled webhook', asy
   ]);
 });
 
-test('the types of events are public', async () => {
+test('the types of events are public', async ({ backend }) => {
   const query = { query: '{ eventTypes { type version description schema example personalFields } }' };
   const { status, body } = await backend.ask('/graphql', { method: 'POST', body: query });
   const { data } = body as { data: { eventTypes: readonly object[] } };
@@ -166,7 +166,11 @@ test('the types of events are public', async () => {
   expect(data.eventTypes).toEqual((await backend.ask('/event-types')).body);
 });
 
-test('both interfaces name withheld events, and refuse types that could never be delivered', async () => {
+test('both interfaces name withheld events, and refuse types that could never be delivered', async ({
+  backend,
+  dataOf,
+  other,
+}) => {
   const by: Asker = { ...other, scopes: ['manage:webhooks'] };
   const input =
     '{ url: "https://shop.example/hooks", eventTypes: ["article.*", "article.published", "session.*"] }';

@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { webhookOf } from '#shared/rest/webhook.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { EVENT_SCOPES, SCOPES } from '../../test/engines/policy.ts';
 
 const URL = 'https://shop.example/hooks';
-
-let backend: Backend;
-let owner: Asker;
-let other: Asker;
-let admin: Asker;
-beforeAll(async () => {
-  backend = await openBackend();
-  [owner, other, admin] = [
-    await backend.person('reader'),
-    await backend.person('author'),
-    await backend.person('admin'),
-  ];
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
 
 type Body = {
   readonly id: number;
@@ -27,19 +13,31 @@ type Body = {
   readonly _links: Readonly<Record<string, Link>>;
 };
 
-const register = async (by: Asker, more: object = {}): Promise<number> => {
-  const body = { url: URL, eventTypes: ['article.*'], ...more };
-  const reply = await backend.ask('/webhooks', { by, method: 'POST', body });
-  expect(reply).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^whsec_/) } });
-  return (reply.body as Body).id;
-};
-const get = async (id: number, by: Asker = owner) => backend.ask(`/webhooks/${id}`, { by });
-const act = async (id: number, action: string) =>
-  backend.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
-const idsOf = async (path: string, by: Asker): Promise<readonly number[]> =>
-  ((await backend.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
+const test = base
+  .extend('owner', { scope: 'file' }, ({ reader }) => reader)
+  .extend('other', { scope: 'file' }, ({ stranger }) => stranger)
+  .extend('register', { scope: 'file' }, ({ backend }) => async (by: Asker, more: object = {}) => {
+    const body = { url: URL, eventTypes: ['article.*'], ...more };
+    const reply = await backend.ask('/webhooks', { by, method: 'POST', body });
+    expect(reply).toMatchObject({ status: 201, body: { secret: expect.stringMatching(/^whsec_/) } });
+    return (reply.body as Body).id;
+  })
+  .extend('get', { scope: 'file' }, ({ backend, owner }) => async (id: number, by: Asker = owner) => {
+    return backend.ask(`/webhooks/${id}`, { by });
+  })
+  .extend('act', { scope: 'file' }, ({ backend, owner }) => async (id: number, action: string) => {
+    return backend.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
+  })
+  .extend('idsOf', { scope: 'file' }, ({ backend }) => async (path: string, by: Asker) => {
+    return ((await backend.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
+  });
 
-test('a webhook is shown as it was registered, without its secrets', async () => {
+test('a webhook is shown as it was registered, without its secrets', async ({
+  get,
+  other,
+  owner,
+  register,
+}) => {
   const given = {
     description: 'The shop',
     filter: { authorId: other.id },
@@ -67,7 +65,7 @@ test('a webhook is shown as it was registered, without its secrets', async () =>
   expect(JSON.stringify(body)).not.toMatch(/whsec_|blue/);
 });
 
-test('a PUT of what GET returned changes nothing', async () => {
+test('a PUT of what GET returned changes nothing', async ({ backend, get, owner, register }) => {
   const id = await register(owner, { headers: { 'X-Team': 'blue' } });
   const { body, headers } = await get(id);
   const put = await backend.ask(`/webhooks/${id}`, { by: owner, method: 'PUT', body });
@@ -75,7 +73,7 @@ test('a PUT of what GET returned changes nothing', async () => {
   expect((await get(id)).headers.get('etag')).toBe(headers.get('etag'));
 });
 
-test('its links match its state', async () => {
+test('its links match its state', async ({ act, get, owner, register }) => {
   const id = await register(owner);
   const actions = async () => {
     const { _links } = (await get(id)).body as Body;
@@ -89,14 +87,19 @@ test('its links match its state', async () => {
   expect((await get(id)).body).toMatchObject({ enabled: true, status: 'enabled' });
 });
 
-test('a new secret is shown once, with the end of the previous one', async () => {
+test('a new secret is shown once, with the end of the previous one', async ({
+  act,
+  get,
+  owner,
+  register,
+}) => {
   const id = await register(owner);
   const rotated = await act(id, 'rotate-secret');
   expect(rotated).toMatchObject({ status: 200, body: { id, secret: expect.stringMatching(/^whsec_/) } });
   expect((await get(id)).body).toMatchObject({ secretsEndAt: expect.any(String) });
 });
 
-test('only its owner and administrators see it', async () => {
+test('only its owner and administrators see it', async ({ admin, backend, get, other, owner, register }) => {
   const id = await register(owner);
   expect((await get(id, admin)).status).toBe(200);
   expect(await get(id, other)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
@@ -110,7 +113,13 @@ test('only its owner and administrators see it', async () => {
   expect(await get(id)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
 });
 
-test('lists have the caller’s own, paged and filtered; those of administrators have all', async () => {
+test('lists have the caller’s own, paged and filtered; those of administrators have all', async ({
+  admin,
+  backend,
+  idsOf,
+  other,
+  register,
+}) => {
   const person = await backend.person('reader');
   const ids = [await register(person), await register(person, { enabled: false }), await register(person)];
   const latestFirst = ids.toReversed();
@@ -126,7 +135,7 @@ test('lists have the caller’s own, paged and filtered; those of administrators
   expect(await idsOf(next, person)).toEqual([ids[0]]);
 });
 
-test('GET /event-types is the same for all callers, and revalidates with 304', async () => {
+test('GET /event-types is the same for all callers, and revalidates with 304', async ({ backend, owner }) => {
   const { status, headers, body } = await backend.ask('/event-types');
   expect([status, headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
   expect(await backend.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({
@@ -139,7 +148,7 @@ test('GET /event-types is the same for all callers, and revalidates with 304', a
   expect(again.status).toBe(304);
 });
 
-test('a parked webhook answers 503', async () => {
+test('a parked webhook answers 503', async ({ backend, get, owner, register }) => {
   const { pool } = backend.side;
   const id = await register(owner);
   await get(id);
