@@ -1,49 +1,54 @@
 // Over 200 lines, because all lists for operators read the one database filled here.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
 import { readConsequences } from '#shared/operations/consequences.ts';
 import { readTimers } from '#shared/operations/timers.ts';
 import type { OperationsStatus, OperatorCommand, ParkedItem } from '#shared/rest/operator.ts';
 import { formatKey } from '#shared/webhooks/pages.ts';
-import { type Asker, type Backend, openBackend } from '../../test/engines/backend.ts';
+import { test as base } from '../../test/engines/backend.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 
 /** No role executes the operator commands of this test. */
-let backend: Backend;
-let admin: Asker;
-let streams: readonly string[];
-beforeAll(async () => {
-  backend = await openBackend();
-  admin = await backend.person('admin');
-  streams = [8001, 8002, 8003].map((id) => `article-${id}`);
-  for (const stream of streams) await appendRaw(backend.side, stream, { type: 'article.engraved', data: {} });
-  await untilProjected(backend.side);
-});
-afterAll(() => backend?.[Symbol.asyncDispose]());
-
-const post = (path: string, { key, body }: { key?: string; body?: object } = {}) =>
-  backend.ask(path, {
-    by: admin,
-    method: 'POST',
-    ...(body && { body }),
-    headers: key ? { 'idempotency-key': key } : {},
+const STREAMS = [8001, 8002, 8003].map((id) => `article-${id}`);
+const test = base
+  .extend('post', { scope: 'file' }, ({ admin, backend }) => (path: string, { key, body }: Posted = {}) => {
+    return backend.ask(path, {
+      by: admin,
+      method: 'POST',
+      ...(body && { body }),
+      headers: key ? { 'idempotency-key': key } : {},
+    });
+  })
+  /** The ids of all pages, following links. */
+  .extend('walk', { scope: 'file' }, ({ admin, backend }) => async (rel: 'next' | 'prev', from: string) => {
+    const pages: string[][] = [];
+    for (let next: string | undefined = from; next !== undefined; ) {
+      const { body } = await backend.ask(next, { by: admin, headers: { accept: 'application/hal+json' } });
+      const page = body as Page;
+      pages.push(page._embedded.items.map(({ stream, id }) => id ?? stream ?? ''));
+      next = page._links[rel]?.href;
+    }
+    return pages;
   });
 
-/** The ids of all pages, following links. */
-const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => {
-  const { body } = await backend.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
-  const page = body as {
-    _links: Record<string, { href: string }>;
-    _embedded: { items: (Partial<ParkedItem> & Partial<OperatorCommand>)[] };
-  };
-  const ids = page._embedded.items.map(({ stream, id }) => id ?? stream ?? '');
-  const href = page._links[rel]?.href;
-  return [ids, ...(href === undefined ? [] : await walk(rel, href))];
+test.beforeAll(async ({ backend: { side } }) => {
+  for (const stream of STREAMS) await appendRaw(side, stream, { type: 'article.engraved', data: {} });
+  await untilProjected(side);
+});
+
+type Posted = { readonly key?: string; readonly body?: object };
+type Page = {
+  readonly _links: Readonly<Record<string, { readonly href: string }>>;
+  readonly _embedded: { readonly items: readonly (Partial<ParkedItem> & Partial<OperatorCommand>)[] };
 };
 
-test('parked aggregates come in pages, the latest first, with the possible actions', async () => {
-  const [one, two, three] = streams;
+test('parked aggregates come in pages, the latest first, with the possible actions', async ({
+  admin,
+  backend,
+  walk,
+}) => {
+  const [one, two, three] = STREAMS;
   expect(await walk('next', '/operations/parked?limit=2')).toEqual([[three, two], [one]]);
   const { body } = await backend.ask('/operations/parked?limit=1', { by: admin });
   expect(body).toMatchObject([
@@ -59,7 +64,11 @@ test('parked aggregates come in pages, the latest first, with the possible actio
   });
 });
 
-test('failed consequences of deletions come in pages, the last parked first', async () => {
+test('failed consequences of deletions come in pages, the last parked first', async ({
+  admin,
+  backend,
+  walk,
+}) => {
   const park = (task: string, stream: string, minutesAgo: number, skipped = false) =>
     backend.side.pool.query(
       `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at, skipped_at)
@@ -98,7 +107,7 @@ test('failed consequences of deletions come in pages, the last parked first', as
   await backend.side.pool.query('truncate process_manager.parked');
 });
 
-test('timers come in pages, the next first and parked ones last', async () => {
+test('timers come in pages, the next first and parked ones last', async ({ admin, backend, walk }) => {
   expect((await backend.ask('/operations/timers', { by: admin })).body).toEqual([]);
   await backend.side.pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms) values
     ('claim-3', 'remind', gen_random_uuid(), '{}', null, 1500),
@@ -121,7 +130,9 @@ test('timers come in pages, the next first and parked ones last', async () => {
   await backend.side.pool.query('truncate process_manager.timer');
 });
 
-test('a page of consequences reads indexes, and none is missing or repeated if many are parked at once', async () => {
+test('a page of consequences reads indexes, and none is missing or repeated if many are parked at once', async ({
+  backend,
+}) => {
   const { pool } = backend.side;
   await pool.query('truncate process_manager.parked');
   await pool.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at)
@@ -164,7 +175,7 @@ const nodesOf = (plan: Plan): readonly string[] => [
   ...(plan.Plans ?? []).flatMap(nodesOf),
 ];
 
-test('a page of timers reads an index, however many there are', async () => {
+test('a page of timers reads an index, however many there are', async ({ backend }) => {
   const { pool } = backend.side;
   await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms)
     select 'claim-' || n, 'remind', gen_random_uuid(), '{}', case when n % 3 = 0 then null else timestamptz '2030-01-01' + n * interval '1 minute' end,
@@ -194,7 +205,7 @@ test('a page of timers reads an index, however many there are', async () => {
   await pool.query('truncate process_manager.timer');
 });
 
-test('the timers of one aggregate come in pages too', async () => {
+test('the timers of one aggregate come in pages too', async ({ backend }) => {
   const { pool } = backend.side;
   await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
     select 'claim-' || n % 2, 'remind' || n, gen_random_uuid(), '{}', timestamptz '2030-01-01' + n * interval '1 minute' from generate_series(1, 6) n`);
@@ -210,7 +221,7 @@ test('the timers of one aggregate come in pages too', async () => {
   await pool.query('truncate process_manager.timer');
 });
 
-test('a repeated key returns the same command, and is refused for another one', async () => {
+test('a repeated key returns the same command, and is refused for another one', async ({ post }) => {
   const key = randomUUID();
   const first = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
   const again = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
@@ -221,7 +232,7 @@ test('a repeated key returns the same command, and is refused for another one', 
   expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
 });
 
-test('a useless command is refused at once', async () => {
+test('a useless command is refused at once', async ({ post }) => {
   expect(await post('/operations/parked/article-7/retry')).toMatchObject({
     status: 404,
     body: { code: 'not_parked' },
@@ -243,7 +254,12 @@ test('a useless command is refused at once', async () => {
   });
 });
 
-test('operator commands come in pages, the latest first, and one by one', async () => {
+test('operator commands come in pages, the latest first, and one by one', async ({
+  admin,
+  backend,
+  post,
+  walk,
+}) => {
   await post('/operations/parked/article-8002/retry');
   const pages = await walk('next', '/operations/orders?limit=2');
   const ids = pages.flat();
