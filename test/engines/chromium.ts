@@ -24,6 +24,13 @@ export const launchChromium = (): Promise<Browser> =>
     handleSIGINT: false,
   });
 
+/** The same for a fixture, which closes it. */
+export const openChromium = async (onCleanup: (close: () => Promise<void>) => void): Promise<Browser> => {
+  const chromium = await launchChromium();
+  onCleanup(() => chromium.close());
+  return chromium;
+};
+
 /** The devices for our pages, each with one size and one colour scheme. */
 export const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],

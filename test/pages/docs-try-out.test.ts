@@ -1,35 +1,26 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
-import { describeInChromium, launchChromium, picture } from '../engines/chromium.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { describeInChromium, picture } from '../engines/chromium.ts';
+import { test as base } from './chromium-fixture.ts';
 
 const DEADLINE_MS = scaled(60_000);
 
+const test = base.extend(
+  'openAt',
+  { scope: 'file' },
+  ({ chromium, installation }) =>
+    async (address: string): Promise<Page> => {
+      const page = await chromium.newPage();
+      page.setDefaultTimeout(DEADLINE_MS);
+      await page.goto(`${installation.origin}/docs/rest#${address}`);
+      return page;
+    },
+);
+
 describeInChromium('the reference of a whole installation', () => {
-  let installation: Installation;
-  let ada: Person;
-  let chromium: Browser;
-  beforeAll(async () => {
-    installation = await startInstallation();
-    ada = await (await openPeople(installation)).signUp('Ada');
-    chromium = await launchChromium();
-  });
-  afterAll(async () => {
-    await chromium?.close();
-    await installation?.[Symbol.asyncDispose]();
-  });
-
-  const opened = async (address: string): Promise<Page> => {
-    const page = await chromium.newPage();
-    page.setDefaultTimeout(DEADLINE_MS);
-    await page.goto(`${installation.origin}/docs/rest#${address}`);
-    return page;
-  };
-
-  test('tries an operation out with a token', async () => {
-    const page = await opened('/Users/getMe');
+  test('tries an operation out with a token', async ({ ada, openAt }) => {
+    const page = await openAt('/Users/getMe');
     const operation = operationIn(page, 'getMe');
     await tryIt(operation);
     await authorize(operation, ada.token);
@@ -40,8 +31,8 @@ describeInChromium('the reference of a whole installation', () => {
     await page.close();
   });
 
-  test('sends the edited body', async () => {
-    const page = await opened('/Articles/createArticle');
+  test('sends the edited body', async ({ ada, openAt }) => {
+    const page = await openAt('/Articles/createArticle');
     const operation = operationIn(page, 'createArticle');
     await tryIt(operation);
     await authorize(operation, ada.token);
@@ -51,8 +42,8 @@ describeInChromium('the reference of a whole installation', () => {
     await page.close();
   });
 
-  test('a token given for one operation is used for all, until it is removed', async () => {
-    const page = await opened('/Users/getMe');
+  test('a token given for one operation is used for all, until it is removed', async ({ ada, openAt }) => {
+    const page = await openAt('/Users/getMe');
     const [me, hooks, articles] = ['getMe', 'listWebhooks', 'listArticles'].map((id) =>
       operationIn(page, id),
     ) as [Locator, Locator, Locator];
