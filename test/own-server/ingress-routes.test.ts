@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { type Echo, startEchoRole } from '../engines/echo-role.ts';
-import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
+import { nginxMissing, startNginx } from '../engines/nginx.ts';
 import { OPERATIONS } from '../engines/operations.ts';
 
 // Own server: it tests the ingress before roles that only echo.
@@ -10,11 +10,11 @@ import { OPERATIONS } from '../engines/operations.ts';
 if (nginxMissing !== undefined)
   process.stderr.write(`Where the ingress leads is not tested: ${nginxMissing}.\n`);
 
-describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
-  let nginx: Nginx;
-  const roles = new AsyncDisposableStack();
-  beforeAll(async () => {
-    nginx = roles.use(await startNginx({ secret: 'secret-between-ingress-and-roles' }));
+const test = base
+  .extend('roles', { scope: 'file' }, () => new AsyncDisposableStack())
+  .extend('nginx', { scope: 'file' }, async ({ roles }, { onCleanup }) => {
+    onCleanup(() => roles.disposeAsync());
+    const nginx = roles.use(await startNginx({ secret: 'secret-between-ingress-and-roles' }));
     const start = async (role: string) => [roles.use(await startEchoRole(role)).address];
     const dispatcher = await start('webhook-dispatcher');
     await nginx.lead({
@@ -23,13 +23,15 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
       auth: await start('auth'),
       dispatcher,
     });
+    return nginx;
+  })
+  .extend('ask', { scope: 'file' }, ({ nginx }) => restClientOf(nginx))
+  .extend('echoOf', { scope: 'file' }, ({ ask }) => async (method: string, path: string): Promise<Echo> => {
+    return (await ask(method, path)).body as Echo;
   });
-  afterAll(() => roles.disposeAsync());
 
-  const echoOf = async (method: string, path: string): Promise<Echo> =>
-    (await restClientOf(nginx)(method, path)).body as Echo;
-
-  test('routes every operation of the REST interface to its role, also under /api', async () => {
+describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
+  test('routes every operation of the REST interface to its role, also under /api', async ({ echoOf }) => {
     for (const { method, path, role } of Object.values(OPERATIONS)) {
       const url = path.replaceAll(/\{\w+\}/g, '7');
       expect([method, path, (await echoOf(method, url)).role]).toEqual([method, path, role]);
@@ -37,22 +39,22 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     }
   });
 
-  test.each([
+  test.for<[prefer: string, role: string]>([
     ['return=representation', 'query'],
     ['respond-async, Return = "representation"; x=1', 'query'],
     ['return=minimal', 'command'],
     ['return=representations-of-others, x', 'command'],
     ['handling=strict; return=representation', 'command'],
-  ])('routes writes that prefer %s to %s, and nothing else elsewhere', async (prefer, role) => {
+  ])('routes writes that prefer %s to %s, and nothing else elsewhere', async ([prefer, role], { ask }) => {
     const send = async (method: string, path: string) =>
-      ((await restClientOf(nginx)(method, path, { headers: { prefer } })).body as Echo).role;
+      ((await ask(method, path, { headers: { prefer } })).body as Echo).role;
     expect([await send('POST', '/api/articles'), await send('PATCH', '/users/7')]).toEqual([role, role]);
     expect(await send('GET', '/articles')).toBe('query');
     expect(await send('PUT', '/articles/7/cover')).toBe('command');
     expect(await send('POST', '/webhooks/7/test')).toBe('webhook-dispatcher');
   });
 
-  test.each([
+  test.for<[method: string, path: string, role: string]>([
     ['GET', '/', 'query'],
     ['GET', '/me', 'query'],
     ['GET', '/account/webhooks', 'query'],
@@ -93,7 +95,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ['POST', '/consent/abc', 'auth'],
     ['GET', '/.well-known/openid-configuration', 'auth'],
     ['GET', '/.well-known/oauth-protected-resource', 'auth'],
-  ])('routes %s %s to %s', async (method, path, role) => {
+  ])('routes %s %s to %s', async ([method, path, role], { echoOf }) => {
     expect(await echoOf(method, path)).toMatchObject({ role, method, url: path });
   });
 });

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { AUTHORITY, CLIENT, SERVER } from '../engines/certificates.ts';
-import { type Echo, type EchoRole, startEchoRole } from '../engines/echo-role.ts';
-import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
+import { type Echo, startEchoRole } from '../engines/echo-role.ts';
+import { nginxMissing, startNginx } from '../engines/nginx.ts';
 import { fetchWithCertificate } from '../engines/tls-fetch.ts';
 
 // Own server: it tests the ingress before roles that only echo.
@@ -37,31 +37,31 @@ const special = (
   return true;
 };
 
-describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
-  let nginx: Nginx;
-  let ask: ReturnType<typeof restClientOf>;
-  const roles = new AsyncDisposableStack();
-  let command: EchoRole;
-  beforeAll(async () => {
+const test = base
+  .extend('roles', { scope: 'file' }, () => new AsyncDisposableStack())
+  .extend('command', { scope: 'file' }, async ({ roles }) =>
+    roles.use(await startEchoRole('command', special)),
+  )
+  .extend('nginx', { scope: 'file' }, async ({ command, roles }, { onCleanup }) => {
+    onCleanup(() => roles.disposeAsync());
     const tls = { cert: SERVER.cert, key: SERVER.key, clientCa: AUTHORITY };
-    nginx = roles.use(await startNginx({ secret: SECRET, tls }));
-    command = roles.use(await startEchoRole('command', special));
-    const [query, auth] = [
-      roles.use(await startEchoRole('query', special)),
-      roles.use(await startEchoRole('auth')),
-    ];
+    const nginx = roles.use(await startNginx({ secret: SECRET, tls }));
+    const query = roles.use(await startEchoRole('query', special));
+    const auth = roles.use(await startEchoRole('auth'));
     await nginx.lead({ command: [command.address], query: [query.address], auth: [auth.address] });
-    ask = restClientOf(nginx);
-  });
-  afterAll(() => roles.disposeAsync());
+    return nginx;
+  })
+  .extend('ask', { scope: 'file' }, ({ nginx }) => restClientOf(nginx))
+  .extend(
+    'echoOf',
+    { scope: 'file' },
+    ({ ask }) =>
+      async (method: string, path: string, options: Parameters<typeof ask>[2] = {}): Promise<Echo> =>
+        (await ask(method, path, options)).body as Echo,
+  );
 
-  const echoOf = async (
-    method: string,
-    path: string,
-    options: Parameters<typeof ask>[2] = {},
-  ): Promise<Echo> => (await ask(method, path, options)).body as Echo;
-
-  test('passes the client’s address to the roles, whatever the client sends', async () => {
+describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
+  test('passes the client’s address to the roles, whatever the client sends', async ({ echoOf, nginx }) => {
     const forged = {
       'x-forwarded-for': '203.0.113.9',
       'x-forwarded-proto': 'https',
@@ -85,7 +85,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(headers).not.toHaveProperty('x-client-verify');
   });
 
-  test('passes a verified client certificate to the roles', async () => {
+  test('passes a verified client certificate to the roles', async ({ nginx }) => {
     const get = async (pair: Parameters<typeof fetchWithCertificate>[1]) => {
       const response = await fetchWithCertificate(nginx.tlsUrl ?? '', pair)(`${nginx.tlsUrl}/token`, {
         method: 'POST',
@@ -101,7 +101,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
   });
 
-  test('passes the id of a request on, or makes one', async () => {
+  test('passes the id of a request on, or makes one', async ({ echoOf }) => {
     expect(
       (await echoOf('GET', '/', { headers: { 'x-request-id': 'mine-1' } })).headers['x-request-id'],
     ).toBe('mine-1');
@@ -110,14 +110,14 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     ).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  test('compresses large answers, and keeps the version in their entity tag', async () => {
+  test('compresses large answers, and keeps the version in their entity tag', async ({ nginx }) => {
     const response = await fetch(`${nginx.url}/big`, { headers: { 'accept-encoding': 'gzip' } });
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(response.headers.get('etag')).toBe('W/"1-strong"');
     expect(await response.json()).toHaveLength(5_000);
   });
 
-  test('does not buffer a stream of events', async () => {
+  test('does not buffer a stream of events', async ({ nginx }) => {
     const stopping = new AbortController();
     const response = await fetch(`${nginx.url}/graphql?stream`, { method: 'POST', signal: stopping.signal });
     const { value } = (await response.body?.getReader().read()) ?? {};
@@ -125,7 +125,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     stopping.abort();
   });
 
-  test('forwards an upload before it is complete, and its refusal', async () => {
+  test('forwards an upload before it is complete, and its refusal', async ({ nginx }) => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -138,7 +138,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     socket.destroy();
   });
 
-  test('has larger limits than the roles, but has limits', async () => {
+  test('has larger limits than the roles, but has limits', async ({ ask, echoOf }) => {
     const body = 'a'.repeat(2_000_000);
     expect(await echoOf('POST', '/articles', { body })).toMatchObject({ role: 'command', bytes: 2_000_000 });
     expect(await ask('POST', '/articles', { body: body.repeat(3) })).toMatchObject({
@@ -153,7 +153,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
   });
 
-  test('serves a client of HTTP/1.0 without a Host header', async () => {
+  test('serves a client of HTTP/1.0 without a Host header', async ({ nginx }) => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect(Number(port), hostname);
     socket.write('GET /articles HTTP/1.0\r\n\r\n');
@@ -162,12 +162,12 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test.each([
+  test.for<[head: string, status: number, code: string]>([
     ['TRACE / HTTP/1.1\r\nHost: x', 405, 'method_not_allowed'],
     ['GET / HTTP/1.1', 400, 'malformed_request'],
     ['GET /_problem HTTP/1.1\r\nHost: x', 404, 'not_found'],
     [`GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: x`, 414, 'headers_too_large'],
-  ])('refuses %j as the roles do', async (head, status, code) => {
+  ])('refuses %j as the roles do', async ([head, status, code], { nginx }) => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect(Number(port), hostname);
     socket.end(`${head}\r\nConnection: close\r\n\r\n`);
@@ -184,7 +184,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     if (status === 405) expect(answer).toContain('Allow: GET');
   });
 
-  test('answers 503 with Retry-After if a role is unavailable', async () => {
+  test('answers 503 with Retry-After if a role is unavailable', async ({ ask }) => {
     const { status, headers, body } = await ask('GET', '/gone', { headers: { 'x-request-id': 'mine-2' } });
     expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([
       503,
@@ -194,7 +194,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(body).toMatchObject({ code: 'unavailable', status: 503, requestId: 'mine-2' });
   });
 
-  test('tries another replica, but writes only once', async () => {
+  test('tries another replica, but writes only once', async ({ ask, command, echoOf, nginx }) => {
     await using failing = await startEchoRole('first', special);
     await using other = await startEchoRole('second', special);
     await nginx.lead({
@@ -219,7 +219,10 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(hanging.requests() + other.requests()).toBe(before + 4);
   });
 
-  test('sends a write that a draining replica refuses to another, or back to it if there is no other', async () => {
+  test('sends a write that a draining replica refuses to another, or back to it if there is no other', async ({
+    echoOf,
+    nginx,
+  }) => {
     const stops: typeof special = ({ headers }, response) =>
       headers['x-may-move'] === 'yes' && !!response.writeHead(502, { 'x-accel-redirect': '@again' }).end();
     await using stopping = await startEchoRole('stopping', stops);
@@ -238,7 +241,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
   });
 
-  test('finds the only available replica among many', async () => {
+  test('finds the only available replica among many', async ({ ask, nginx }) => {
     await using there = await startEchoRole('there');
     const gone = await Promise.all(['one', 'two', 'three', 'four'].map((name) => startEchoRole(name)));
     for (const each of gone) await each[Symbol.asyncDispose]();
@@ -255,7 +258,12 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     }
   });
 
-  test('routes all requests of one token to one replica, and many tokens to all', async () => {
+  test('routes all requests of one token to one replica, and many tokens to all', async ({
+    command,
+    echoOf,
+    nginx,
+    roles,
+  }) => {
     const copies = [roles.use(await startEchoRole('query one')), roles.use(await startEchoRole('query two'))];
     const others = { command: [command.address], auth: [command.address] };
     await nginx.lead({ ...others, query: copies.map(({ address }) => address) });
@@ -273,7 +281,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(new Set(served)).toEqual(new Set(['query one', 'query two']));
   });
 
-  test('logs each request without its query', async () => {
+  test('logs each request without its query', async ({ ask, nginx }) => {
     const lineOf = async (id: string, ...[method, path]: [string, string]): Promise<string> => {
       await ask(method, path, { headers: { 'x-request-id': id } });
       return (await nginx.logged()).split('\n').find((each) => each.includes(id)) ?? '';

@@ -20,30 +20,24 @@ const header = ({ certificate }: TestCertificate) => ({
   'X-Client-Cert-Secret': INGRESS_SECRET,
 });
 
+type Credentials = Parameters<typeof basic>[0];
+type Sent = Record<string, string>;
+
 const test = processes
   .extend('admin', { scope: 'file' }, ({ one }) => registerClient(one.auth, ADMIN))
-  .extend(
-    'obtain',
-    { scope: 'file' },
-    ({ one }) =>
-      async (client: { clientId: string; secret: string }, headers: Record<string, string> = {}) => {
-        const { status, body } = await post(
-          one.auth,
-          '/token',
-          { grant_type: 'client_credentials' },
-          { ...basic(client), ...headers },
-        );
-        expect({ status, body }).toMatchObject({ status: 200 });
-        return String(body.access_token);
-      },
-  )
+  .extend('obtain', { scope: 'file' }, ({ one }) => async (client: Credentials, headers: Sent = {}) => {
+    const form = { grant_type: 'client_credentials' };
+    const { status, body } = await post(one.auth, '/token', form, { ...basic(client), ...headers });
+    expect({ status, body }).toMatchObject({ status: 200 });
+    return String(body.access_token);
+  })
   .extend(
     'call',
     { scope: 'file' },
     ({ one }) =>
       async (
         path: string,
-        headers: Record<string, string>,
+        headers: Sent,
         { base = one.url, ...init }: RequestInit & { base?: string } = {},
       ) => {
         const response = await fetch(`${base}${path}`, {
