@@ -1,40 +1,13 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { createDatabase } from '../engines/database.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { expectRecorded } from './expect-recorded.ts';
 import { explain, USUAL } from './explain.ts';
-import { openStatementTap, type StatementTap, type Tapped } from './statement-tap.ts';
+import { openStatementTap, type Tapped } from './statement-tap.ts';
 
 /** The plans of the most frequent statements, as the product sends them to PostgreSQL for HTTP requests. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let tap: StatementTap;
-let client: pg.Client;
-let author: Person;
-let administrator: string;
-beforeAll(async () => {
-  const database = resources.use(await createDatabase());
-  tap = resources.use(await openStatementTap(database.url));
-  installation = resources.use(await startInstallation({ settings: { DATABASE_URL: tap.url } }));
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await client.query(USUAL);
-  resources.defer(() => client.end());
-  const people = await openPeople(installation);
-  author = await people.signUp('Ada');
-  administrator = people.administrator.token;
-  await until(
-    () => client.query('select from read_model.users where id = $1', [author.userId]),
-    ({ rowCount }) => rowCount === 1,
-  );
-  await fill();
-});
-afterAll(() => resources.disposeAsync());
 
 const ARTICLES = 20_000;
 const AUTHORS = 200;
@@ -44,9 +17,9 @@ const AUTHORS = 200;
  * same each time. The newest half are drafts, each author has the same number of articles, and the first
  * author sends the requests.
  */
-const fill = async (): Promise<void> => {
+const fill = async (client: pg.Client, authorId: number): Promise<void> => {
   const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
-  const writer = `case g % ${AUTHORS} when 0 then ${author.userId} else 1000 + g % ${AUTHORS} end`;
+  const writer = `case g % ${AUTHORS} when 0 then ${authorId} else 1000 + g % ${AUTHORS} end`;
   await client.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
     select 1000 + g, 'User ' || g, 'author', 1, ${at}, ${at} from generate_series(1, ${10 * AUTHORS}) g`);
   await client.query(`insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
@@ -120,85 +93,125 @@ type Ask = { readonly asked: string; readonly token: string | undefined };
 
 const ROUNDS_MAX = 6;
 
-/**
- * Sends it twice, because some statements are prepared only the second time, and until two runs send the
- * same: the installation also reads for itself now and then.
- */
-const statementsOf = async ({ asked, token }: Ask): Promise<readonly Tapped[]> => {
-  const [ask, query] = [restClientOf(installation), graphqlClientOf(installation)];
-  let before: readonly Tapped[] | undefined;
-  for (let count = 0; count < ROUNDS_MAX; count += 1) {
-    const from = tap.tapped.length;
-    const { status, ...reply } = asked.startsWith('/')
-      ? await ask('GET', asked, { token })
-      : await query(asked, { token });
-    expect([200, 401, 404], `${asked} ${JSON.stringify(reply)}`).toContain(status);
-    if ('errors' in reply) expect(reply.errors).toBeUndefined();
-    const sent = tap.tapped.slice(from).filter(({ text }) => TABLES.test(text));
-    if (before !== undefined && textsOf(sent) === textsOf(before)) return sent;
-    before = sent;
-  }
-  throw new Error(`${asked} sends something else each time`);
-};
-
 const textsOf = (statements: readonly Tapped[]): string =>
   JSON.stringify(statements.map(({ text }) => text).toSorted());
 
-const plansOf = async (statements: readonly Tapped[]): Promise<string> => {
-  const plans: string[] = [];
-  for (const statement of statements) plans.push(await explain(client, statement));
-  return plans.length === 0
-    ? 'nothing is read'
-    : plans
-        .toSorted()
-        .join('\n--\n')
-        .replaceAll(String(author.userId), '<author>')
-        .replaceAll(/("position" <= )'\d+'/g, "$1'<end>'");
-};
-
-/** One part for all callers with the same plan. */
-const partsOf = async (title: string, asked: string): Promise<string> => {
-  const plans: (readonly [string, string])[] = [];
-  const tokens = { anonymous: undefined, author: author.token, admin: administrator };
-  for (const [caller, token] of Object.entries(tokens))
-    plans.push([await plansOf(await statementsOf({ asked, token })), caller]);
-  const parts = [...Map.groupBy(plans, ([plan]) => plan)];
-  const heading = title.replace(String(author.userId), '<author>');
-  return parts
-    .map(([plan, same]) => part(`${same.map(([, caller]) => caller).join(', ')}: ${heading}`, plan))
-    .join('\n');
-};
-
 const part = (heading: string, plan: string): string => `## ${heading}\n${plan.replaceAll(/^/gm, '  ')}\n`;
-
-const nextOf = async (path: string): Promise<string> => {
-  const { headers } = await restClientOf(installation)('GET', path);
-  return /<([^>]+)>; rel="?next"?/.exec(headers.get('link') ?? '')?.[1] ?? '';
-};
 
 /**
  * No list has a user's comments, but they lose their text with their author: in the projection, and in an
  * erasure.
  */
 const STATEMENTS_OF_DELETION = 2;
-const plansOfDeletion = async (): Promise<string> => {
-  const from = tap.tapped.length;
-  const { status } = await restClientOf(installation)('DELETE', `/users/${author.userId}`, {
-    token: administrator,
-  });
-  expect(status).toBe(204);
-  const updates = (): readonly Tapped[] => {
-    const found = tap.tapped
-      .slice(from)
-      .filter(({ text }) => /\bupdate (read_model\.)?comments\b.*\bauthor_id = any/s.test(text));
-    return [...new Map(found.map((statement) => [statement.text, statement])).values()];
-  };
-  return plansOf(await until(updates, ({ length }) => length >= STATEMENTS_OF_DELETION));
-};
 
-test('the product sends statements with the recorded plans', async () => {
+const test = base
+  .extend('createDatabase', { scope: 'file' }, () => createDatabase)
+  .extend('database', { scope: 'file' }, async ({ createDatabase }, { onCleanup }) => {
+    const database = await createDatabase();
+    onCleanup(() => database[Symbol.asyncDispose]());
+    return database;
+  })
+  .extend('tap', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const tap = await openStatementTap(database.url);
+    onCleanup(() => tap[Symbol.asyncDispose]());
+    return tap;
+  })
+  .extend('installationOptions', { scope: 'file' }, ({ tap }) => ({ settings: { DATABASE_URL: tap.url } }))
+  /** A connection to the filled database. */
+  .extend('client', { scope: 'file' }, async ({ ada, database }, { onCleanup }) => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    onCleanup(() => client.end());
+    await client.query(USUAL);
+    await until(
+      () => client.query('select from read_model.users where id = $1', [ada.userId]),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await fill(client, ada.userId);
+    return client;
+  })
+  /**
+   * Sends it twice, because some statements are prepared only the second time, and until two runs send the
+   * same: the installation also reads for itself now and then.
+   */
+  .extend(
+    'statementsOf',
+    { scope: 'file' },
+    ({ ask, client: _filled, graphql, tap }) =>
+      async ({ asked, token }: Ask): Promise<readonly Tapped[]> => {
+        let before: readonly Tapped[] | undefined;
+        for (let count = 0; count < ROUNDS_MAX; count += 1) {
+          const from = tap.tapped.length;
+          const { status, ...reply } = asked.startsWith('/')
+            ? await ask('GET', asked, { token })
+            : await graphql(asked, { token });
+          expect([200, 401, 404], `${asked} ${JSON.stringify(reply)}`).toContain(status);
+          if ('errors' in reply) expect(reply.errors).toBeUndefined();
+          const sent = tap.tapped.slice(from).filter(({ text }) => TABLES.test(text));
+          if (before !== undefined && textsOf(sent) === textsOf(before)) return sent;
+          before = sent;
+        }
+        throw new Error(`${asked} sends something else each time`);
+      },
+  )
+  .extend(
+    'plansOf',
+    { scope: 'file' },
+    ({ ada, client }) =>
+      async (statements: readonly Tapped[]): Promise<string> => {
+        const plans: string[] = [];
+        for (const statement of statements) plans.push(await explain(client, statement));
+        return plans.length === 0
+          ? 'nothing is read'
+          : plans
+              .toSorted()
+              .join('\n--\n')
+              .replaceAll(String(ada.userId), '<author>')
+              .replaceAll(/("position" <= )'\d+'/g, "$1'<end>'");
+      },
+  )
+  /** One part for all callers with the same plan. */
+  .extend(
+    'partsOf',
+    { scope: 'file' },
+    ({ ada, people, plansOf, statementsOf }) =>
+      async (title: string, asked: string): Promise<string> => {
+        const plans: (readonly [string, string])[] = [];
+        const tokens = { anonymous: undefined, author: ada.token, admin: people.administrator.token };
+        for (const [caller, token] of Object.entries(tokens))
+          plans.push([await plansOf(await statementsOf({ asked, token })), caller]);
+        const heading = title.replace(String(ada.userId), '<author>');
+        return [...Map.groupBy(plans, ([plan]) => plan)]
+          .map(([plan, same]) => part(`${same.map(([, caller]) => caller).join(', ')}: ${heading}`, plan))
+          .join('\n');
+      },
+  )
+  .extend('nextOf', { scope: 'file' }, ({ ask }) => async (path: string): Promise<string> => {
+    const { headers } = await ask('GET', path);
+    return /<([^>]+)>; rel="?next"?/.exec(headers.get('link') ?? '')?.[1] ?? '';
+  })
+  .extend('plansOfDeletion', { scope: 'file' }, ({ ada, ask, people, plansOf, tap }) => async () => {
+    const from = tap.tapped.length;
+    const { token } = people.administrator;
+    const { status } = await ask('DELETE', `/users/${ada.userId}`, { token });
+    expect(status).toBe(204);
+    const updates = (): readonly Tapped[] => {
+      const found = tap.tapped
+        .slice(from)
+        .filter(({ text }) => /\bupdate (read_model\.)?comments\b.*\bauthor_id = any/s.test(text));
+      return [...new Map(found.map((statement) => [statement.text, statement])).values()];
+    };
+    return plansOf(await until(updates, ({ length }) => length >= STATEMENTS_OF_DELETION));
+  });
+
+test('the product sends statements with the recorded plans', async ({
+  ada,
+  nextOf,
+  partsOf,
+  plansOfDeletion,
+}) => {
   const parts: string[] = [];
-  for (const path of PATHS(author.userId)) parts.push(await partsOf(`GET ${path}`, path));
+  for (const path of PATHS(ada.userId)) parts.push(await partsOf(`GET ${path}`, path));
   for (const path of IN_PAGES) parts.push(await partsOf(`GET ${path}, the second page`, await nextOf(path)));
   for (const [title, query] of Object.entries(QUERIES)) parts.push(await partsOf(`GraphQL, ${title}`, query));
   parts.push(part('the comments of a user who is deleted', await plansOfDeletion()));
