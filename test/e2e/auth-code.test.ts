@@ -1,25 +1,38 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CALLBACK, ISSUER, type TestPerson, webClient } from '../engines/auth-database.ts';
-import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
+import { describe, expect } from 'vitest';
+import { CALLBACK, ISSUER, webClient } from '../engines/auth-database.ts';
+import { sharedAuthTest } from '../engines/auth-site.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { authorizeUrl, newVerifier, obtainCode, post } from '../engines/oauth.ts';
 
-let auth: AuthSite;
-let client: SiteClient;
-let person: TestPerson;
-beforeAll(async () => {
-  auth = await shareAuthSite();
-  client = await auth.registerClient(webClient);
-  person = await auth.registerPerson();
-});
-afterAll(() => auth?.[Symbol.asyncDispose]());
+type Change = Readonly<Record<string, string | undefined>>;
 
-test('the shortest requests work, and give the default scopes of the client', async () => {
+const test = sharedAuthTest
+  .extend('full', { scope: 'file' }, ({ web }) => ({
+    client_id: web.clientId,
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    code_challenge: newVerifier().challenge,
+    code_challenge_method: 'S256',
+    state: 'kept',
+  }))
+  .extend('changed', { scope: 'file' }, ({ full }) => (change: Change) => {
+    return authorizeUrl(
+      Object.fromEntries(
+        Object.entries({ ...full, ...change }).filter((entry): entry is [string, string] => !!entry[1]),
+      ),
+    );
+  });
+
+test('the shortest requests work, and give the default scopes of the client', async ({
+  auth,
+  person,
+  web,
+}) => {
   const { verifier, challenge } = newVerifier();
   const url = authorizeUrl({
-    client_id: client.clientId,
+    client_id: web.clientId,
     redirect_uri: CALLBACK,
     code_challenge: challenge,
     state: 'kept',
@@ -35,7 +48,7 @@ test('the shortest requests work, and give the default scopes of the client', as
 
   const code = end.url.searchParams.get('code') ?? '';
   const { status, headers, body } = await post(auth, '/token', {
-    client_id: client.clientId,
+    client_id: web.clientId,
     code,
     code_verifier: verifier,
   });
@@ -62,7 +75,7 @@ test('the shortest requests work, and give the default scopes of the client', as
     iat: expect.any(Number),
     exp: Number(claims.iat) + 300,
     jti: expect.any(String),
-    client_id: client.clientId,
+    client_id: web.clientId,
     scope: 'read:articles',
     auth_time: expect.any(Number),
     amr: ['pwd'],
@@ -74,23 +87,7 @@ test('the shortest requests work, and give the default scopes of the client', as
 });
 
 describe('/authorize', () => {
-  const full = () => ({
-    client_id: client.clientId,
-    redirect_uri: CALLBACK,
-    response_type: 'code',
-    code_challenge: newVerifier().challenge,
-    code_challenge_method: 'S256',
-    state: 'kept',
-  });
-  type Change = Readonly<Record<string, string | undefined>>;
-  const changed = (change: Change) =>
-    authorizeUrl(
-      Object.fromEntries(
-        Object.entries({ ...full(), ...change }).filter((entry): entry is [string, string] => !!entry[1]),
-      ),
-    );
-
-  test.each<[string, Change, string]>([
+  test.for<[string, Change, string]>([
     [
       'no PKCE (RFC 9700, 2.1.1)',
       { code_challenge: undefined, code_challenge_method: undefined },
@@ -111,7 +108,7 @@ describe('/authorize', () => {
       'request_uri_not_supported',
     ],
     ['no interaction where one is needed', { prompt: 'none' }, 'login_required'],
-  ])('reports %s to the client, with state and iss', async (_, change, error) => {
+  ])('reports %s to the client, with state and iss', async ([_, change, error], { auth, changed }) => {
     const response = await auth.fetch(changed(change));
     expect([302, 303]).toContain(response.status);
     const location = new URL(response.headers.get('location') ?? '');
@@ -121,7 +118,7 @@ describe('/authorize', () => {
     expect(Object.fromEntries(answer)).toMatchObject({ error, state: 'kept', iss: ISSUER });
   });
 
-  test.each<[string, Change, string]>([
+  test.for<[string, Change, string]>([
     ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
     ['no client', { client_id: undefined }, 'invalid_request'],
     ['another redirect URI', { redirect_uri: 'https://evil.test/callback' }, 'invalid_redirect_uri'],
@@ -132,40 +129,43 @@ describe('/authorize', () => {
     ],
     ['a redirect URI with a query', { redirect_uri: `${CALLBACK}?a=b` }, 'invalid_redirect_uri'],
     ['a redirect URI in capitals', { redirect_uri: CALLBACK.toUpperCase() }, 'invalid_redirect_uri'],
-  ])('never redirects to an unregistered address: %s', async (_, change, error) => {
+  ])('never redirects to an unregistered address: %s', async ([_, change, error], { auth, changed }) => {
     const response = await auth.fetch(changed(change));
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();
     expect(await response.text()).toContain(error);
   });
 
-  test.each<[string, Change]>([
+  test.for<[string, Change]>([
     ['a refusal', { scope: 'read:everything' }],
     ['a code', { scope: 'read:articles' }],
-  ])('runs only its one script if %s is sent by a form (form_post)', async (_, change) => {
-    const end = await signInAndAllow(
-      openBrowser(auth),
-      changed({ ...change, response_mode: 'form_post' }),
-      person,
-    );
-    const [, script = ''] = /<script>([^<]*)<\/script>/.exec(end.body) ?? [];
-    expect(script).toContain('submit()');
-    expect(end.body).toContain(`action="${CALLBACK}"`);
-    expect(end.headers.get('content-security-policy')?.split('; ')).toEqual([
-      "default-src 'none'",
-      `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-      `form-action ${new URL(CALLBACK).origin}`,
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ]);
-    expect(end.headers.get('cache-control')).toBe('no-store');
-    expect(end.headers.get('referrer-policy')).toBe('strict-origin');
-  });
+  ])(
+    'runs only its one script if %s is sent by a form (form_post)',
+    async ([_, change], { auth, changed, person }) => {
+      const end = await signInAndAllow(
+        openBrowser(auth),
+        changed({ ...change, response_mode: 'form_post' }),
+        person,
+      );
+      const [, script = ''] = /<script>([^<]*)<\/script>/.exec(end.body) ?? [];
+      expect(script).toContain('submit()');
+      expect(end.body).toContain(`action="${CALLBACK}"`);
+      expect(end.headers.get('content-security-policy')?.split('; ')).toEqual([
+        "default-src 'none'",
+        `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+        `form-action ${new URL(CALLBACK).origin}`,
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ]);
+      expect(end.headers.get('cache-control')).toBe('no-store');
+      expect(end.headers.get('referrer-policy')).toBe('strict-origin');
+    },
+  );
 
-  test('accepts no other method', async () => {
+  test('accepts no other method', async ({ auth, full }) => {
     const response = await auth.fetch(`${ISSUER}/authorize`, {
       method: 'POST',
-      body: new URLSearchParams(full()),
+      body: new URLSearchParams(full),
     });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
@@ -173,19 +173,18 @@ describe('/authorize', () => {
 });
 
 describe('/token with a code', () => {
-  type Change = Readonly<Record<string, string | undefined>>;
-  test.each<[string, Change, string]>([
+  test.for<[string, Change, string]>([
     ['no verifier', { code_verifier: undefined }, 'invalid_grant'],
     ['another verifier', { code_verifier: newVerifier().verifier }, 'invalid_grant'],
     ['another redirect URI', { redirect_uri: 'https://evil.test/callback' }, 'invalid_grant'],
     ['another code', { code: 'made-up' }, 'invalid_grant'],
     ['another resource', { resource: 'https://elsewhere.test' }, 'invalid_target'],
     ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('is refused with %s', async (_, change, error) => {
-    const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
+  ])('is refused with %s', async ([_, change, error], { auth, person, web }) => {
+    const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
     const form = {
       grant_type: 'authorization_code',
-      client_id: client.clientId,
+      client_id: web.clientId,
       code,
       code_verifier: verifier,
       ...change,
@@ -201,9 +200,9 @@ describe('/token with a code', () => {
     expect(body.error).toBe(error);
   });
 
-  test('is refused to another client', async () => {
+  test('is refused to another client', async ({ auth, person, web }) => {
     const other = await auth.registerClient(webClient);
-    const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
+    const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
     const { body } = await post(auth, '/token', {
       client_id: other.clientId,
       code,

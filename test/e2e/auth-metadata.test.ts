@@ -1,21 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ISSUER, serviceClient, webClient } from '../engines/auth-database.ts';
-import { type AuthSite, shareAuthSite } from '../engines/auth-site.ts';
+import { describe, expect } from 'vitest';
+import { ISSUER } from '../engines/auth-database.ts';
+import { sharedAuthTest } from '../engines/auth-site.ts';
 import { basic, post } from '../engines/oauth.ts';
 import { SCOPES } from '../engines/policy.ts';
 
-let auth: AuthSite;
-beforeAll(async () => {
-  auth = await shareAuthSite();
-});
-afterAll(() => auth?.[Symbol.asyncDispose]());
+const test = sharedAuthTest
+  .extend('json', { scope: 'file' }, ({ auth }) => async (path: string) => {
+    const response = await auth.fetch(`${ISSUER}${path}`);
+    return response.json() as Promise<Record<string, unknown>>;
+  })
+  .extend('tokenFor', { scope: 'file' }, ({ auth, web }) => (origin: string) => {
+    return post(auth, '/token', { client_id: web.clientId, code: 'made-up' }, { origin });
+  })
+  .extend('apiToken', { scope: 'file' }, async ({ auth, service }) => {
+    const { body } = await post(auth, '/token', { grant_type: 'client_credentials' }, basic(service));
+    return String(body.access_token);
+  });
 
-const json = async (path: string) =>
-  (await auth.fetch(`${ISSUER}${path}`)).json() as Promise<Record<string, unknown>>;
-
-test.each(['openid-configuration', 'oauth-authorization-server'])(
+test.for(['openid-configuration', 'oauth-authorization-server'])(
   '/.well-known/%s names every endpoint under the issuer (RFC 8414)',
-  async (name) => {
+  async (name, { json }) => {
     expect(await json(`/.well-known/${name}`)).toMatchObject({
       issuer: ISSUER,
       authorization_endpoint: `${ISSUER}/authorize`,
@@ -44,7 +48,9 @@ test.each(['openid-configuration', 'oauth-authorization-server'])(
   },
 );
 
-test('/.well-known/oauth-protected-resource names the issuer of tokens for our API (RFC 9728)', async () => {
+test('/.well-known/oauth-protected-resource names the issuer of tokens for our API (RFC 9728)', async ({
+  json,
+}) => {
   expect(await json('/.well-known/oauth-protected-resource')).toMatchObject({
     resource: ISSUER,
     authorization_servers: [ISSUER],
@@ -53,11 +59,11 @@ test('/.well-known/oauth-protected-resource names the issuer of tokens for our A
   });
 });
 
-test('registration is not listed if it is closed', async () => {
+test('registration is not listed if it is closed', async ({ json }) => {
   expect(await json('/.well-known/openid-configuration')).not.toHaveProperty('registration_endpoint');
 });
 
-test.each([
+test.for<[method: string, path: string]>([
   ['POST', '/.well-known/openid-configuration'],
   ['POST', '/.well-known/oauth-protected-resource'],
   ['POST', '/jwks'],
@@ -67,13 +73,13 @@ test.each([
   ['GET', '/device_authorization'],
   ['DELETE', '/userinfo'],
   ['POST', '/sign-out'],
-])('%s %s is 405', async (method, path) => {
+])('%s %s is 405', async ([method, path], { auth }) => {
   const response = await auth.fetch(`${ISSUER}${path}`, { method });
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBeTruthy();
 });
 
-test('an unknown path is left to other routes', async () => {
+test('an unknown path is left to other routes', async ({ auth }) => {
   const response = await auth.fetch(`${ISSUER}/nowhere`);
   expect([response.status, response.headers.get('content-type')]).toEqual([
     404,
@@ -82,21 +88,16 @@ test('an unknown path is left to other routes', async () => {
 });
 
 describe('a page of another origin', () => {
-  const tokenFor = async (origin: string) => {
-    const client = await auth.registerClient(webClient);
-    return post(auth, '/token', { client_id: client.clientId, code: 'made-up' }, { origin });
-  };
-
-  test.each(['https://app.test', 'https://friend.test'])(
+  test.for(['https://app.test', 'https://friend.test'])(
     'may ask for a token from %s: its client is at home there, or we trust it',
-    async (origin) => {
+    async (origin, { tokenFor }) => {
       const { body, headers } = await tokenFor(origin);
       expect(body.error).toBe('invalid_grant');
       expect(headers.get('access-control-allow-origin')).toBe(origin);
     },
   );
 
-  test('is refused from elsewhere', async () => {
+  test('is refused from elsewhere', async ({ tokenFor }) => {
     const { body, headers } = await tokenFor('https://evil.test');
     expect(body.error).toBe('invalid_request');
     expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -104,22 +105,13 @@ describe('a page of another origin', () => {
 });
 
 describe('/userinfo is refused', () => {
-  const ask = (headers: Record<string, string>) => auth.fetch(`${ISSUER}/userinfo`, { headers });
-
-  test.each<[string, () => Promise<Record<string, string>>]>([
-    ['without a token', async () => ({})],
-    ['with a made-up one', async () => ({ authorization: 'Bearer made-up' })],
-    ['with one for our API', async () => ({ authorization: `Bearer ${await apiToken()}` })],
-  ])('%s', async (_, make) => {
-    const response = await ask(await make());
+  test.for<[string, (apiToken: string) => Record<string, string>]>([
+    ['without a token', () => ({})],
+    ['with a made-up one', () => ({ authorization: 'Bearer made-up' })],
+    ['with one for our API', (apiToken) => ({ authorization: `Bearer ${apiToken}` })],
+  ])('%s', async ([_, headersWith], { apiToken, auth }) => {
+    const response = await auth.fetch(`${ISSUER}/userinfo`, { headers: headersWith(apiToken) });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
   });
-
-  const apiToken = async () => {
-    const client = await auth.registerClient(serviceClient);
-    return String(
-      (await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token,
-    );
-  };
 });

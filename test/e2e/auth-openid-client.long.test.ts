@@ -1,88 +1,88 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import * as client from 'openid-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CALLBACK, ISSUER, serviceClient, type TestPerson, webClient } from '../engines/auth-database.ts';
-import { type AuthSite, type SiteClient, shareAuthSite } from '../engines/auth-site.ts';
+import { describe, expect } from 'vitest';
+import { CALLBACK, ISSUER, serviceClient, webClient } from '../engines/auth-database.ts';
+import { sharedAuthTest } from '../engines/auth-site.ts';
 import { openBrowser, signInAndAllow } from '../engines/browser.ts';
 import { CLIENT } from '../engines/certificates.ts';
 import { DEVICE_GRANT, enterUserCode } from '../engines/oauth.ts';
 
 /** The unmodified library, used as in its documentation; it checks every answer against the RFCs. */
-let auth: AuthSite;
-let person: TestPerson;
-let web: SiteClient;
-let service: SiteClient;
-beforeAll(async () => {
-  auth = await shareAuthSite();
-  person = await auth.registerPerson();
-  web = await auth.registerClient(webClient);
-  service = await auth.registerClient(serviceClient);
-});
-afterAll(() => auth?.[Symbol.asyncDispose]());
 
-const discover = (
-  clientId: string,
-  proof: client.ClientAuth = client.None(),
-  fetchIt: typeof fetch = auth.fetch,
-) =>
-  client.discovery(new URL(ISSUER), clientId, undefined, proof, { [client.customFetch]: fetchIt as never });
+const test = sharedAuthTest.extend(
+  'discover',
+  { scope: 'file' },
+  ({ auth }) =>
+    (clientId: string, proof: client.ClientAuth = client.None(), fetchIt: typeof fetch = auth.fetch) =>
+      client.discovery(new URL(ISSUER), clientId, undefined, proof, {
+        [client.customFetch]: fetchIt as never,
+      }),
+);
 
 const bind = async (bound: 'bearer' | 'DPoP', config: client.Configuration) =>
   bound === 'DPoP' ? { DPoP: client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256')) } : {};
 
 describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
-  test.each([
+  test.for<[way: string, scope: string]>([
     ['directly', 'openid email'],
     ['directly', 'openid profile email read:articles'],
     ['by a pushed request', 'openid profile email read:articles'],
-  ])('authorization code %s for "%s", user info, refresh, revocation, and sign-out', async (way, scope) => {
-    const config = await discover(web.clientId);
-    const options = await bind(bound, config);
-    const pkceCodeVerifier = client.randomPKCECodeVerifier();
-    const parameters = {
-      redirect_uri: CALLBACK,
-      scope,
-      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-      state: client.randomState(),
-      nonce: client.randomNonce(),
-    };
-    const url =
-      way === 'directly'
-        ? client.buildAuthorizationUrl(config, parameters)
-        : await client.buildAuthorizationUrlWithPAR(config, parameters, options);
-    const browser = openBrowser(auth);
-    const end = await signInAndAllow(browser, url.href, person);
-    const checks = { pkceCodeVerifier, expectedState: parameters.state, expectedNonce: parameters.nonce };
-    const tokens = await client.authorizationCodeGrant(config, end.url, checks, undefined, options);
-    expect(tokens.token_type).toBe(bound.toLowerCase());
-    const sub = tokens.claims()?.sub ?? '';
-    const user = await client.fetchUserInfo(config, tokens.access_token, sub, options);
-    expect(user.email).toBe(person.email);
-    expect(sub).toBe(String(person.userId));
-    expect(tokens.scope).toBe(scope);
-    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, options);
-    expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
-    await client.tokenRevocation(config, refreshed.refresh_token ?? '');
-    await expect(
-      client.refreshTokenGrant(config, refreshed.refresh_token ?? '', undefined, options),
-    ).rejects.toThrow();
+  ])(
+    'authorization code %s for "%s", user info, refresh, revocation, and sign-out',
+    async ([way, scope], { auth, discover, person, web }) => {
+      const config = await discover(web.clientId);
+      const options = await bind(bound, config);
+      const pkceCodeVerifier = client.randomPKCECodeVerifier();
+      const parameters = {
+        redirect_uri: CALLBACK,
+        scope,
+        code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+        code_challenge_method: 'S256',
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+      };
+      const url =
+        way === 'directly'
+          ? client.buildAuthorizationUrl(config, parameters)
+          : await client.buildAuthorizationUrlWithPAR(config, parameters, options);
+      const browser = openBrowser(auth);
+      const end = await signInAndAllow(browser, url.href, person);
+      const checks = { pkceCodeVerifier, expectedState: parameters.state, expectedNonce: parameters.nonce };
+      const tokens = await client.authorizationCodeGrant(config, end.url, checks, undefined, options);
+      expect(tokens.token_type).toBe(bound.toLowerCase());
+      const sub = tokens.claims()?.sub ?? '';
+      const user = await client.fetchUserInfo(config, tokens.access_token, sub, options);
+      expect(user.email).toBe(person.email);
+      expect(sub).toBe(String(person.userId));
+      expect(tokens.scope).toBe(scope);
+      const refreshed = await client.refreshTokenGrant(
+        config,
+        tokens.refresh_token ?? '',
+        undefined,
+        options,
+      );
+      expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
+      await client.tokenRevocation(config, refreshed.refresh_token ?? '');
+      await expect(
+        client.refreshTokenGrant(config, refreshed.refresh_token ?? '', undefined, options),
+      ).rejects.toThrow();
 
-    const signOut = client.buildEndSessionUrl(config, {
-      id_token_hint: tokens.id_token ?? '',
-      post_logout_redirect_uri: 'https://app.test/signed-out',
-      state: 'kept',
-    });
-    const asked = await browser.visit(signOut.href);
-    expect((await browser.submit(asked, { logout: 'yes' })).url.href).toBe(
-      'https://app.test/signed-out?state=kept',
-    );
-    expect((await browser.visit(client.buildAuthorizationUrl(config, parameters).href)).url.pathname).toMatch(
-      /^\/sign-in\//,
-    );
-  });
+      const signOut = client.buildEndSessionUrl(config, {
+        id_token_hint: tokens.id_token ?? '',
+        post_logout_redirect_uri: 'https://app.test/signed-out',
+        state: 'kept',
+      });
+      const asked = await browser.visit(signOut.href);
+      expect((await browser.submit(asked, { logout: 'yes' })).url.href).toBe(
+        'https://app.test/signed-out?state=kept',
+      );
+      expect(
+        (await browser.visit(client.buildAuthorizationUrl(config, parameters).href)).url.pathname,
+      ).toMatch(/^\/sign-in\//);
+    },
+  );
 
-  test('client credentials and introspection', async () => {
+  test('client credentials and introspection', async ({ discover, service }) => {
     const config = await discover(service.clientId, client.ClientSecretPost(service.secret));
     const tokens = await client.clientCredentialsGrant(
       config,
@@ -97,7 +97,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     expect(await client.tokenIntrospection(config, tokens.access_token)).toEqual({ active: false });
   });
 
-  test('device code', async () => {
+  test('device code', async ({ auth, discover, person }) => {
     const device = await auth.registerClient({
       grantTypes: [DEVICE_GRANT],
       scopes: ['read:articles'],
@@ -117,7 +117,7 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
   });
 });
 
-test('a client that must push its authorization requests is refused without', async () => {
+test('a client that must push its authorization requests is refused without', async ({ auth, discover }) => {
   const pushing = await auth.registerClient({ ...webClient, requirePar: true });
   const parameters = {
     redirect_uri: CALLBACK,
@@ -129,7 +129,7 @@ test('a client that must push its authorization requests is refused without', as
   expect(searchParams.get('error')).toBe('invalid_request');
 });
 
-test('a client assertion (private_key_jwt), used once', async () => {
+test('a client assertion (private_key_jwt), used once', async ({ auth, discover }) => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', use: 'sig', kid: 'one' }] };
   const robot = { ...serviceClient, tokenEndpointAuthMethod: 'private_key_jwt', jwks };
@@ -144,7 +144,7 @@ test('a client assertion (private_key_jwt), used once', async () => {
   expect((await auth.fetch(`${ISSUER}/token`, sent)).status).toBe(401);
 });
 
-test('mutual TLS', async () => {
+test('mutual TLS', async ({ auth, discover }) => {
   const robot = await auth.registerClient({
     ...serviceClient,
     tokenEndpointAuthMethod: 'tls_client_auth',

@@ -1,11 +1,12 @@
 import type { UserId } from '#shared/brands.ts';
-import { openPeople } from '../../testing/people.ts';
-import { ISSUER, type TestPerson } from './auth-database.ts';
-import { type Installation, shareInstallation } from './installation.ts';
+import type { People } from '../../testing/people.ts';
+import { ISSUER, serviceClient, type TestPerson, webClient } from './auth-database.ts';
+import type { Installation } from './installation.ts';
+import { sharedTest } from './installation-fixture.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
 /** The authorization server of an installation, known as ISSUER, reached only over HTTP. */
-export type AuthSite = AsyncDisposable & {
+export type AuthSite = {
   /** Like `fetch`, for URLs that begin with the issuer. */
   readonly fetch: typeof fetch;
   /** The same, with a client certificate; only with TLS. */
@@ -14,30 +15,25 @@ export type AuthSite = AsyncDisposable & {
   registerPerson(): Promise<TestPerson>;
 };
 
-export type SiteClient = { readonly clientId: string; readonly secret: string };
+type SiteClient = { readonly clientId: string; readonly secret: string };
 
-/** For suites that look only at their own data; it has everything that any of them needs. */
-export const shareAuthSite = async (): Promise<AuthSite> =>
-  siteOf(
-    await shareInstallation({
-      settings: { PUBLIC_URL: ISSUER, CORS_ORIGINS: 'https://friend.test', DPOP_NONCE: 'required' },
-      tls: true,
-    }),
-  );
+const siteOf = (installation: Installation, people: People): AuthSite => ({
+  fetch: installation.fetch,
+  fetchAs: (pair) => fetchWithCertificate(installation.origin, pair),
+  registerClient: (wanted) => people.registerClient({ name: 'A client', ...wanted }),
+  async registerPerson() {
+    const { userId, email } = await people.signUp('Ada Lovelace');
+    return { userId: userId as UserId, email };
+  },
+});
 
-const siteOf = async (installation: Installation): Promise<AuthSite> => {
-  await using opening = new AsyncDisposableStack();
-  opening.use(installation);
-  const people = await openPeople(installation);
-  const resources = opening.move();
-  return {
-    fetch: installation.fetch,
-    fetchAs: (pair) => fetchWithCertificate(installation.origin, pair),
-    registerClient: (wanted) => people.registerClient({ name: 'A client', ...wanted }),
-    async registerPerson() {
-      const { userId, email } = await people.signUp('Ada Lovelace');
-      return { userId: userId as UserId, email };
-    },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-};
+/** For suites that look only at their own data; the installation has everything that any of them needs. */
+export const sharedAuthTest = sharedTest
+  .extend('installationOptions', { scope: 'file' }, () => ({
+    settings: { PUBLIC_URL: ISSUER, CORS_ORIGINS: 'https://friend.test', DPOP_NONCE: 'required' },
+    tls: true,
+  }))
+  .extend('auth', { scope: 'file' }, ({ installation, people }) => siteOf(installation, people))
+  .extend('web', { scope: 'file' }, ({ auth }) => auth.registerClient(webClient))
+  .extend('service', { scope: 'file' }, ({ auth }) => auth.registerClient(serviceClient))
+  .extend('person', { scope: 'file' }, ({ auth }) => auth.registerPerson());
