@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { expect } from 'vitest';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 /** How clients in general and web pages of other origins reach the resources. */
-let installation: Installation;
-let ask: RestClient;
-let read: RestSession['read'];
-let ada: Person;
-let articleId: number;
 
-beforeAll(async () => {
-  installation = await shareInstallation();
-  const people = await openPeople(installation);
-  ask = restClientOf(installation);
-  const session = restSessionOver(ask);
-  read = session.read;
-  ada = await people.signUp('Ada');
-  const body = { title: 'On machines', body: '', publish: true };
-  const { written } = await session.write('POST', '/articles', { token: ada.token, body });
-  articleId = written.id;
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+const test = sharedTest
+  .extend('articleId', { scope: 'file' }, async ({ ada, session }) => {
+    const body = { title: 'On machines', body: '', publish: true };
+    const { written } = await session.write('POST', '/articles', { token: ada.token, body });
+    return written.id;
+  })
+  .extend('read', { scope: 'file' }, ({ session }) => session.read);
 
-test('the same resources are under /api, with the same links', async () => {
+test('the same resources are under /api, with the same links', async ({ articleId, read }) => {
   const [plain, prefixed] = await Promise.all([
     read(`/articles/${articleId}`),
     read(`/api/articles/${articleId}`),
@@ -32,7 +19,7 @@ test('the same resources are under /api, with the same links', async () => {
   expect(prefixed).toMatchObject({ status: 200, body: plain.body as object });
 });
 
-test('a path reports its methods', async () => {
+test('a path reports its methods', async ({ ada, articleId, ask }) => {
   const options = await ask('OPTIONS', `/articles/${articleId}`);
   expect(options.status).toBe(204);
   expect(options.headers.get('allow')?.split(', ').toSorted()).toEqual([
@@ -62,7 +49,11 @@ test('a path reports its methods', async () => {
   expect(await ask('GET', '/nowhere')).toMatchObject({ status: 404, body: { code: 'not_found' } });
 });
 
-test('a web page of another origin may read, including the relevant headers', async () => {
+test('a web page of another origin may read, including the relevant headers', async ({
+  articleId,
+  ask,
+  read,
+}) => {
   const asked = {
     origin: 'https://app.example',
     'access-control-request-method': 'PATCH',
@@ -77,7 +68,7 @@ test('a web page of another origin may read, including the relevant headers', as
   expect(headers.get('access-control-expose-headers')).toContain('ETag');
 });
 
-test.each([
+test.for([
   '/authorize',
   '/Authorize/',
   '/authorize/some-id',
@@ -90,7 +81,7 @@ test.each([
   '/account/reset',
 ])(
   'no web page of another origin may read %s, where people sign in and decide (RFC 9700, 2.1)',
-  async (path) => {
+  async (path, { ask }) => {
     for (const method of ['GET', 'OPTIONS']) {
       const { headers } = await ask(method, path, {
         headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
@@ -104,9 +95,9 @@ test.each([
   },
 );
 
-test.each(['/token', '/device_authorization', '/jwks', '/.well-known/openid-configuration'])(
+test.for(['/token', '/device_authorization', '/jwks', '/.well-known/openid-configuration'])(
   'it may use %s',
-  async (path) => {
+  async (path, { ask }) => {
     const { headers } = await ask('OPTIONS', path, {
       headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
     });

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { describe, expect } from 'vitest';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { OPERATIONS } from '../engines/operations.ts';
-import { type Attempt, openRestAttempts } from '../engines/rest-attempts.ts';
+import { openRestAttempts } from '../engines/rest-attempts.ts';
 import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 
 /** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
@@ -178,13 +178,9 @@ const RIGHTS = {
 } as const satisfies Readonly<Record<string, Rights>>;
 type OperationId = keyof typeof RIGHTS;
 
-let installation: Installation;
-let attempt: Attempt;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  attempt = await openRestAttempts(installation);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+const test = sharedTest.extend('attempt', { scope: 'file' }, ({ installation }) =>
+  openRestAttempts(installation),
+);
 
 const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>
   Object.entries(situations).map(
@@ -193,7 +189,7 @@ const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>
 );
 
 describe.each(rows)('%s %s', (id, situation, statuses) => {
-  test('is for the callers in the table, and others get the reason', async () => {
+  test('is for the callers in the table, and others get the reason', async ({ attempt }) => {
     const seen: Record<string, number> = {};
     for (const caller of CALLERS_IN_TURN) {
       const { status, headers, body } = await attempt(id, { situation, caller, scope: RIGHTS[id].scope });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type {
   Attempt,
   DeliveryBody,
@@ -8,79 +8,71 @@ import type {
 } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
-import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person, type TokenHolder } from '../../testing/people.ts';
+import type { Reply } from '../../testing/http/rest-client.ts';
+import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 /** An operator looks for failed deliveries, and redelivers them. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let sink: WebhookSink;
-let session: RestSession;
-let administrator: TokenHolder;
-let ada: Person;
-let grace: Person;
-let well: number;
-let failing: number;
-let articles: readonly number[];
 const refused = { isRefusing: true };
 
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  sink.behave(({ path }, response) => {
-    if (path === '/failing' && refused.isRefusing)
-      response.writeHead(500, { 'x-shop': 'closed' }).end('We are closed.');
-    else response.writeHead(204).end();
-  });
-  installation = resources.use(await shareInstallation());
-  session = restSessionOver(restClientOf(installation));
-  const people = await openPeople(installation);
-  administrator = people.administrator;
-  ada = await people.signUp('Ada');
-  grace = await people.signUp('Grace');
-  const register = async (path: string) => {
-    const body = {
-      url: `${sink.url}/${path}`,
-      eventTypes: ['article.drafted', 'article.published'],
-      filter: { authorId: ada.userId },
-    };
-    return (await session.write('POST', '/webhooks', { token: ada.token, body })).written.id;
-  };
-  well = await register('well');
-  failing = await register('failing');
-  const ids: number[] = [];
-  for (const title of ['One', 'Two', 'Three'])
-    ids.push(
-      (await session.write('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } }))
-        .written.id,
+const test = sharedTest
+  .extend('grace', { scope: 'file' }, ({ people }) => people.signUp('Grace'))
+  .extend(
+    'read',
+    { scope: 'file' },
+    ({ ada, session }) =>
+      async <Body>(path: string, by: TokenHolder = ada) => {
+        const reply = await session.read<Body>(path, { token: by.token });
+        expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
+        return reply;
+      },
+  )
+  .extend('find', { scope: 'file' }, ({ read }) => async (query: string, by?: TokenHolder) => {
+    return (await read<readonly FoundDelivery[]>(`/deliveries?${query}`, by)).body;
+  })
+  .extend('seen', { scope: 'file' }, ({ find }) => async (query: string, by?: TokenHolder) => {
+    return (await find(query, by)).map(({ webhookId, subject }) => [webhookId, subject] as const);
+  })
+  .extend('deliveries', { scope: 'file' }, async ({ ada, find, session, sink }): Promise<Deliveries> => {
+    sink.behave(({ path }, response) => {
+      if (path === '/failing' && refused.isRefusing)
+        response.writeHead(500, { 'x-shop': 'closed' }).end('We are closed.');
+      else response.writeHead(204).end();
+    });
+    const make = async (path: string, body: object) =>
+      (await session.write('POST', path, { token: ada.token, body })).written.id;
+    const register = (path: string) =>
+      make('/webhooks', {
+        url: `${sink.url}/${path}`,
+        eventTypes: ['article.drafted', 'article.published'],
+        filter: { authorId: ada.userId },
+      });
+    const [well, failing] = [await register('well'), await register('failing')];
+    const articles: number[] = [];
+    for (const title of ['One', 'Two', 'Three'])
+      articles.push(await make('/articles', { title, body: '', tags: [] }));
+    await until(
+      () => find(''),
+      (found) =>
+        found.length === 6 && found.every(({ state, attempts }) => state === 'delivered' || attempts > 0),
     );
-  articles = ids;
-  await until(
-    () => find(''),
-    (found) =>
-      found.length === 6 && found.every(({ state, attempts }) => state === 'delivered' || attempts > 0),
-  );
-});
-afterAll(() => resources.disposeAsync());
+    return { well, failing, subject: (index) => `article-${articles[index]}` };
+  });
 
-const read = async <Body>(
-  path: string,
-  { token }: TokenHolder = ada,
-): Promise<Reply & { readonly body: Body }> => {
-  const reply = await session.read<Body>(path, { token });
-  expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
-  return reply;
+/** The first attempts to deliver three articles to two webhooks. */
+type Deliveries = {
+  readonly well: number;
+  readonly failing: number;
+  subject(index: number): string;
 };
-const find = async (query: string, by: TokenHolder = ada) =>
-  (await read<readonly FoundDelivery[]>(`/deliveries?${query}`, by)).body;
-const seen = async (query: string, by?: TokenHolder) =>
-  (await find(query, by)).map(({ webhookId, subject }) => [webhookId, subject] as const);
-const subject = (index: number) => `article-${articles[index]}`;
 
-test('deliveries of all webhooks are found, the latest event first, in pages in both directions', async () => {
+test('deliveries of all webhooks are found, the latest event first, in pages in both directions', async ({
+  deliveries: { failing, subject, well },
+  read,
+  seen,
+  sink,
+}) => {
   const all = [2, 1, 0].flatMap((index) => [failing, well].map((id) => [id, subject(index)] as const));
   expect(await seen('')).toEqual(all);
   const first = await read<readonly FoundDelivery[]>('/deliveries?limit=4');
@@ -97,26 +89,39 @@ test('deliveries of all webhooks are found, the latest event first, in pages in 
   expect(first.body[0]).toMatchObject({ url: `${sink.url}/failing`, state: 'due', lastStatus: 500 });
 });
 
-test.each<[string, () => string, () => readonly (readonly [number, string])[]]>([
-  ['an endpoint', () => `webhookId=${well}`, () => [2, 1, 0].map((index) => [well, subject(index)])],
-  ['an item', () => `subject=${subject(1)}`, () => [failing, well].map((id) => [id, subject(1)])],
-  ['failures', () => 'state=failed', () => [2, 1, 0].map((index) => [failing, subject(index)])],
-  ['failures of an item', () => `state=failed&subject=${subject(0)}`, () => [[failing, subject(0)]]],
-  ['what waits', () => 'state=due', () => [2, 1, 0].map((index) => [failing, subject(index)])],
-  ['what arrived', () => 'state=delivered', () => [2, 1, 0].map((index) => [well, subject(index)])],
-  ['what was given up', () => 'state=dead', () => []],
-  ['a type of event', () => 'type=article.published', () => []],
-  ['what was planned later', () => `since=${new Date(Date.now() + 60_000).toISOString()}`, () => []],
-  ['what was planned before', () => 'until=2026-01-01T00:00:00Z', () => []],
-])('deliveries are found by %s', async (_what, query, expected) => {
-  expect(await seen(query())).toEqual(expected());
-  // A manager of all webhooks finds the same among them.
-  const mine = (found: readonly (readonly [number, string])[]) =>
-    found.filter(([id]) => id === well || id === failing);
-  expect(mine(await seen(`${query()}&limit=100`, administrator))).toEqual(expected());
-});
+test.for<[string, (of: Deliveries) => string, readonly ('well' | 'failing')[], readonly number[]]>([
+  ['an endpoint', ({ well }) => `webhookId=${well}`, ['well'], [2, 1, 0]],
+  ['an item', ({ subject }) => `subject=${subject(1)}`, ['failing', 'well'], [1]],
+  ['failures', () => 'state=failed', ['failing'], [2, 1, 0]],
+  ['failures of an item', ({ subject }) => `state=failed&subject=${subject(0)}`, ['failing'], [0]],
+  ['what waits', () => 'state=due', ['failing'], [2, 1, 0]],
+  ['what arrived', () => 'state=delivered', ['well'], [2, 1, 0]],
+  ['what was given up', () => 'state=dead', [], []],
+  ['a type of event', () => 'type=article.published', [], []],
+  ['what was planned later', () => `since=${new Date(Date.now() + 60_000).toISOString()}`, [], []],
+  ['what was planned before', () => 'until=2026-01-01T00:00:00Z', [], []],
+])(
+  'deliveries are found by %s',
+  async ([_what, queryOf, webhooks, articles], { deliveries, people, seen }) => {
+    const query = queryOf(deliveries);
+    const expected = articles.flatMap((index) =>
+      webhooks.map((webhook) => [deliveries[webhook], deliveries.subject(index)] as const),
+    );
+    expect(await seen(query)).toEqual(expected);
+    // A manager of all webhooks finds the same among them.
+    const mine = (found: readonly (readonly [number, string])[]) =>
+      found.filter(([id]) => id === deliveries.well || id === deliveries.failing);
+    expect(mine(await seen(`${query}&limit=100`, people.administrator))).toEqual(expected);
+  },
+);
 
-test('one is found by the id of its event, with request and answer', async () => {
+test('one is found by the id of its event, with request and answer', async ({
+  deliveries: { failing, subject, well },
+  find,
+  read,
+  seen,
+  sink,
+}) => {
   const [one] = await find(`state=failed&subject=${subject(0)}`);
   expect(await seen(`eventId=${one?.id}`)).toEqual([failing, well].map((id) => [id, subject(0)]));
   const self = one?._links.self?.href;
@@ -130,7 +135,13 @@ test('one is found by the id of its event, with request and answer', async () =>
   });
 });
 
-test('nobody finds deliveries of other users', async () => {
+test('nobody finds deliveries of other users', async ({
+  deliveries: { subject, well },
+  find,
+  grace,
+  read,
+  session,
+}) => {
   expect(await find('', grace)).toEqual([]);
   expect(await find(`webhookId=${well}`, grace)).toEqual([]);
   expect(await find(`subject=${subject(0)}`, grace)).toEqual([]);
@@ -140,7 +151,10 @@ test('nobody finds deliveries of other users', async () => {
     expect((await session.read(path, { token: grace.token })).status).toBe(404);
 });
 
-test('its health shows since when and why an endpoint fails, in figures and over time', async () => {
+test('its health shows since when and why an endpoint fails, in figures and over time', async ({
+  deliveries: { failing, well },
+  read,
+}) => {
   const { body: webhooks } = await read<readonly Webhook[]>('/webhooks');
   const health = webhooks.find(({ id }) => id === failing)?.health;
   expect(health).toMatchObject({
@@ -170,7 +184,16 @@ test('its health shows since when and why an endpoint fails, in figures and over
   });
 });
 
-test('failures are counted, and those of a period are redelivered', async () => {
+test('failures are counted, and those of a period are redelivered', async ({
+  ada,
+  deliveries: { failing, subject, well },
+  find,
+  installation,
+  read,
+  seen,
+  session,
+  sink,
+}) => {
   // Each has had its first retry, and the next is minutes away: nothing arrives by itself below.
   await until(
     () => find(`webhookId=${failing}`),

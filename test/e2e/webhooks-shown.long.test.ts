@@ -1,61 +1,57 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 /** Webhooks as REST and GraphQL show them. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let sink: WebhookSink;
-let session: RestSession;
-let ada: Person;
-
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  installation = resources.use(await shareInstallation());
-  session = restSessionOver(restClientOf(installation));
-  ada = await (await openPeople(installation)).signUp('Ada');
-});
-afterAll(() => resources.disposeAsync());
-
-const graphql = async <Data>(query: string, headers: Record<string, string> = {}): Promise<Data> => {
-  const { data, errors } = await graphqlClientOf(installation)<Data>(query, { token: ada.token, headers });
-  expect(errors).toBeUndefined();
-  return data;
-};
-const read = async <Body>(path: string) => (await session.read<Body>(path, { token: ada.token })).body;
 
 type Registered = { readonly secret: string; readonly webhook: { readonly id: string } };
 
-const register = async (headers?: Record<string, string>): Promise<Registered> => {
-  const input = `{ url: "${sink.url}/hook", eventTypes: ["webhook.test_requested"], description: "The shop" }`;
-  const mutation = `mutation { registerWebhook(input: ${input}) { secret webhook { id } } }`;
-  return (await graphql<{ registerWebhook: Registered }>(mutation, headers)).registerWebhook;
-};
+const test = sharedTest
+  .extend(
+    'run',
+    { scope: 'file' },
+    ({ ada, graphql }) =>
+      async <Data>(query: string, headers: Record<string, string> = {}): Promise<Data> => {
+        const { data, errors } = await graphql<Data>(query, { token: ada.token, headers });
+        expect(errors).toBeUndefined();
+        return data;
+      },
+  )
+  .extend('read', { scope: 'file' }, ({ ada, session }) => async <Body>(path: string) => {
+    return (await session.read<Body>(path, { token: ada.token })).body;
+  })
+  .extend(
+    'register',
+    { scope: 'file' },
+    ({ run, sink }) =>
+      async (headers?: Record<string, string>): Promise<Registered> => {
+        const input = `{ url: "${sink.url}/hook", eventTypes: ["webhook.test_requested"], description: "The shop" }`;
+        const mutation = `mutation { registerWebhook(input: ${input}) { secret webhook { id } } }`;
+        return (await run<{ registerWebhook: Registered }>(mutation, headers)).registerWebhook;
+      },
+  );
 
-test('a secret is returned again only to the same request with the same key', async () => {
+test('a secret is returned again only to the same request with the same key', async ({
+  ada,
+  ask,
+  register,
+  run,
+  sink,
+}) => {
   const key = { 'idempotency-key': 'register-1' };
   const first = await register(key);
   expect(await register(key)).toEqual(first);
   expect((await register()).secret).not.toBe(first.secret);
 
   const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'] };
-  const ask = () =>
-    restClientOf(installation)('POST', '/webhooks', {
-      token: ada.token,
-      body,
-      headers: { 'idempotency-key': 'register-2' },
-    });
-  const written = await ask();
-  const answers = [written, await ask()].map(({ status, body: given }) => ({
+  const send = () =>
+    ask('POST', '/webhooks', { token: ada.token, body, headers: { 'idempotency-key': 'register-2' } });
+  const written = await send();
+  const answers = [written, await send()].map(({ status, body: given }) => ({
     status,
     answer: given as { readonly id?: number },
   }));
@@ -63,14 +59,18 @@ test('a secret is returned again only to the same request with the same key', as
   expect(answers[0]).toMatchObject({ status: 201, answer: { secret: expect.stringMatching(/^whsec_/) } });
   const { id } = answers[0]?.answer ?? {};
   const token = { 'consistency-token': written.headers.get('consistency-token') ?? '' };
-  expect(await graphql(`{ webhook(id: ${id}) { url enabled } }`, token)).toEqual({
+  expect(await run(`{ webhook(id: ${id}) { url enabled } }`, token)).toEqual({
     webhook: { url: body.url, enabled: true },
   });
 });
 
-test('both interfaces show the same health of a webhook that has received something', async () => {
+test('both interfaces show the same health of a webhook that has received something', async ({
+  read,
+  register,
+  run,
+}) => {
   const { webhook } = await register();
-  await graphql(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
+  await run(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
   await until(
     () => read<Delivery[]>(`/webhooks/${webhook.id}/deliveries`),
     ([latest]) => latest?.state === 'delivered',
@@ -79,15 +79,21 @@ test('both interfaces show the same health of a webhook that has received someth
   expect(health).toMatchObject({ lastSuccessAt: expect.any(String), failingSince: null });
   const fields = `lastSuccessAt lastFailure { at status reason } failingSince failuresInRow pausedUntil
     nextAttemptAt attemptsLastDay failuresLastDay successRate backlog { due oldestAt dead }`;
-  expect(await graphql(`{ webhook(id: ${webhook.id}) { health { ${fields} } } }`)).toEqual({
+  expect(await run(`{ webhook(id: ${webhook.id}) { health { ${fields} } } }`)).toEqual({
     webhook: { health },
   });
 });
 
-test('every link can be followed, and every linked action can be taken', async () => {
+test('every link can be followed, and every linked action can be taken', async ({
+  ada,
+  read,
+  register,
+  run,
+  session,
+}) => {
   const { webhook } = await register();
   const self = `/webhooks/${webhook.id}`;
-  await graphql(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
+  await run(`mutation { testWebhook(id: ${webhook.id}) { cursor } }`);
   const [delivery] = await until(
     () => read<Delivery[]>(`${self}/deliveries`),
     ({ length }) => length === 1,
@@ -118,13 +124,17 @@ test('every link can be followed, and every linked action can be taken', async (
   expect(await read<Webhook>(self)).toMatchObject({ enabled: true });
 });
 
-test('a subscription reports the changes of a webhook, with its current state', async () => {
+test('a subscription reports the changes of a webhook, with its current state', async ({
+  ada,
+  installation,
+  register,
+  run,
+}) => {
   const { webhook } = await register();
   const query =
     'subscription { changes(types: ["webhook.disabled"]) { type subjectId webhook { id enabled disabledReason } } }';
-  const stream = await streamOf(installation, query, { token: ada.token });
-  resources.defer(() => stream.close());
-  await graphql(`mutation { disableWebhook(id: ${webhook.id}) { id } }`);
+  await using stream = await streamOf(installation, query, { token: ada.token });
+  await run(`mutation { disableWebhook(id: ${webhook.id}) { id } }`);
   const [result] = await stream.results(1);
   expect(result?.data).toEqual({
     changes: {
