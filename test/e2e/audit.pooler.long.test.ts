@@ -1,16 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 
 /** The public status of the proof. */
-let installation: Installation;
-let ask: RestClient;
-let ada: Person;
-let administrator: string;
 
 type Status = {
   readonly chain: { readonly count: number };
@@ -26,23 +20,26 @@ type Head = {
   readonly signature: string;
 };
 
-beforeAll(async () => {
-  installation = await startInstallation({
+const test = base
+  .extend('installationOptions', { scope: 'file' }, () => ({
     settings: { AUDIT_HEAD_EVERY_MS: '200', AUDIT_WATCH_EVENTS_PER_SECOND: '100000' },
+  }))
+  .extend('status', { scope: 'file' }, ({ ada, ask }) => async () => {
+    return (await ask('GET', '/audit/status', { token: ada.token })).body as Status;
+  })
+  .extend('heads', { scope: 'file' }, ({ ask, people }) => async (after = 0) => {
+    const { token } = people.administrator;
+    const { body } = await ask('GET', `/audit/heads?limit=100&after=${after}`, { token });
+    return body as readonly Head[];
   });
-  const people = await openPeople(installation);
-  ask = restClientOf(installation);
-  administrator = people.administrator.token;
-  ada = await people.signUp('Ada');
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const status = async () => (await ask('GET', '/audit/status', { token: ada.token })).body as Status;
-const heads = async (after = 0) =>
-  (await ask('GET', `/audit/heads?limit=100&after=${after}`, { token: administrator }))
-    .body as readonly Head[];
-
-test('written events are chained, signed, published outside the database, and verified', async () => {
+test('written events are chained, signed, published outside the database, and verified', async ({
+  ada,
+  ask,
+  heads,
+  installation,
+  status,
+}) => {
   const before = (await status()).chain.count;
   for (let n = 0; n < 3; n += 1)
     await ask('POST', '/articles', { token: ada.token, body: { title: `No. ${n}`, body: '', tags: [] } });
@@ -62,18 +59,21 @@ test('written events are chained, signed, published outside the database, and ve
   ).toBe(0);
 });
 
-test('GraphQL shows its numbers', async () => {
+test('GraphQL shows its numbers', async ({ ada, ask }) => {
   const query = '{ auditStatus { chained signed unproven differences verifiedAt } }';
   const { body } = await ask('POST', '/graphql', { token: ada.token, body: { query } });
   expect(body).toMatchObject({ data: { auditStatus: { chained: expect.any(Number), differences: 0 } } });
 });
 
-test('the content of heads is for auditors: it reveals the number of rows, including drafts', async () => {
+test('the content of heads is for auditors: it reveals the number of rows, including drafts', async ({
+  ada,
+  ask,
+}) => {
   expect((await ask('GET', '/audit/heads')).status).toBe(401);
   expect((await ask('GET', '/audit/heads', { token: ada.token })).status).toBe(403);
 });
 
-test('the public heads and keys are enough to verify the signatures', async () => {
+test('the public heads and keys are enough to verify the signatures', async ({ ask, heads }) => {
   const { body } = await ask('GET', '/audit/keys');
   const { keys } = body as { readonly keys: readonly { readonly kid: string; readonly x: string }[] };
   const [first] = await heads();

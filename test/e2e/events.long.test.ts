@@ -1,18 +1,11 @@
 import { execFile } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { follow } from '../../testing/http/event-source.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
 /** The feed as programs follow it, only by HTTP. */
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let ada: Person;
-let rita: Person;
 
 type Event = {
   readonly type: string;
@@ -21,33 +14,44 @@ type Event = {
   readonly data: { readonly title?: string };
 };
 
-beforeAll(async () => {
-  installation = await startInstallation();
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
-const publish = async (title: string, by = ada, body = ''): Promise<number> => {
-  const made = await ask('POST', '/articles', {
-    token: by.token,
-    body: { title, body, tags: [], publish: true },
-  });
-  expect(made.status).toBe(201);
-  return (made.body as { id: number }).id;
-};
-
 const bearer = ({ token }: { readonly token: string }, lastEventId?: string) => ({
   authorization: `Bearer ${token}`,
   ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
 });
-const streamOf = (by: { readonly token: string }, query = '', lastEventId?: string) =>
-  follow(`${installation.origin}/events${query}`, { headers: bearer(by, lastEventId) });
+
+const test = base
+  .extend('publish', { scope: 'file' }, ({ ada, ask }) => async (title: string): Promise<number> => {
+    const made = await ask('POST', '/articles', {
+      token: ada.token,
+      body: { title, body: '', tags: [], publish: true },
+    });
+    expect(made.status).toBe(201);
+    return (made.body as { id: number }).id;
+  })
+  .extend(
+    'streamOf',
+    { scope: 'file' },
+    ({ installation }) =>
+      (by: { readonly token: string }, query = '', lastEventId?: string) =>
+        follow(`${installation.origin}/events${query}`, { headers: bearer(by, lastEventId) }),
+  )
+  /** One more query process, with settings of its own. */
+  .extend(
+    'startQuery',
+    { scope: 'file' },
+    ({ installation }) =>
+      async (
+        settings: Readonly<Record<string, string>> = {},
+      ): Promise<RoleProcess & { readonly url: string }> => {
+        const role = startRole('query/main.ts', { ...installation.settings, ...settings });
+        const { url } = await role.logged('Annals is ready.');
+        return { ...role, url: String(url) };
+      },
+  );
 
 const PUBLISHED = '?types=article.published';
 
-test('curl shows events as they happen', async () => {
+test('curl shows events as they happen', async ({ installation, publish, rita }) => {
   const args = [
     '-sN',
     '--max-time',
@@ -76,7 +80,11 @@ test('curl shows events as they happen', async () => {
   curl.kill();
 });
 
-test('after a disconnection nothing is missing and nothing is repeated', async () => {
+test('after a disconnection nothing is missing and nothing is repeated', async ({
+  publish,
+  rita,
+  streamOf,
+}) => {
   const first = await streamOf(rita, PUBLISHED);
   await until(first.lastEventId, Boolean);
   const ids = [await publish('One')];
@@ -94,16 +102,12 @@ test('after a disconnection nothing is missing and nothing is repeated', async (
   await Promise.all([again.close(), twice.close()]);
 });
 
-/** One more query process, with settings of its own. */
-const startQuery = async (
-  settings: Readonly<Record<string, string>> = {},
-): Promise<RoleProcess & { readonly url: string }> => {
-  const role = startRole('query/main.ts', { ...installation.settings, ...settings });
-  const { url } = await role.logged('Annals is ready.');
-  return { ...role, url: String(url) };
-};
-
-test('a process that stops ends its streams cleanly, and they resume at another', async () => {
+test('a process that stops ends its streams cleanly, and they resume at another', async ({
+  publish,
+  rita,
+  startQuery,
+  streamOf,
+}) => {
   await using role = await startQuery({ DRAIN_MS: '60000' });
   const stream = await follow(`${role.url}/events${PUBLISHED}`, { headers: bearer(rita) });
   await publish('Before');

@@ -1,42 +1,38 @@
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 
 /** The receivers of docs/webhooks.md, with real deliveries. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let session: RestSession;
-let ada: Person;
-beforeAll(async () => {
-  installation = resources.use(
-    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: Array(500).fill('0.2').join(',') } }),
-  );
-  session = restSessionOver(restClientOf(installation));
-  ada = await (await openPeople(installation)).signUp('Ada');
-});
-afterAll(() => resources.disposeAsync());
 
 const DEADLINE_MS = 60_000;
 
-const write = async (path: string, body?: object) => {
-  const made = await session.write('POST', path, { token: ada.token, ...(body && { body }) });
-  expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
-  return { id: made.written.id, secret: (made.body as { secret?: string }).secret ?? '' };
-};
-const draft = () => write('/articles', { title: 'On engines', body: '', tags: [], publish: false });
-
-/** The ids of a webhook's deliveries, the earliest first. */
-const deliveredTo = async (webhookId: number): Promise<readonly string[]> => {
-  const path = `/webhooks/${webhookId}/deliveries?state=delivered&limit=100`;
-  return (await session.read<Delivery[]>(path, { token: ada.token })).body.map(({ id }) => id).toReversed();
-};
+const test = base
+  .extend('installationOptions', { scope: 'file' }, () => ({
+    settings: { WEBHOOK_RETRY_SCHEDULE: Array(500).fill('0.2').join(',') },
+  }))
+  .extend('write', { scope: 'file' }, ({ ada, session }) => async (path: string, body?: object) => {
+    const made = await session.write('POST', path, { token: ada.token, ...(body && { body }) });
+    expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
+    return { id: made.written.id, secret: (made.body as { secret?: string }).secret ?? '' };
+  })
+  .extend('draft', { scope: 'file' }, ({ write }) => () => {
+    return write('/articles', { title: 'On engines', body: '', tags: [], publish: false });
+  })
+  /** The ids of a webhook's deliveries, the earliest first. */
+  .extend(
+    'deliveredTo',
+    { scope: 'file' },
+    ({ ada, session }) =>
+      async (webhookId: number): Promise<readonly string[]> => {
+        const path = `/webhooks/${webhookId}/deliveries?state=delivered&limit=100`;
+        const { body } = await session.read<Delivery[]>(path, { token: ada.token });
+        return body.map(({ id }) => id).toReversed();
+      },
+  );
 
 const untilPrinted = (example: Example, count: number) =>
   until(
@@ -62,7 +58,13 @@ const COMMANDS = [
 ];
 
 describe.each(COMMANDS)('%s', (command) => {
-  test('receives all deliveries, also those from before its start, and during a rotation of the secret', async () => {
+  test('receives all deliveries, also those from before its start, and during a rotation of the secret', async ({
+    ada,
+    deliveredTo,
+    draft,
+    session,
+    write,
+  }) => {
     const port = await freePort();
     const start = (secret: string) => startExample(command, { WEBHOOK_SECRET: secret, PORT: String(port) });
     const webhook = await write('/webhooks', {
@@ -92,7 +94,7 @@ describe.each(COMMANDS)('%s', (command) => {
   });
 });
 
-test.each([
+test.for([
   'http://10.0.0.1/hooks',
   'http://0xa000001/hooks',
   'http://012.0.0.1/hooks',
@@ -100,9 +102,9 @@ test.each([
   'http://[::7f00:1]/hooks',
   'http://169.254.169.254/latest/meta-data/',
   'http://168.63.129.16/',
-])('a private address cannot be registered: %s', async (url) => {
+])('a private address cannot be registered: %s', async (url, { ada, ask }) => {
   const body = { url, eventTypes: ['*'] };
-  const refused = await restClientOf(installation)('POST', '/webhooks', { token: ada.token, body });
+  const refused = await ask('POST', '/webhooks', { token: ada.token, body });
   expect(refused).toMatchObject({
     status: 422,
     body: { errors: [{ pointer: '/url', detail: expect.stringMatching('not to a private one') }] },

@@ -1,47 +1,37 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Delivery, Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { type Received, startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import type { Received } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 
 /** A webhook from its registration to its end, only by HTTP. The tests depend on each other. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let sink: WebhookSink;
-let session: RestSession;
-let ada: Person;
 let webhook: { readonly path: string; readonly secret: string };
 
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  installation = resources.use(
-    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1,0.1,0.1' } }),
-  );
-  session = restSessionOver(restClientOf(installation));
-  ada = await (await openPeople(installation)).signUp('Ada');
-});
-afterAll(() => resources.disposeAsync());
-
-const draft = async (title: string) => {
-  const { written } = await session.write('POST', '/articles', {
-    token: ada.token,
-    body: { title, body: '', tags: [], publish: false },
+const test = base
+  .extend('installationOptions', { scope: 'file' }, () => ({
+    settings: { WEBHOOK_RETRY_SCHEDULE: '0.1,0.1,0.1' },
+  }))
+  .extend('draft', { scope: 'file' }, ({ ada, session }) => async (title: string) => {
+    const { written } = await session.write('POST', '/articles', {
+      token: ada.token,
+      body: { title, body: '', tags: [], publish: false },
+    });
+    return written.id;
+  })
+  .extend('untilReceived', { scope: 'file' }, ({ sink }) => (count: number) => {
+    return until(
+      () => sink.received,
+      (received) => received.length >= count,
+    );
+  })
+  .extend('read', { scope: 'file' }, ({ ada, session }) => async <Body>(path: string) => {
+    return (await session.read<Body>(path, { token: ada.token })).body;
+  })
+  .extend('act', { scope: 'file' }, ({ ada, session }) => (path: string, body?: object) => {
+    return session.write('POST', path, { token: ada.token, ...(body && { body }) });
   });
-  return written.id;
-};
-const untilReceived = (count: number) =>
-  until(
-    () => sink.received,
-    (received) => received.length >= count,
-  );
-const read = async <Body>(path: string) => (await session.read<Body>(path, { token: ada.token })).body;
-const act = (path: string, body?: object) =>
-  session.write('POST', path, { token: ada.token, ...(body && { body }) });
 
 /** According to Standard Webhooks, implemented independently. */
 const isSigned = ({ id, headers, body }: Received, secret: string): boolean => {
@@ -52,7 +42,14 @@ const isSigned = ({ id, headers, body }: Received, secret: string): boolean => {
   return String(headers['webhook-signature']).split(' ').includes(`v1,${signature}`);
 };
 
-test('events arrive, signed with the secret from the registration', async () => {
+test('events arrive, signed with the secret from the registration', async ({
+  ada,
+  draft,
+  read,
+  session,
+  sink,
+  untilReceived,
+}) => {
   const body = {
     url: `${sink.url}/hook`,
     eventTypes: ['article.*'],
@@ -79,7 +76,13 @@ test('events arrive, signed with the secret from the registration', async () => 
   });
 });
 
-test('a test event, a delivery, and all events since a cursor can be sent again', async () => {
+test('a test event, a delivery, and all events since a cursor can be sent again', async ({
+  act,
+  draft,
+  read,
+  sink,
+  untilReceived,
+}) => {
   const before = sink.received.length;
   const tested = await act(`${webhook.path}/test`);
   expect(tested.status).toBe(202);
@@ -121,7 +124,12 @@ test('a test event, a delivery, and all events since a cursor can be sent again'
   });
 });
 
-test('after the deletion nothing is sent, and nothing of it is shown', async () => {
+test('after the deletion nothing is sent, and nothing of it is shown', async ({
+  ada,
+  draft,
+  session,
+  sink,
+}) => {
   const { status } = await session.write('DELETE', webhook.path, { token: ada.token });
   expect(status).toBe(204);
   const before = sink.received.length;

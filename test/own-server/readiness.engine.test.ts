@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
-import { type AnnalsProcess, startAnnals } from '../annals-process.ts';
+import { startAnnals } from '../annals-process.ts';
 import { anEvent, aStream } from '../contracts/event-log-engine.ts';
 import { ageLog } from '../engines/age-log.ts';
-import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
+import { openCuttable } from '../engines/cuttable.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { createDatabase, type TestDatabase } from '../engines/database.ts';
-import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { createDatabase } from '../engines/database.ts';
+import { test as base } from '../engines/pool.ts';
+import { startRole } from '../engines/role-process.ts';
 
 // Own server: it starts single roles, and takes away what they need in the database.
 
@@ -18,66 +19,74 @@ import { type RoleProcess, startRole } from '../engines/role-process.ts';
 const ROLES = ['command', 'query', 'projector', 'webhook-dispatcher'] as const;
 type Role = (typeof ROLES)[number];
 
-const resources = new AsyncDisposableStack();
-let database: TestDatabase;
-let way: Cuttable;
-let logUrl: string;
-let settings: Readonly<Record<string, string>>;
-const processes = new Map<Role | 'all', { readonly url: string }>();
-
-const at = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
-
-const started = async (
-  role: Role,
-  given: Readonly<Record<string, string>>,
-): Promise<{ readonly url: string }> => {
-  const process: RoleProcess = resources.use(startRole(`${role}/main.ts`, given));
-  return { url: String((await process.logged('Annals is ready.')).url) };
-};
-
-beforeAll(async () => {
-  const { path } = resources.use(await temporaryDataDir());
-  database = resources.use(await createDatabase());
-  const log = resources.use(await createDatabase());
-  logUrl = log.url;
-  way = resources.use(await openCuttable(logUrl));
-  settings = { DATA_DIR: path, DATABASE_URL: database.url, EVENT_LOG_URL: at(log.url, way.port) };
-  const all: AnnalsProcess & { url: string } = resources.use(await startAnnals(settings));
-  processes.set('all', all);
-  const internal = resources.use(startRole('command/main.ts', { ...settings, JWKS_URL: `${all.url}/jwks` }));
-  const { url: commandUrl } = await internal.logged('Listening for commands of other roles.');
-  processes.set('command', { url: String((await internal.logged('Annals is ready.')).url) });
-  const others = { ...settings, JWKS_URL: `${all.url}/jwks`, COMMAND_URL: String(commandUrl) };
-  for (const role of ROLES.slice(1)) processes.set(role, await started(role, others));
-}, 180_000);
-afterAll(() => resources.disposeAsync());
-
 type Readiness = {
   readonly status: string;
   readonly checks: Readonly<Record<string, string>>;
   readonly reasons?: Readonly<Record<string, string>>;
 };
-
-const readinessOf = async (role: Role | 'all'): Promise<Readiness> =>
-  (await (await fetch(new URL('/readyz', processes.get(role)?.url))).json()) as Readiness;
-
 const isReady = ({ status }: Readiness): boolean => status === 'ready';
 
-const allAreReady = async (): Promise<void> => {
-  for (const role of processes.keys()) await until(() => readinessOf(role), isReady, 60_000);
-};
+const at = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
-/** In the database, and on every future connection: current ones are ended. */
-const setReadOnly = (value: 'on' | 'off') =>
-  inDatabase(database.url, async (client) => {
-    await client.query('set default_transaction_read_only = off');
-    await client.query(`alter database ${database.name} set default_transaction_read_only = ${value}`);
-    await client.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    );
+const test = base
+  .extend('logUrl', { scope: 'file' }, async ({ databaseOptions }, { onCleanup }) => {
+    const log = await createDatabase(databaseOptions);
+    onCleanup(() => log[Symbol.asyncDispose]());
+    return log.url;
+  })
+  .extend('way', { scope: 'file' }, async ({ logUrl }, { onCleanup }) => {
+    const way = await openCuttable(logUrl);
+    onCleanup(() => way[Symbol.asyncDispose]());
+    return way;
+  })
+  /** The URL of each role's process. */
+  .extend('processes', { scope: 'file' }, async ({ database, logUrl, way }, { onCleanup }) => {
+    const resources = new AsyncDisposableStack();
+    onCleanup(() => resources.disposeAsync());
+    const { path } = resources.use(await temporaryDataDir());
+    const settings = { DATA_DIR: path, DATABASE_URL: database.url, EVENT_LOG_URL: at(logUrl, way.port) };
+    const all = resources.use(await startAnnals(settings));
+    const ofRole = { ...settings, JWKS_URL: `${all.url}/jwks` };
+    const processes = new Map<Role | 'all', string>([['all', all.url]]);
+    const start = (role: Role, given: Readonly<Record<string, string>>) =>
+      resources.use(startRole(`${role}/main.ts`, given));
+    const command = start('command', ofRole);
+    const { url: commandUrl } = await command.logged('Listening for commands of other roles.');
+    processes.set('command', String((await command.logged('Annals is ready.')).url));
+    for (const role of ROLES.slice(1)) {
+      const { url } = await start(role, { ...ofRole, COMMAND_URL: String(commandUrl) }).logged(
+        'Annals is ready.',
+      );
+      processes.set(role, String(url));
+    }
+    return processes;
+  })
+  .extend('readinessOf', { scope: 'file' }, ({ processes }) => async (role: Role | 'all') => {
+    const response = await fetch(new URL('/readyz', processes.get(role)));
+    return (await response.json()) as Readiness;
+  })
+  .extend('allAreReady', { scope: 'file' }, ({ processes, readinessOf }) => async (): Promise<void> => {
+    for (const role of processes.keys()) await until(() => readinessOf(role), isReady, 60_000);
+  })
+  /** In the database, and on every future connection: current ones are ended. */
+  .extend('setReadOnly', { scope: 'file' }, ({ database }) => (value: 'on' | 'off') => {
+    return inDatabase(database.url, async (client) => {
+      await client.query('set default_transaction_read_only = off');
+      await client.query(`alter database ${database.name} set default_transaction_read_only = ${value}`);
+      await client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+    });
   });
 
-test('on a read-only database, roles that only read are ready, and the others give the reason', async () => {
+test.beforeAll(({ allAreReady }) => allAreReady(), 180_000);
+
+test('on a read-only database, roles that only read are ready, and the others give the reason', async ({
+  allAreReady,
+  processes,
+  readinessOf,
+  setReadOnly,
+}) => {
   await allAreReady();
   await setReadOnly('on');
   for (const role of ['command', 'projector', 'webhook-dispatcher', 'all'] as const) {
@@ -88,12 +97,17 @@ test('on a read-only database, roles that only read are ready, and the others gi
     );
   }
   await until(() => readinessOf('query'), isReady);
-  expect((await fetch(`${processes.get('query')?.url}/articles`)).status).toBe(200);
+  expect((await fetch(`${processes.get('query')}/articles`)).status).toBe(200);
   await setReadOnly('off');
   await allAreReady();
 });
 
-test('while the log does not answer, roles that only read are ready and answer, and the others are not', async () => {
+test('while the log does not answer, roles that only read are ready and answer, and the others are not', async ({
+  allAreReady,
+  processes,
+  readinessOf,
+  way,
+}) => {
   await allAreReady();
   for (const interrupt of [way.stall, way.cut]) {
     interrupt();
@@ -104,13 +118,18 @@ test('while the log does not answer, roles that only read are ready and answer, 
       );
     const { status, checks } = await readinessOf('query');
     expect([status, checks['event log']]).toEqual(['ready', 'fail']);
-    expect((await fetch(`${processes.get('query')?.url}/articles`)).status).toBe(200);
+    expect((await fetch(`${processes.get('query')}/articles`)).status).toBe(200);
     way.mend();
     await allAreReady();
   }
 });
 
-test('a stalled follower is reported by its processes, with position and reason', async () => {
+test('a stalled follower is reported by its processes, with position and reason', async ({
+  allAreReady,
+  database,
+  logUrl,
+  readinessOf,
+}) => {
   await allAreReady();
   await using pool = openPool({ url: logUrl, applicationName: 'test', connectionsMax: 1 });
   await using eventLog = await openEventLog({ url: logUrl });
@@ -149,7 +168,11 @@ test('a stalled follower is reported by its processes, with position and reason'
   await allAreReady();
 });
 
-test('a queue of webhooks without its functions is reported by the dispatcher', async () => {
+test('a queue of webhooks without its functions is reported by the dispatcher', async ({
+  allAreReady,
+  database,
+  readinessOf,
+}) => {
   await allAreReady();
   await inDatabase(database.url, async (client) => {
     const { rows } = await client.query<{ name: string; drop: string }>(
