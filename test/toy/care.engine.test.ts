@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import {
   hitsIn,
@@ -9,30 +9,16 @@ import {
   searchDatabase,
   searchFolder,
 } from '../../testing/database/search-everywhere.ts';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { operate } from '../engines/installation.ts';
 import { picture } from '../engines/pictures.ts';
 import { care } from './care.ts';
+import { test as base } from './toy-fixture.ts';
 
 /**
  * Searches all storage for a person's data by paths of references, before and after the person's deletion.
  */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let session: RestSession;
-let sink: WebhookSink;
-let people: People;
-let ada: Person;
-let nurse: Person;
-let ids: { readonly done: number; readonly asked: number };
-let exported: string;
-
 const unmistakable = (what: string) => `${what}${randomUUID().replaceAll('-', '')}`;
 const SAID = {
   name: unmistakable('Ada'),
@@ -44,64 +30,99 @@ const SAID = {
   remark: unmistakable('remark'),
   letter: unmistakable('letter'),
 } as const;
-const texts = () => [...Object.values(SAID), ada.email];
 
-/** Of a table or a folder, as the report names it. */
-const placesIn = async () => {
-  const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
-  return [...(await searchDatabase(DATABASE_URL, texts())), ...(await searchFolder(DATA_DIR, texts()))];
-};
-const write = async (path: string, body: object, method = 'POST') => {
-  const { token } = people.administrator;
-  const type = method === 'PATCH' ? { type: 'application/merge-patch+json' } : {};
-  return (await session.write(method, path, { token, body, ...type })).written.id;
-};
-const annals = (...words: string[]) => operate(words, installation.settings, care);
-const report = async () =>
-  (await session.read<ErasureReport>(`/users/${ada.userId}/erasure`, { token: people.administrator.token }))
-    .body;
-const workload = async () =>
-  (await session.read(`/workload/${ada.userId}`, { token: people.administrator.token })).body;
-
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  sink.behave(({ body }, response) => void response.writeHead(500).end(body));
-  installation = resources.use(
-    await startInstallation({
+const test = base
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    {
       settings: { WEBHOOK_RETRY_SCHEDULE: '0.1' },
       of: { domain: care, main: 'test/toy/care-main.ts' },
-    }),
+    },
+  )
+  .extend('ada', { scope: 'file' }, ({ people }) => people.signUp(SAID.name))
+  .extend('nurse', { scope: 'file' }, ({ people }) => people.signUp('Florence'))
+  .extend('texts', { scope: 'file' }, ({ ada }) => [...Object.values(SAID), ada.email])
+  /** The tables and folders that have their data, by the names of the report. */
+  .extend('placesIn', { scope: 'file' }, ({ installation, texts }) => async () => {
+    const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
+    return [...(await searchDatabase(DATABASE_URL, texts)), ...(await searchFolder(DATA_DIR, texts))];
+  })
+  .extend(
+    'write',
+    { scope: 'file' },
+    ({ byAdmin }) =>
+      async (path: string, body: object, method = 'POST') =>
+        (await byAdmin(method, path, body)).written.id,
+  )
+  .extend(
+    'annals',
+    { scope: 'file' },
+    ({ installation }) =>
+      (...words: string[]) =>
+        operate(words, installation.settings, care),
+  )
+  .extend(
+    'readAsAdmin',
+    { scope: 'file' },
+    ({ people: { administrator }, session }) =>
+      async <Body>(path: string) =>
+        (await session.read<Body>(path, { token: administrator.token })).body,
+  )
+  .extend(
+    'report',
+    { scope: 'file' },
+    ({ ada, readAsAdmin }) =>
+      () =>
+        readAsAdmin<ErasureReport>(`/users/${ada.userId}/erasure`),
+  )
+  .extend(
+    'workload',
+    { scope: 'file' },
+    ({ ada, readAsAdmin }) =>
+      () =>
+        readAsAdmin(`/workload/${ada.userId}`),
   );
-  session = restSessionOver(restClientOf(installation));
-  people = await openPeople(installation);
-  [ada, nurse] = [await people.signUp(SAID.name), await people.signUp('Florence')];
-});
-afterAll(() => resources.disposeAsync());
+let ids: { readonly done: number; readonly asked: number };
+let exported: string;
 
-test('a person’s data by one, two and three references is in many places', async () => {
-  const admin = people.administrator;
+test('a person’s data by one, two and three references is in many places', async ({
+  ada,
+  annals,
+  byAdmin,
+  graphql,
+  installation,
+  nurse,
+  people,
+  placesIn,
+  readAsAdmin,
+  session,
+  sink,
+  workload,
+  write,
+}) => {
+  sink.behave(({ body }, response) => void response.writeHead(500).end(body));
   await write(`/users/${ada.userId}`, { phone: SAID.phone }, 'PATCH');
   await write('/webhooks', { url: `${sink.url}/all`, eventTypes: ['*'], payload: 'full' });
   const visit = { reason: SAID.reason, place: 'ward', minutes: 20, clientId: ada.userId };
   ids = { done: await write('/visits', visit), asked: await write('/visits', { ...visit, minutes: 30 }) };
   await write(`/visits/${ids.done}/needs`, { need: SAID.need, minutes: 5 });
+  const { token } = people.administrator;
   await session.write('PUT', `/visits/${ids.asked}/photo`, {
-    token: admin.token,
+    token,
     body: picture('image/png'),
     type: 'image/png',
   });
-  await session.write('POST', `/visits/${ids.done}/do`, { token: admin.token });
+  await byAdmin('POST', `/visits/${ids.done}/do`);
   const opened = await write(`/visits/${ids.done}/reports`, { summary: null, nurseId: nurse.userId });
   await write(`/reports/${opened}`, { summary: SAID.summary }, 'PATCH');
   await write(`/reports/${opened}/measures`, { pulse: 60, remark: SAID.measure });
   await write(`/reports/${opened}/remarks`, { text: SAID.remark, nurseId: nurse.userId });
   await write('/letters', { aboutId: ada.userId, senderId: nurse.userId, text: SAID.letter });
-  expect((await session.read(`/reports/${opened}`, { token: admin.token })).body).toMatchObject({
+  expect(await readAsAdmin(`/reports/${opened}`)).toMatchObject({
     visitClient: { id: ada.userId },
   });
-  const { data, errors } = await graphqlClientOf(installation)('{ visitsConnection { totalCount } }', {
-    token: people.administrator.token,
-  });
+  const { data, errors } = await graphql('{ visitsConnection { totalCount } }', { token });
   expect([data, errors]).toEqual([{ visitsConnection: { totalCount: 2 } }, undefined]);
   await annals('projection', 'rebuild');
   await annals('replay', '--schema', 'replay_before');
@@ -127,9 +148,9 @@ let before: string[];
 
 test('after the person’s deletion, it is nowhere, and the report has named every place', {
   timeout: scaled(180_000),
-}, async () => {
+}, async ({ ada, byAdmin, placesIn, report, texts }) => {
   before = [...new Set((await placesIn()).map(({ place }) => place))];
-  await session.write('DELETE', `/users/${ada.userId}`, { token: people.administrator.token });
+  await byAdmin('DELETE', `/users/${ada.userId}`);
   const left = await until(placesIn, (found) => found.length === 0, 60_000);
   expect(left).toEqual([]);
   const { places, sealed } = await until(
@@ -160,10 +181,14 @@ test('after the person’s deletion, it is nowhere, and the report has named eve
     rows: 1,
     left: 0,
   });
-  expect(hitsIn('report', JSON.stringify(places), texts())).toEqual([]);
+  expect(hitsIn('report', JSON.stringify(places), texts)).toEqual([]);
 });
 
-test('an export with the key stays until somebody removes it, and the report names it', async () => {
+test('an export with the key stays until somebody removes it, and the report names it', async ({
+  ada,
+  annals,
+  report,
+}) => {
   const isLeft = await report();
   expect(isLeft.isDone).toBe(false);
   expect(isLeft.places.find(({ place }) => place === 'exports in AUDIT_DIR')).toMatchObject({
@@ -176,7 +201,10 @@ test('an export with the key stays until somebody removes it, and the report nam
   expect(await annals('erasure', 'report', String(ada.userId))).toContain('read_model.report_measures');
 });
 
-test('the report knows every table of the database, and names an unknown one', async () => {
+test('the report knows every table of the database, and names an unknown one', async ({
+  installation,
+  report,
+}) => {
   const unknown = async () =>
     (await report()).places.filter(({ verdict }) => verdict === 'unknown').map(({ place }) => place);
   expect(await unknown()).toEqual([]);
@@ -186,9 +214,13 @@ test('the report knows every table of the database, and names an unknown one', a
   expect(await unknown()).toEqual(['public.forgotten']);
 });
 
-test('data that is not personal stays: rows, sums and counts', async () => {
-  const { token } = people.administrator;
-  expect((await session.read(`/visits/${ids.done}`, { token })).body).toMatchObject({
+test('data that is not personal stays: rows, sums and counts', async ({
+  annals,
+  placesIn,
+  readAsAdmin,
+  workload,
+}) => {
+  expect(await readAsAdmin(`/visits/${ids.done}`)).toMatchObject({
     reason: '[deleted]',
     minutes: 20,
     needed: 5,

@@ -1,105 +1,97 @@
 // Over 200 lines, because every case asks the one system that is set up here.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { type Followed, follow } from '../../testing/http/event-source.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
+import type { Followed } from '../../testing/http/event-source.ts';
+import type { Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { operate } from '../engines/installation.ts';
 import { departments } from './departments.ts';
+import { test as base } from './toy-fixture.ts';
 
 /** Rights by attributes of the caller, on every surface. The tests depend on each other. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let session: RestSession;
-let sink: WebhookSink;
-/** Ada and Bea are in the mill, Cora is in the office, and Dora in no department. */
-let ada: Person;
-let bea: Person;
-let cora: Person;
-let dora: Person;
-let report: string;
-let received: ReadonlyMap<Person, Followed>;
-
 const merge = 'application/merge-patch+json';
 type Listed = readonly { readonly id: number; readonly title: string }[];
 type Linked = { readonly _links: Readonly<Record<string, unknown>>; readonly cost?: number };
 type Notification = { readonly type: string; readonly subject: string };
 
-const byAdmin = (method: string, path: string, body?: object) =>
-  session.write(method, path, {
-    token: people.administrator.token,
-    ...(body && { body }),
-    ...(method === 'PATCH' && { type: merge }),
-  });
 const idIn = (path: string): number => Number(path.split('/').at(-1));
-const all = (): readonly Person[] => [ada, bea, cora, dora];
-const statusesOf = (path: string) =>
-  Promise.all(all().map(async (person) => (await session.read(path, { token: person.token })).status));
 const departmentIn = ({ token }: Person): unknown =>
   (
     JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
       attributes?: { department?: unknown };
     }
   ).attributes?.department;
-/** Signs in until the token has it. */
-const signedInto = (person: Person, department: string) =>
-  until(
-    () => people.signIn(person, 'member'),
-    (again) => departmentIn(again) === department,
-  );
-const receivedBy = (person: Person, path: string): readonly string[] =>
-  (received.get(person)?.messages ?? [])
-    .filter(({ data }) => data.startsWith('{'))
-    .map(({ data }) => JSON.parse(data) as Partial<Notification>)
-    .flatMap(({ type, subject }) => (subject === `report-${idIn(path)}` ? [String(type)] : []));
-const drafted = async (by: Person, department: string, title: string): Promise<string> => {
-  const { written } = await session.write('POST', '/reports', {
-    token: by.token,
-    body: { department, title, cost: 70 },
-  });
-  return `/reports/${written.id}`;
-};
 
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  installation = resources.use(
-    await startInstallation({ of: { domain: departments, main: 'test/toy/departments-main.ts' } }),
+const test = base
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: departments, main: 'test/toy/departments-main.ts' } },
+  )
+  /** Signs somebody in again until their token has the department; they use this token from then on. */
+  .extend('signInto', { scope: 'file' }, ({ people }) => async (person: Person, department: string) => {
+    const again = await until(
+      () => people.signIn(person, 'member'),
+      (tried) => departmentIn(tried) === department,
+    );
+    Object.assign(person, again);
+  })
+  .extend(
+    'signUpIn',
+    { scope: 'file' },
+    ({ byAdmin, people, signInto }) =>
+      async (name: string, department: string) => {
+        const person = await people.signUp(name);
+        await byAdmin('PATCH', `/users/${person.userId}`, { department });
+        await signInto(person, department);
+        return person;
+      },
+  )
+  .extend('everybody', { scope: 'file' }, async ({ people, signUpIn }) => ({
+    ada: await signUpIn('Ada', 'mill'),
+    bea: await signUpIn('Bea', 'mill'),
+    cora: await signUpIn('Cora', 'office'),
+    /** Is in no department. */
+    dora: await people.signUp('Dora'),
+  }))
+  .extend('received', { scope: 'file' }, ({ everybody, followAll }) => followAll(everybody))
+  .extend(
+    'receivedBy',
+    { scope: 'file' },
+    ({ received }) =>
+      (person: Person, path: string): readonly string[] =>
+        (received.get(person)?.messages ?? [])
+          .filter(({ data }) => data.startsWith('{'))
+          .map(({ data }) => JSON.parse(data) as Partial<Notification>)
+          .flatMap(({ type, subject }) => (subject === `report-${idIn(path)}` ? [String(type)] : [])),
+  )
+  .extend(
+    'statusesOf',
+    { scope: 'file' },
+    ({ everybody, session }) =>
+      (path: string) =>
+        Promise.all(
+          Object.values(everybody).map(async ({ token }) => (await session.read(path, { token })).status),
+        ),
+  )
+  .extend(
+    'draft',
+    { scope: 'file' },
+    ({ session, received: _beforeAnyEvent }) =>
+      async (by: Person, department: string, title: string): Promise<string> => {
+        const body = { department, title, cost: 70 };
+        const { written } = await session.write('POST', '/reports', { token: by.token, body });
+        return `/reports/${written.id}`;
+      },
   );
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
-  const [first, second, third, fourth] = await Promise.all(
-    ['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)),
-  );
-  const put = async (person: Person, department: string): Promise<Person> => {
-    await byAdmin('PATCH', `/users/${person.userId}`, { department });
-    return signedInto(person, department);
-  };
-  [ada, bea, cora] = [
-    await put(first as Person, 'mill'),
-    await put(second as Person, 'mill'),
-    await put(third as Person, 'office'),
-  ];
-  dora = fourth as Person;
-  const follows = async (person: Person) =>
-    [
-      person,
-      await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } }),
-    ] as const;
-  received = new Map(await Promise.all(all().map(follows)));
-});
-afterAll(async () => {
-  await Promise.all([...(received?.values() ?? [])].map((each) => each.close()));
-  await resources.disposeAsync();
-});
+let report: string;
 
-test('nobody can set their own department, and a command checks that of the caller', async () => {
+test('nobody can set their own department, and a command checks that of the caller', async ({
+  ask,
+  draft,
+  everybody: { ada, cora, dora },
+  statusesOf,
+}) => {
   const own = await ask('PATCH', `/users/${dora.userId}`, {
     token: dora.token,
     type: merge,
@@ -111,13 +103,13 @@ test('nobody can set their own department, and a command checks that of the call
     body: { department: 'mill', title: 'Grain' },
   });
   expect(refused.status).toBe(403);
-  report = await drafted(ada, 'mill', 'Grain');
+  report = await draft(ada, 'mill', 'Grain');
   expect(await statusesOf(report)).toEqual([200, 200, 404, 404]);
 });
 
-test('items, lists, filters, searches, counts and GraphQL agree', async () => {
-  const graphql = graphqlClientOf(installation);
-  for (const person of all()) {
+test('items, lists, filters, searches, counts and GraphQL agree', async ({ everybody, graphql, session }) => {
+  const { ada, bea } = everybody;
+  for (const person of Object.values(everybody)) {
     const titles = person === ada || person === bea ? ['Grain'] : [];
     for (const path of [
       '/reports',
@@ -140,7 +132,7 @@ test('items, lists, filters, searches, counts and GraphQL agree', async () => {
   }
 });
 
-test('a creation is offered to everybody who may create some', async () => {
+test('a creation is offered to everybody who may create some', async ({ ask, everybody: { cora } }) => {
   const { body } = await ask('GET', '/reports', {
     token: cora.token,
     headers: { accept: 'application/hal+json' },
@@ -148,7 +140,12 @@ test('a creation is offered to everybody who may create some', async () => {
   expect(body).toMatchObject({ _links: { create: { href: '/reports', method: 'POST' } } });
 });
 
-test('links and child resources check the same', async () => {
+test('links and child resources check the same', async ({
+  ask,
+  everybody: { bea, cora },
+  session,
+  statusesOf,
+}) => {
   const linksOf = async (person: Person) =>
     Object.keys((await session.read<Linked>(report, { token: person.token })).body._links);
   expect(await linksOf(bea)).toEqual(expect.arrayContaining(['file', 'edit', 'remark']));
@@ -164,7 +161,11 @@ test('links and child resources check the same', async () => {
   expect([refused.status, refused.body]).toMatchObject([403, { code: 'forbidden' }]);
 });
 
-test('callers of two departments get different representations with different ETags', async () => {
+test('callers of two departments get different representations with different ETags', async ({
+  ask,
+  everybody: { ada, cora },
+  session,
+}) => {
   const [ours, theirs] = [
     await session.read<Linked>(report, { token: ada.token }),
     await session.read<Linked>(report, { token: cora.token }),
@@ -178,7 +179,13 @@ test('callers of two departments get different representations with different ET
   expect(same.status).toBe(304);
 });
 
-test('streams of one role deliver each department its own events, by the department of the event', async () => {
+test('streams of one role deliver each department its own events, by the department of the event', async ({
+  byAdmin,
+  draft,
+  everybody: { ada, bea, cora, dora },
+  receivedBy,
+  session,
+}) => {
   await until(
     () =>
       [
@@ -193,7 +200,7 @@ test('streams of one role deliver each department its own events, by the departm
     ['report.drafted', 'report.filed'],
     ['report.filed'],
   ]);
-  const moving = await drafted(bea, 'mill', 'Flour');
+  const moving = await draft(bea, 'mill', 'Flour');
   await byAdmin('PATCH', moving, { department: 'office' });
   await session.write('PATCH', moving, { token: cora.token, type: merge, body: { title: 'Bread' } });
   await until(
@@ -207,7 +214,19 @@ test('streams of one role deliver each department its own events, by the departm
   expect(receivedBy(dora, moving)).toEqual([]);
 });
 
-test('an open stream ends when the department of its reader changes, and webhooks use the current one', async () => {
+test('an open stream ends when the department of its reader changes, and webhooks use the current one', async ({
+  ask,
+  byAdmin,
+  draft,
+  everybody: { ada, cora },
+  installation,
+  received,
+  receivedBy,
+  session,
+  signInto,
+  sink,
+  statusesOf,
+}) => {
   const delivered = () =>
     sink.received
       .map(({ body }) => JSON.parse(body) as Notification)
@@ -219,19 +238,19 @@ test('an open stream ends when the department of its reader changes, and webhook
   const subscription = await streamOf(installation, 'subscription { changes { type subjectId } }', {
     token: cora.token,
   });
-  const before = await drafted(ada, 'mill', 'Before');
+  const before = await draft(ada, 'mill', 'Before');
   // Earlier events are planned by then, with her current department, the office.
-  const office = await drafted(cora, 'office', 'Office');
+  const office = await draft(cora, 'office', 'Office');
   await until(delivered, (all) => all.includes(`report.drafted report-${idIn(office)}`));
   await byAdmin('PATCH', `/users/${cora.userId}`, { department: 'mill' });
-  const after = await drafted(ada, 'mill', 'After');
+  const after = await draft(ada, 'mill', 'After');
   const stream = received.get(cora) as Followed;
   await Promise.all([stream.over(), subscription.over()]);
   expect([receivedBy(cora, before), receivedBy(cora, after)]).toEqual([[], []]);
   expect(JSON.stringify(stream.messages)).toContain('invalid_token');
   expect(JSON.stringify(subscription.messages)).not.toContain(`"${idIn(after)}"`);
   expect((await ask('GET', after, { token: cora.token })).status).toBe(401);
-  cora = await signedInto(cora, 'mill');
+  await signInto(cora, 'mill');
   expect(await statusesOf(after)).toEqual([200, 200, 200, 404]);
   await until(delivered, (all) => all.includes(`report.drafted report-${idIn(after)}`));
   expect(delivered()).not.toContain(`report.drafted report-${idIn(before)}`);
@@ -240,15 +259,24 @@ test('an open stream ends when the department of its reader changes, and webhook
   });
 });
 
-test('earlier states are shown by the reader’s current department', async () => {
-  const moved = await drafted(ada, 'mill', 'Moved');
+test('earlier states are shown by the reader’s current department', async ({
+  ask,
+  byAdmin,
+  draft,
+  everybody: { ada, cora, dora },
+  people,
+  session,
+  signInto,
+  statusesOf,
+}) => {
+  const moved = await draft(ada, 'mill', 'Moved');
   await byAdmin('PATCH', moved, { department: 'office' });
   const types = async (person: Person) =>
     (await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: person.token }))
       .status;
   expect(await Promise.all([types(ada), types(cora)])).toEqual([404, 404]);
   await byAdmin('PATCH', `/users/${dora.userId}`, { department: 'office' });
-  dora = await signedInto(dora, 'office');
+  await signInto(dora, 'office');
   const { body } = await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, {
     token: dora.token,
   });
@@ -263,8 +291,13 @@ test('earlier states are shown by the reader’s current department', async () =
   ).toBe(200);
 });
 
-test('a service account has the department of its user, and the read model is proven', async () => {
-  const service = await people.tokenOf(await people.registerService('member' as never));
+test('a service account has the department of its user, and the read model is proven', async ({
+  ask,
+  installation,
+  people,
+  session,
+}) => {
+  const service = await people.tokenOf(await people.registerService('member'));
   expect((await ask('GET', report, { token: service.token })).status).toBe(200);
   expect((await session.read<Listed>('/reports?status=draft', { token: service.token })).body).toEqual([]);
   expect(await operate(['audit', 'verify'], installation.settings, departments)).toContain('Proven');

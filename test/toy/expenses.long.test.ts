@@ -1,62 +1,63 @@
 // Over 200 lines, because every surface is tried on the one toy domain that is started here.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { type Followed, follow } from '../../testing/http/event-source.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { expect } from 'vitest';
+import type { Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
 import { expenses } from './expenses.ts';
+import { test as base } from './toy-fixture.ts';
 
 /**
  * What `describeDomain` does not try of lists of items: codes, former states, preferences and mutations. The
  * tests depend on each other.
  */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let session: RestSession;
-let eve: Person;
-let bert: Person;
-let received: Followed;
-let claim: string;
-
 const merge = 'application/merge-patch+json';
 type Linked = {
   readonly id: number;
   readonly _links: Readonly<Record<string, { readonly href: string; readonly method?: string }>>;
 };
 
-beforeAll(async () => {
-  installation = resources.use(
-    await startInstallation({ of: { domain: expenses, main: 'test/toy/expenses-main.ts' } }),
+const test = base
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: expenses, main: 'test/toy/expenses-main.ts' } },
+  )
+  .extend('eve', { scope: 'file' }, ({ people }) => people.signUp('Eve'))
+  .extend('bert', { scope: 'file' }, ({ people }) => people.signUp('Bert'))
+  .extend('received', { scope: 'file' }, ({ bert: _signedUpBefore, eve, followAs }) => followAs(eve))
+  .extend(
+    'draft',
+    { scope: 'file' },
+    ({ eve, session }) =>
+      async (purpose: string) =>
+        (await session.write('POST', '/claims', { token: eve.token, body: { purpose } })).written.id,
+  )
+  .extend(
+    'claim',
+    { scope: 'file' },
+    async ({ draft, received: _beforeAnyEvent }) => `/claims/${await draft('Strasbourg')}`,
+  )
+  .extend(
+    'read',
+    { scope: 'file' },
+    ({ eve, session }) =>
+      (path: string) =>
+        session.read<Linked & Linked[]>(path, { token: eve.token }),
+  )
+  .extend(
+    'amounts',
+    { scope: 'file' },
+    ({ claim, read }) =>
+      async (path = `${claim}/items`) =>
+        (await read(path)).body.map((item) => (item as unknown as { amount: number }).amount),
   );
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
-  [eve, bert] = (await Promise.all(['Eve', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];
-  received = await follow(`${installation.url}/events`, {
-    headers: { authorization: `Bearer ${eve.token}` },
-  });
-  const { written } = await session.write('POST', '/claims', {
-    token: eve.token,
-    body: { purpose: 'Strasbourg' },
-  });
-  claim = `/claims/${written.id}`;
-});
-afterAll(async () => {
-  await received?.close();
-  await resources.disposeAsync();
-});
 
-const read = async (path: string, by: Person | undefined = eve) =>
-  session.read<Linked & Linked[]>(path, { token: by?.token });
-const amounts = async (path = `${claim}/items`) =>
-  (await read(path)).body.map((item) => (item as unknown as { amount: number }).amount);
-
-test('items are added, identified, listed in order, and read one by one', async () => {
+test('items are added, identified, listed in order, and read one by one', async ({
+  amounts,
+  claim,
+  eve,
+  read,
+  session,
+}) => {
   const added = await session.write('POST', `${claim}/items`, {
     token: eve.token,
     body: { amount: 100, note: 'Taxi' },
@@ -95,7 +96,13 @@ test('items are added, identified, listed in order, and read one by one', async 
   });
 });
 
-test('items are changed, moved and removed, and absent ones are not found', async () => {
+test('items are changed, moved and removed, and absent ones are not found', async ({
+  amounts,
+  ask,
+  claim,
+  eve,
+  session,
+}) => {
   await session.write('PATCH', `${claim}/items/2`, { token: eve.token, type: merge, body: { amount: 250 } });
   await session.write('POST', `${claim}/items/3/move`, { token: eve.token, body: { before: 1 } });
   await session.write('DELETE', `${claim}/items/1`, { token: eve.token });
@@ -119,7 +126,15 @@ test('items are changed, moved and removed, and absent ones are not found', asyn
   }
 });
 
-test('items are shown at earlier times, in a list and one by one', async () => {
+test('items are shown at earlier times, in a list and one by one', async ({
+  amounts,
+  ask,
+  bert,
+  claim,
+  eve,
+  graphql,
+  read,
+}) => {
   const then = await read(`${claim}/items?at=v6&limit=2`);
   const [asOf, next] = [
     then.headers.get('as-of'),
@@ -150,7 +165,7 @@ test('items are shown at earlier times, in a list and one by one', async () => {
     const answer = await ask('GET', `${claim}/${path}`, { token: by.token });
     expect([answer.status, (answer.body as { code: string }).code], path).toEqual([404, code]);
   }
-  const asked = await graphqlClientOf(installation)(
+  const asked = await graphql(
     `{ claim(id: "${claim.split('/')[2]}", at: "v6") { total items { itemId amount claim { asOf } } itemsConnection(last: 1) { totalCount nodes { itemId } } } }`,
     { token: eve.token },
   );
@@ -167,9 +182,9 @@ test('items are shown at earlier times, in a list and one by one', async () => {
   });
 });
 
-test('a write returns the new item on request', async () => {
-  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Oslo' } });
-  const items = `/claims/${written.id}/items`;
+test('a write returns the new item on request', async ({ ask, draft, eve }) => {
+  const id = await draft('Oslo');
+  const items = `/claims/${id}/items`;
   const prefer = async (
     method: 'POST' | 'PATCH',
     path: string,
@@ -191,16 +206,18 @@ test('a write returns the new item on request', async () => {
   await prefer('POST', items, { amount: 9 });
   expect((await prefer('POST', `${items}/2/move`, { before: 1 })).body).toMatchObject({ id: 2, amount: 9 });
   expect((await prefer('PATCH', `${items}/1`, { amount: 7 }, 'return=minimal')).status).toBe(204);
-  const label = await prefer('POST', `/claims/${written.id}/labels`, { word: 'cold' });
+  const label = await prefer('POST', `/claims/${id}/labels`, { word: 'cold' });
   expect(label.body).toMatchObject({ word: 'cold', colour: null });
 });
 
-test('a page continues after its cursor, whatever was removed there', async () => {
-  const { written } = await session.write('POST', '/claims', {
-    token: eve.token,
-    body: { purpose: 'Bergen' },
-  });
-  const items = `/claims/${written.id}/items`;
+test('a page continues after its cursor, whatever was removed there', async ({
+  amounts,
+  draft,
+  eve,
+  read,
+  session,
+}) => {
+  const items = `/claims/${await draft('Bergen')}/items`;
   for (const amount of [1, 2, 3, 4])
     await session.write('POST', items, { token: eve.token, body: { amount } });
   const { headers } = await read(`${items}?limit=2`);
@@ -210,7 +227,7 @@ test('a page continues after its cursor, whatever was removed there', async () =
   expect(await amounts(next)).toEqual([4]);
 });
 
-test('a cursor belongs to one list, and a forged one is refused', async () => {
+test('a cursor belongs to one list, and a forged one is refused', async ({ ask, claim, eve, read }) => {
   const { headers } = await read(`${claim}/items?limit=1`);
   const next = /after=([^&>]+)/.exec(headers.get('link') ?? '')?.[1] ?? '';
   const [identity] = JSON.parse(Buffer.from(next, 'base64url').toString()) as [string];
@@ -225,7 +242,7 @@ test('a cursor belongs to one list, and a forged one is refused', async () => {
   }
 });
 
-test('any key identifies items', async () => {
+test('any key identifies items', async ({ ask, bert, claim, eve, read, session }) => {
   const named = await session.write('POST', `${claim}/approvers`, {
     token: eve.token,
     body: { approverId: bert.userId, upTo: 7 },
@@ -264,12 +281,15 @@ test('any key identifies items', async () => {
     expect((await read(`${claim}/labels/${word}`)).status, word).toBe(404);
 });
 
-test('GraphQL adds, changes, moves and removes items like REST, with the same refusals', async () => {
-  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Rome' } });
-  const id = String(written.id);
-  const asked = graphqlClientOf(installation);
+test('GraphQL adds, changes, moves and removes items like REST, with the same refusals', async ({
+  bert,
+  draft,
+  eve,
+  graphql,
+}) => {
+  const id = String(await draft('Rome'));
   const mutate = async (field: string, by: Person = eve) => {
-    const { data, errors } = (await asked(`mutation { done: ${field} }`, { token: by.token })) as {
+    const { data, errors } = (await graphql(`mutation { done: ${field} }`, { token: by.token })) as {
       readonly data: { readonly done: unknown } | null;
       readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
     };
@@ -333,7 +353,7 @@ test('GraphQL adds, changes, moves and removes items like REST, with the same re
   ]);
 });
 
-test('its events and its history describe items', async () => {
+test('its events and its history describe items', async ({ bert, claim, eve, received, session }) => {
   await session.write('POST', `${claim}/submit`, { token: eve.token });
   const delivered = () => received.messages.map(({ data }) => JSON.parse(data) as { readonly type: string });
   await until(delivered, (messages) => messages.some(({ type }) => type === 'claim.submitted'));

@@ -1,31 +1,19 @@
 // Over 200 lines, because every case asks the one system that is set up here.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { expect } from 'vitest';
+import type { Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { PREFLIGHT } from '../engines/graphql-uploads.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { operate } from '../engines/installation.ts';
 import { picture } from '../engines/pictures.ts';
 import { receipts } from './receipts.ts';
+import { test as base } from './toy-fixture.ts';
 
 /**
  * Uploads of an aggregate and of its items, and days, on every surface, with nothing outside their
  * declaration. The tests depend on each other.
  */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let session: RestSession;
-let eve: Person;
-let other: Person;
-let clerk: Person;
-let claim: string;
-
 const merge = 'application/merge-patch+json';
 type Linked = {
   readonly id: number;
@@ -33,57 +21,59 @@ type Linked = {
 };
 type Shown = Linked & Readonly<Record<'receipt' | 'overview' | 'scan', string | null>>;
 
-beforeAll(async () => {
-  installation = resources.use(
-    await startInstallation({ of: { domain: receipts, main: 'test/toy/receipts-main.ts' } }),
-  );
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
-  const [one, two, third] = (await Promise.all(
-    ['Eve', 'Otto', 'Clara'].map((name) => people.signUp(name)),
-  )) as [Person, Person, Person];
-  await session.write('PATCH', `/users/${third.userId}`, {
-    token: people.administrator.token,
-    type: merge,
-    body: { role: 'clerk' },
+const test = base
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: receipts, main: 'test/toy/receipts-main.ts' } },
+  )
+  .extend('everybody', { scope: 'file' }, async ({ people, signUpAs }) => ({
+    eve: await people.signUp('Eve'),
+    other: await people.signUp('Otto'),
+    clerk: await signUpAs('Clara', 'clerk'),
+  }))
+  /** With two items. */
+  .extend('claim', { scope: 'file' }, async ({ everybody: { eve }, session }) => {
+    const body = { purpose: 'Strasbourg' };
+    const { written } = await session.write('POST', '/claims', { token: eve.token, body });
+    for (const amount of [100, 200])
+      await session.write('POST', `/claims/${written.id}/items`, { token: eve.token, body: { amount } });
+    return `/claims/${written.id}`;
+  })
+  .extend('claims', { scope: 'file' }, ({ ask, everybody: { clerk, eve, other }, session }) => {
+    const file = { type: 'image/png', body: picture('image/png', 2_000) };
+    const read = async (path: string, { token }: Person = eve) =>
+      (await session.read<Shown>(path, { token })).body;
+    return {
+      read,
+      put: (path: string, { token }: Person = eve, headers = {}) =>
+        ask('PUT', path, { token, ...file, headers }),
+      give: async (path: string): Promise<string> => {
+        await session.write('PUT', path, { token: eve.token, ...file });
+        const of = path.slice(0, path.lastIndexOf('/'));
+        return String((await read(of))[path.split('/').at(-1) as 'receipt']);
+      },
+      statusesOf: (path: string) =>
+        Promise.all(
+          [undefined, eve, other, clerk].map(
+            async (by) => (await session.read(path, { token: by?.token })).status,
+          ),
+        ),
+    };
+  })
+  .extend('uploads', { scope: 'file' }, ({ installation }) => {
+    const stored = () => readdir(join(installation.settings.DATA_DIR ?? '', 'uploads'));
+    const gone = (path: string) => until(stored, (names) => !names.includes(path.replace('/uploads/', '')));
+    return { stored, gone };
   });
-  [eve, other, clerk] = [one, two, await people.signIn(third, 'clerk' as never)];
-  const { written } = await session.write('POST', '/claims', {
-    token: eve.token,
-    body: { purpose: 'Strasbourg' },
-  });
-  claim = `/claims/${written.id}`;
-  for (const amount of [100, 200])
-    await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
-});
-afterAll(() => resources.disposeAsync());
 
-const read = async (path: string, by: Person = eve) =>
-  (await session.read<Shown>(path, { token: by.token })).body;
-const put = (path: string, by: Person = eve, headers = {}) =>
-  ask('PUT', path, { token: by.token, type: 'image/png', body: picture('image/png', 2_000), headers });
-const give = async (path: string): Promise<string> => {
-  await session.write('PUT', path, {
-    token: eve.token,
-    type: 'image/png',
-    body: picture('image/png', 2_000),
-  });
-  const of = path.slice(0, path.lastIndexOf('/'));
-  return String((await read(of))[path.split('/').at(-1) as 'receipt']);
-};
-const statusesOf = async (path: string) =>
-  Promise.all(
-    [undefined, eve, other, clerk].map(async (by) => (await session.read(path, { token: by?.token })).status),
-  );
-const stored = () => readdir(join(installation.settings.DATA_DIR ?? '', 'uploads'));
-const gone = (path: string) =>
-  until(
-    () => stored(),
-    (names) => !names.includes(path.replace('/uploads/', '')),
-  );
-
-test('a receipt is uploaded to an item by its link, and is as visible as its claim', async () => {
+test('a receipt is uploaded to an item by its link, and is as visible as its claim', async ({
+  ask,
+  claim,
+  claims: { read, put, statusesOf },
+  everybody: { eve },
+  session,
+}) => {
   const item = `${claim}/items/1`;
   expect((await read(item))._links).toMatchObject({ receipt: { href: `${item}/receipt`, method: 'PUT' } });
   expect((await read(item))._links).not.toHaveProperty('unreceipt');
@@ -115,7 +105,14 @@ test('a receipt is uploaded to an item by its link, and is as visible as its cla
   expect((await ask('GET', signed.href)).status).toBe(200);
 });
 
-test('callers without the right, and files that are not pictures, are refused', async () => {
+test('callers without the right, and files that are not pictures, are refused', async ({
+  ask,
+  claim,
+  claims: { put },
+  everybody: { eve, other },
+  session,
+  uploads: { stored },
+}) => {
   const refused = async (path: string, by: Person, headers = {}) => {
     const { status, body } = await put(path, by, headers);
     return [status, (body as { code: string }).code];
@@ -149,7 +146,14 @@ test('callers without the right, and files that are not pictures, are refused', 
   await session.write('DELETE', `${claim}/items/2/receipt`, { token: eve.token });
 });
 
-test('an upload belongs to one field of one item, and never comes back', async () => {
+test('an upload belongs to one field of one item, and never comes back', async ({
+  ask,
+  claim,
+  claims: { read, give, statusesOf },
+  everybody: { eve },
+  session,
+  uploads: { gone },
+}) => {
   const first = String((await read(`${claim}/items/1`)).receipt);
   const overview = await give(`${claim}/overview`);
   const named = async (path: string, body: object) => {
@@ -175,7 +179,13 @@ test('an upload belongs to one field of one item, and never comes back', async (
   expect(await named(`${claim}/items/2`, { receipt: first })).toEqual([422, ['/receipt']]);
 });
 
-test('earlier states name the file; a lost file is absent', async () => {
+test('earlier states name the file; a lost file is absent', async ({
+  claim,
+  claims: { read },
+  everybody: { eve },
+  session,
+  uploads: { gone },
+}) => {
   const { version } = (
     await session.write('PUT', `${claim}/items/2/receipt`, {
       token: eve.token,
@@ -197,7 +207,13 @@ test('earlier states name the file; a lost file is absent', async () => {
   expect(body.flatMap(({ changes }) => changes.map(({ field }) => field))).toContain('items.2.receipt');
 });
 
-test('a file that an action removes, and one of a removed item, are deleted', async () => {
+test('a file that an action removes, and one of a removed item, are deleted', async ({
+  claim,
+  claims: { read, give },
+  everybody: { eve },
+  session,
+  uploads: { gone },
+}) => {
   const { overview } = await read(claim);
   await session.write('POST', `${claim}/clear`, { token: eve.token });
   await gone(String(overview));
@@ -206,7 +222,12 @@ test('a file that an action removes, and one of a removed item, are deleted', as
   await gone(receipt);
 });
 
-test('a file of an item is hidden with its item', async () => {
+test('a file of an item is hidden with its item', async ({
+  claim,
+  claims: { read, put, statusesOf },
+  everybody: { eve, clerk },
+  session,
+}) => {
   await session.write('POST', `${claim}/submit`, { token: eve.token });
   for (const internal of [false, true])
     await session.write('POST', `${claim}/notes`, { token: clerk.token, body: { text: 'Seen', internal } });
@@ -226,7 +247,14 @@ test('a file of an item is hidden with its item', async () => {
   expect((await put(`${claim}/items/1/receipt`)).body).toMatchObject({ code: 'claim_not_draft' });
 });
 
-test('GraphQL uploads files to items, and shows them', async () => {
+test('GraphQL uploads files to items, and shows them', async ({
+  ask,
+  everybody: { eve },
+  graphql,
+  installation,
+  session,
+  uploads: { gone },
+}) => {
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Lyon' } });
   await session.write('POST', `/claims/${written.id}/items`, { token: eve.token, body: { amount: 7 } });
   const query =
@@ -250,7 +278,6 @@ test('GraphQL uploads files to items, and shows them', async () => {
     claim: { purpose: 'Lyon' },
   });
   expect((await ask('GET', data.setClaimItemReceipt.receiptAddress.href)).status).toBe(200);
-  const graphql = graphqlClientOf(installation);
   const removed = await graphql(
     `mutation { removeClaimItemReceipt(id: ${written.id}, itemId: 1) { receipt receiptAddress { href } } }`,
     {
@@ -261,13 +288,21 @@ test('GraphQL uploads files to items, and shows them', async () => {
   await gone(data.setClaimItemReceipt.receipt);
 });
 
-test('GraphQL refuses a day that there is not', async () => {
+test('GraphQL refuses a day that there is not', async ({ everybody: { eve }, graphql }) => {
   const wrong = '{ claims(filter: { dueOn: "2026-02-30" }) { id } }';
-  const { errors } = await graphqlClientOf(installation)(wrong, { token: eve.token });
+  const { errors } = await graphql(wrong, { token: eve.token });
   expect(errors?.[0]?.message).toContain('A Date is a day');
 });
 
-test('the files of a person are removed with what they own, and everything else is proven', async () => {
+test('the files of a person are removed with what they own, and everything else is proven', async ({
+  claim,
+  claims: { read },
+  everybody: { eve, clerk },
+  installation,
+  people,
+  session,
+  uploads: { stored, gone },
+}) => {
   const { receipt } = await read(`${claim}/items/1`);
   const { scan } = await read(`${claim}/notes/2`, clerk);
   await session.write('DELETE', `/users/${eve.userId}`, { token: people.administrator.token });

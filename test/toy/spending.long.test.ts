@@ -1,71 +1,85 @@
 // Over 200 lines, because every case uses the one installation and the people that are set up here.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { openPeople, type TokenHolder } from '../../testing/people.ts';
+import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
 import { spendingDomain } from './spending.ts';
+import { test as base } from './toy-fixture.ts';
 
 /** Views on every surface, with nothing outside their declaration. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let ask: RestClient;
-let session: RestSession;
-let eve: TokenHolder;
-let ann: TokenHolder;
-let bob: TokenHolder;
-let accountant: TokenHolder;
-let teams: readonly number[];
-
-const open = async (by: TokenHolder, budget: number): Promise<number> => {
-  const body = { name: `Team ${budget}`, approverId: by.userId, budget };
-  return (await session.write('POST', '/teams', { token: by.token, body })).written.id;
-};
-const request = async (
-  teamId: number | undefined,
-  amount: number,
-  actions: readonly string[],
-): Promise<number> => {
-  const body = { purpose: 'Strasbourg', category: 'travel', amount, teamId: teamId ?? null };
-  const { written } = await session.write('POST', '/requests', { token: eve.token, body });
-  for (const action of actions)
-    await session.write('POST', `/requests/${written.id}/${action}`, { token: ann.token });
-  return written.id;
-};
-
-beforeAll(async () => {
-  installation = resources.use(
-    await startInstallation({ of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } }),
-  );
-  const people = await openPeople(installation);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
-  const serve = async (role: string) => people.tokenOf(await people.registerService(role as never));
-  [eve, ann, bob, accountant] = [
-    await people.signUp('Eve'),
-    await serve('approver'),
-    await serve('approver'),
-    await serve('accountant'),
-  ];
-  teams = [await open(ann, 100), await open(bob, 200), await open(bob, 300)];
-  await request(teams[0], 30, ['submit', 'approve', 'pay']);
-  await request(teams[0], 40, ['submit']);
-  await request(teams[1], 50, ['submit', 'approve']);
-  await request(teams[2], 60, ['submit', 'approve', 'pay']);
-});
-afterAll(() => resources.disposeAsync());
-
 type Row = Readonly<Record<string, unknown>> & { readonly team: { readonly id: number } };
-const read = async (path: string, by: TokenHolder = accountant) =>
-  session.read<Row & Row[]>(path, { token: by.token });
-const teamsIn = async (path: string, by?: TokenHolder) =>
-  (await read(path, by)).body.map(({ team }) => teams.indexOf(team.id));
 
-test('a row shows its key with labels, its values, and the targets of its key', async () => {
+const test = base
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } },
+  )
+  .extend('everybody', { scope: 'file' }, async ({ people }) => {
+    const serve = async (role: string) => people.tokenOf(await people.registerService(role));
+    return {
+      eve: await people.signUp('Eve'),
+      ann: await serve('approver'),
+      bob: await serve('approver'),
+      accountant: await serve('accountant'),
+    };
+  })
+  .extend('writes', { scope: 'file' }, ({ everybody: { ann, eve }, session: { write } }) => ({
+    open: async ({ token, userId }: TokenHolder, budget: number): Promise<number> => {
+      const body = { name: `Team ${budget}`, approverId: userId, budget };
+      return (await write('POST', '/teams', { token, body })).written.id;
+    },
+    request: async (teamId: number | undefined, amount: number, actions: readonly string[]) => {
+      const body = { purpose: 'Strasbourg', category: 'travel', amount, teamId: teamId ?? null };
+      const { id } = (await write('POST', '/requests', { token: eve.token, body })).written;
+      for (const action of actions) await write('POST', `/requests/${id}/${action}`, { token: ann.token });
+    },
+  }))
+  /** With requests. */
+  .extend(
+    'teams',
+    { scope: 'file' },
+    async ({ writes: { open, request }, everybody: { ann, bob } }): Promise<readonly number[]> => {
+      const [first, second, third] = [await open(ann, 100), await open(bob, 200), await open(bob, 300)];
+      await request(first, 30, ['submit', 'approve', 'pay']);
+      await request(first, 40, ['submit']);
+      await request(second, 50, ['submit', 'approve']);
+      await request(third, 60, ['submit', 'approve', 'pay']);
+      return [first, second, third];
+    },
+  )
+  .extend('views', { scope: 'file' }, ({ everybody: { accountant }, installation, session, teams }) => {
+    const read = (path: string, { token }: TokenHolder = accountant) =>
+      session.read<Row & Row[]>(path, { token });
+    return {
+      read,
+      teamsIn: async (path: string, by?: TokenHolder) =>
+        (await read(path, by)).body.map(({ team }) => teams.indexOf(team.id)),
+      watch: ({ token }: TokenHolder, query = '', headers = {}) =>
+        follow(`${installation.url}/spending${query}`, {
+          fetch: installation.fetch,
+          headers: { authorization: `Bearer ${token}`, ...headers },
+        }),
+    };
+  })
+  .extend(
+    'edit',
+    { scope: 'file' },
+    ({ everybody: { ann }, session, teams }) =>
+      (index: number, budget: number) =>
+        session.write('PATCH', `/teams/${teams[index]}`, {
+          token: ann.token,
+          body: { budget },
+          headers: { 'if-match': '*' },
+        }),
+  );
+
+test('a row shows its key with labels, its values, and the targets of its key', async ({
+  everybody: { eve, ann },
+  teams,
+  views: { read },
+}) => {
   const { status, body } = await read(`/spending/${teams[0]}`, ann);
   expect([status, body]).toEqual([
     200,
@@ -93,7 +107,12 @@ test('a row shows its key with labels, its values, and the targets of its key', 
   });
 });
 
-test('rows are listed and read with the right, and absent otherwise', async () => {
+test('rows are listed and read with the right, and absent otherwise', async ({
+  ask,
+  everybody: { eve, ann, bob, accountant },
+  teams,
+  views: { read, teamsIn },
+}) => {
   const absent = async (path: string, by: TokenHolder) => {
     const { status, body } = await read(path, by);
     return [status, body.code];
@@ -114,7 +133,11 @@ test('rows are listed and read with the right, and absent otherwise', async () =
   expect((await ask('GET', '/spending')).status).toBe(401);
 });
 
-test('lists are filtered by the key, and sorted by sortable values', async () => {
+test('lists are filtered by the key, and sorted by sortable values', async ({
+  everybody: { ann },
+  teams,
+  views: { read, teamsIn },
+}) => {
   expect(await teamsIn(`/spending?team=${teams[1]}`)).toEqual([1]);
   expect(await teamsIn(`/spending?team=${teams[1]}`, ann)).toEqual([]);
   expect((await read('/asking?category=meals')).body).toEqual([]);
@@ -127,7 +150,7 @@ test('lists are filtered by the key, and sorted by sortable values', async () =>
     expect([query, (await read(`/spending?${query}`)).status]).toEqual([query, 400]);
 });
 
-test('time travel is refused with an explanation', async () => {
+test('time travel is refused with an explanation', async ({ graphql, teams, views: { read } }) => {
   const errors = [
     {
       parameter: 'at',
@@ -137,14 +160,14 @@ test('time travel is refused with an explanation', async () => {
   for (const path of ['/spending', `/spending/${teams[0]}`])
     for (const at of ['v1', '2026-11-21T10:15:00Z'])
       expect((await read(`${path}?at=${at}`)).body).toMatchObject({ code: 'invalid_parameter', errors });
-  expect(
-    await graphqlClientOf(installation)(`{ spending(team: "${teams[0]}", at: "v1") { paid } }`),
-  ).toMatchObject({ errors: [{}] });
+  expect(await graphql(`{ spending(team: "${teams[0]}", at: "v1") { paid } }`)).toMatchObject({
+    errors: [{}],
+  });
 });
 
-test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])(
+test.for(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])(
   'pages by %s have each row once, forwards and backwards',
-  async (sort) => {
+  async (sort, { teams, views: { read, teamsIn } }) => {
     const whole = await teamsIn(`/spending?sort=${sort}`);
     const forwards: (readonly number[])[] = [];
     let last = '';
@@ -169,7 +192,7 @@ test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])(
 const linkIn = (header: string | null, rel: string): string | undefined =>
   new RegExp(`<([^>]*)>; rel="${rel}"`).exec(header ?? '')?.[1];
 
-test('a cursor belongs to its own list, and invalid parameters are refused', async () => {
+test('a cursor belongs to its own list, and invalid parameters are refused', async ({ views: { read } }) => {
   const { headers } = await read('/spending?limit=1');
   const after = new URLSearchParams(linkIn(headers.get('link'), 'next')?.split('?')[1]).get('after') ?? '';
   expect((await read(`/spending?limit=1&after=${after}`)).status).toBe(200);
@@ -190,7 +213,13 @@ test('a cursor belongs to its own list, and invalid parameters are refused', asy
   expect((await read(`/spending?sort=-team&after=${after}`)).status).toBe(400);
 });
 
-test('an unchanged row or page gives 304, until it changes', async () => {
+test('an unchanged row or page gives 304, until it changes', async ({
+  writes: { request },
+  everybody: { accountant },
+  session,
+  teams,
+  views: { read },
+}) => {
   for (const path of [`/spending/${teams[1]}`, '/spending']) {
     const { headers } = await read(path);
     const again = () =>
@@ -209,19 +238,12 @@ type Notification = {
   readonly key?: { readonly team: number };
   readonly row?: Row & { readonly budget: number };
 };
-const watch = (by: TokenHolder, query = '', headers = {}) =>
-  follow(`${installation.url}/spending${query}`, {
-    fetch: installation.fetch,
-    headers: { authorization: `Bearer ${by.token}`, ...headers },
-  });
-const edit = (index: number, budget: number) =>
-  session.write('PATCH', `/teams/${teams[index]}`, {
-    token: ann.token,
-    body: { budget },
-    headers: { 'if-match': '*' },
-  });
-
-test('a stream of its rows begins with all visible ones, delivers changes, and resumes', async () => {
+test('a stream of its rows begins with all visible ones, delivers changes, and resumes', async ({
+  edit,
+  everybody: { ann, bob },
+  teams,
+  views: { watch },
+}) => {
   const stream = await watch(bob);
   expect([stream.status, stream.headers.get('content-type')]).toEqual([
     200,
@@ -265,14 +287,24 @@ test('a stream of its rows begins with all visible ones, delivers changes, and r
   }
 });
 
-test('a subscriber without the right, or to an unknown view, is refused', async () => {
+test('a subscriber without the right, or to an unknown view, is refused', async ({
+  everybody: { eve, accountant },
+  installation,
+  views: { watch },
+}) => {
   expect((await watch(eve)).status).toBe(403);
   expect((await follow(`${installation.url}/spending`, { fetch: installation.fetch })).status).toBe(401);
   for (const query of ['?sort=paid', '?limit=3', '?after=x', '?after=00000000-1', '?team=x', '?before=1'])
     expect([query, (await watch(accountant, query)).status]).toEqual([query, 400]);
 });
 
-test('a subscription of GraphQL delivers the same, with the requested fields', async () => {
+test('a subscription of GraphQL delivers the same, with the requested fields', async ({
+  writes: { open, request },
+  edit,
+  everybody: { eve, ann },
+  installation,
+  teams,
+}) => {
   const query = `subscription ($team: ID, $after: Cursor) {
     spendingChanged(team: $team, after: $after) { cursor type key { team } row { budget team { name } } }
   }`;

@@ -1,101 +1,75 @@
 // Over 200 lines, because every surface is tried on the one domain that is started here.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GraphqlClient, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { type Followed, follow } from '../../testing/http/event-source.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
+import type { Followed } from '../../testing/http/event-source.ts';
+import type { Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { operate } from '../engines/installation.ts';
 import { support } from './support.ts';
+import { test as base } from './toy-fixture.ts';
 
 /**
  * Rights to parts on every surface, with nothing outside their declaration: a customer reads their ticket
  * without its triage until it is solved, without its costs, and without internal notes. The tests depend on
  * each other.
  */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let session: RestSession;
-let graphql: GraphqlClient;
-let sink: WebhookSink;
-let received: Readonly<Record<'customer' | 'agent' | 'lead', Followed>>;
-let customer: Person;
-let agent: Person;
-let lead: Person;
-let id: number;
-let path: string;
-
 const SECRET = 'He always says that';
 const merge = 'application/merge-patch+json';
 type Body = Readonly<Record<string, unknown>>;
 type Entry = Body & { readonly type: string; readonly changes: readonly { readonly field: string }[] };
 
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  installation = resources.use(
-    await startInstallation({ of: { domain: support, main: 'test/toy/support-main.ts' } }),
-  );
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
-  graphql = graphqlClientOf(installation);
-  const [one, other, third] = (await Promise.all(
-    ['Carla', 'Agnes', 'Lea'].map((name) => people.signUp(name)),
-  )) as [Person, Person, Person];
-  const become = async (person: Person, role: string) => {
-    await session.write('PATCH', `/users/${person.userId}`, {
-      token: people.administrator.token,
-      type: merge,
-      body: { role },
-    });
-    return people.signIn(person, role as never);
-  };
-  [customer, agent, lead] = [one, await become(other, 'agent'), await become(third, 'lead')];
-  const subscribe = (by: Person) =>
-    follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${by.token}` } });
-  received = {
-    customer: await subscribe(customer),
-    agent: await subscribe(agent),
-    lead: await subscribe(lead),
-  };
-  for (const [name, by] of Object.entries({ customer, lead }))
-    await session.write('POST', '/webhooks', {
-      token: by.token,
-      body: { url: `${sink.url}/${name}`, eventTypes: ['ticket.*'], payload: 'full' },
-    });
-  const { written } = await session.write('POST', '/tickets', {
-    token: customer.token,
-    body: { subject: 'The printer burns', priority: 7 },
+const test = base
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { of: { domain: support, main: 'test/toy/support-main.ts' } },
+  )
+  .extend('everybody', { scope: 'file' }, async ({ people, signUpAs }) => ({
+    customer: await people.signUp('Carla'),
+    agent: await signUpAs('Agnes', 'agent'),
+    lead: await signUpAs('Lea', 'lead'),
+  }))
+  .extend('received', { scope: 'file' }, async ({ followAs, everybody: { customer, agent, lead } }) => ({
+    customer: await followAs(customer),
+    agent: await followAs(agent),
+    lead: await followAs(lead),
+  }))
+  /** Its events are followed, and go to webhooks of the customer and the lead. */
+  .extend(
+    'ticket',
+    { scope: 'file' },
+    async ({ session: { write }, sink, everybody: { customer, lead }, received: _open }) => {
+      for (const [name, { token }] of Object.entries({ customer, lead })) {
+        const hook = { url: `${sink.url}/${name}`, eventTypes: ['ticket.*'], payload: 'full' };
+        await write('POST', '/webhooks', { token, body: hook });
+      }
+      const body = { subject: 'The printer burns', priority: 7 };
+      const { id } = (await write('POST', '/tickets', { token: customer.token, body })).written;
+      return { id, path: `/tickets/${id}` };
+    },
+  )
+  .extend(
+    'read',
+    { scope: 'file' },
+    ({ session }) =>
+      async (at: string, by: Person) =>
+        (await session.read<Body & Body[]>(at, { token: by.token })).body,
+  )
+  .extend('refused', { scope: 'file' }, ({ ask }) => async (at: string, by: Person) => {
+    const { status, body } = await ask('GET', at, { token: by.token });
+    const { code, errors = [] } = body as { code?: string; errors?: { parameter: string }[] };
+    return [status, code, errors.map((each) => each.parameter)];
   });
-  id = written.id;
-  path = `/tickets/${id}`;
-});
-afterAll(async () => {
-  await Promise.all(Object.values(received ?? {}).map((each) => each.close()));
-  await resources.disposeAsync();
-});
 
-const read = async (at: string, by: Person) =>
-  (await session.read<Body & Body[]>(at, { token: by.token })).body;
-const historyFor = async (by: Person) =>
-  (await session.read<Entry[]>(`${path}/history?limit=100`, { token: by.token })).body;
-const refused = async (at: string, by: Person) => {
-  const { status, body } = await ask('GET', at, { token: by.token });
-  return [
-    status,
-    (body as { code?: string }).code,
-    ((body as { errors?: { parameter: string }[] }).errors ?? []).map((each) => each.parameter),
-  ];
-};
 const linksOf = (item: Body) => Object.keys(item._links as object);
 const textsOf = (items: readonly Body[]) => items.map(({ text }) => text);
 
-test('REST: fields are shown to readers with the right, and times and versions to readers of everything', async () => {
+test('REST: fields are shown to readers with the right, and times and versions to readers of everything', async ({
+  everybody: { customer, agent, lead },
+  read,
+  session,
+  ticket: { path },
+}) => {
   await session.write('POST', `${path}/triage`, {
     token: agent.token,
     body: { priority: 3, assigneeId: agent.userId },
@@ -132,7 +106,11 @@ test('REST: fields are shown to readers with the right, and times and versions t
   expect(linksOf(leads)).toEqual(expect.arrayContaining(['costs', 'add-cost']));
 });
 
-test('REST: an entity tag does not change while only parts change that its reader may not see', async () => {
+test('REST: an entity tag does not change while only parts change that its reader may not see', async ({
+  everybody: { customer, lead },
+  session,
+  ticket: { path },
+}) => {
   const tagFor = async (by: Person) => (await session.read(path, { token: by.token })).headers.get('etag');
   const before = [await tagFor(customer), await tagFor(lead)];
   await session.write('PATCH', path, { token: lead.token, type: merge, body: { budget: 600 } });
@@ -143,7 +121,12 @@ test('REST: an entity tag does not change while only parts change that its reade
   expect(after[1]).toMatch(/^"\d+-/);
 });
 
-test('REST: unreadable values cannot be searched', async () => {
+test('REST: unreadable values cannot be searched', async ({
+  everybody: { customer, agent, lead },
+  read,
+  refused,
+  ticket: { id },
+}) => {
   const idsIn = (items: readonly Body[]) => items.map((each) => each.id);
   for (const query of ['priority=3', `assignee=${agent.userId}`, 'sort=-triagedAt']) {
     expect(idsIn(await read(`/tickets?${query}`, agent)), query).toEqual([id]);
@@ -155,7 +138,11 @@ test('REST: unreadable values cannot be searched', async () => {
     expect(await refused('/tickets?budget=600', by)).toEqual([400, 'invalid_parameter', ['budget']]);
 });
 
-test('REST: writes to a list that is hidden as a whole are refused, whatever its content', async () => {
+test('REST: writes to a list that is hidden as a whole are refused, whatever its content', async ({
+  ask,
+  everybody: { customer },
+  ticket: { path },
+}) => {
   const write = async (method: string, at: string, body?: Body) => {
     const { status } = await ask(method, `${path}/costs${at}`, {
       token: customer.token,
@@ -171,7 +158,13 @@ test('REST: writes to a list that is hidden as a whole are refused, whatever its
   ]).toEqual([403, 403, 403]);
 });
 
-test('REST: hidden items do not exist for others', async () => {
+test('REST: hidden items do not exist for others', async ({
+  everybody: { customer, agent, lead },
+  read,
+  refused,
+  session,
+  ticket: { path },
+}) => {
   const add = (by: Person, body: Body) => session.write('POST', `${path}/notes`, { token: by.token, body });
   await add(customer, { text: 'Smoke' });
   await add(agent, { text: SECRET, internal: true });
@@ -192,7 +185,13 @@ test('REST: hidden items do not exist for others', async () => {
   expect(await read(`${path}/costs`, lead)).toMatchObject([{ amount: 40 }]);
 });
 
-test('REST: nobody can change what they may not read, or learn from trying', async () => {
+test('REST: nobody can change what they may not read, or learn from trying', async ({
+  ask,
+  everybody: { customer, agent, lead },
+  read,
+  session,
+  ticket: { path },
+}) => {
   type Sent = readonly [body?: Body | readonly Body[], type?: string];
   const status = async (method: string, at: string, by: Person, ...[body, type]: Sent) => {
     const answer = await ask(method, `${path}${at}`, {
@@ -276,7 +275,12 @@ const THEIRS = {
   ...{ costs: [], costsConnection: { totalCount: 0 } },
 };
 
-test('GraphQL: the same, by the planner and by the resolvers, now and in time travel', async () => {
+test('GraphQL: the same, by the planner and by the resolvers, now and in time travel', async ({
+  everybody: { customer, agent, lead },
+  graphql,
+  read,
+  ticket: { id, path },
+}) => {
   await read(path, lead);
   const asks = async (by: Person, query = QUERY) =>
     (await graphql<{ ticket: Body }>(query, { token: by.token, variables: { id: String(id) } })).data.ticket;
@@ -321,16 +325,14 @@ test('GraphQL: the same, by the planner and by the resolvers, now and in time tr
   }
 });
 
-test('GraphQL: a repeated mutation shows no item that its sender may not read any more', async () => {
-  const become = (person: Person, role: string) =>
-    session.write('PATCH', `/users/${person.userId}`, {
-      token: people.administrator.token,
-      type: merge,
-      body: { role },
-    });
-  const former = await people.signUp('Fred');
-  await become(former, 'agent');
-  const { token } = await people.signIn(former, 'agent' as never);
+test('GraphQL: a repeated mutation shows no item that its sender may not read any more', async ({
+  become,
+  graphql,
+  session,
+  signUpAs,
+}) => {
+  const former = await signUpAs('Fred', 'agent');
+  const { token } = former;
   const { written } = await session.write('POST', '/tickets', {
     token,
     body: { subject: 'Mine', priority: 1 },
@@ -344,15 +346,18 @@ test('GraphQL: a repeated mutation shows no item that its sender may not read an
     );
   const shown = (internal: boolean) => ({ data: { addTicketNote: { text: SECRET, internal } } });
   for (const internal of [true, false]) expect(await add(token, internal)).toMatchObject(shown(internal));
-  await become(former, 'customer');
-  const now = (await people.signIn(former, 'customer' as never)).token;
+  const now = (await become(former, 'customer')).token;
   expect(await add(now, false)).toMatchObject(shown(false));
   const repeated = await add(now, true);
   expect(repeated).toMatchObject({ errors: [{ extensions: { code: 'ticket_note_not_found' } }] });
   expect(JSON.stringify(repeated)).not.toContain(SECRET);
 });
 
-test('GraphQL: a caller who may read a field of no item cannot search by it', async () => {
+test('GraphQL: a caller who may read a field of no item cannot search by it', async ({
+  everybody: { customer, agent, lead },
+  graphql,
+  ticket: { id },
+}) => {
   const query = '{ tickets(filter: { budget: 600 }) { id } }';
   expect(await graphql(query, { token: lead.token })).toMatchObject({
     data: { tickets: [{ id: String(id) }] },
@@ -363,7 +368,13 @@ test('GraphQL: a caller who may read a field of no item cannot search by it', as
     });
 });
 
-test('earlier states show only parts that could be read then and can be read now', async () => {
+test('earlier states show only parts that could be read then and can be read now', async ({
+  everybody: { customer, agent, lead },
+  read,
+  refused,
+  session,
+  ticket: { path },
+}) => {
   const versions = (await read(`${path}/history?limit=100`, lead)).map(
     ({ version, type }) => [version, type] as const,
   );
@@ -403,7 +414,13 @@ const OPEN_TO_ALL = [
   'ticket.reopened',
 ];
 
-test('histories omit changes of unreadable parts', async () => {
+test('histories omit changes of unreadable parts', async ({
+  everybody: { customer, agent },
+  session,
+  ticket: { path },
+}) => {
+  const historyFor = async (by: Person) =>
+    (await session.read<Entry[]>(`${path}/history?limit=100`, { token: by.token })).body;
   const theirs = await historyFor(customer);
   expect(theirs.map(({ type }) => type).toReversed()).toEqual(OPEN_TO_ALL);
   expect(theirs.at(-1)?.changes.map(({ field }) => field)).not.toContain('priority');
@@ -417,7 +434,13 @@ test('histories omit changes of unreadable parts', async () => {
   );
 });
 
-test('streams and webhooks deliver only readable parts', async () => {
+test('streams and webhooks deliver only readable parts', async ({
+  everybody: { customer },
+  received,
+  session,
+  sink,
+  ticket: { id },
+}) => {
   type Notification = { readonly type: string; readonly subject: string; readonly data: Body };
   const delivered = (followed: Followed) =>
     followed.messages
@@ -463,7 +486,12 @@ test('streams and webhooks deliver only readable parts', async () => {
   }
 });
 
-test('a subscription to a ticket delivers nothing that concerns only hidden parts', async () => {
+test('a subscription to a ticket delivers nothing that concerns only hidden parts', async ({
+  everybody: { customer, agent, lead },
+  installation,
+  session,
+  ticket: { id, path },
+}) => {
   const asked = `subscription { ticketChanged(id: "${id}") { type ticket { priority budget notes { text } } } }`;
   await using stream = await streamOf(installation, asked, { token: customer.token });
   await session.write('POST', `${path}/notes`, {
@@ -488,6 +516,6 @@ test('a subscription to a ticket delivers nothing that concerns only hidden part
   ]);
 });
 
-test('all of it is proven', async () => {
+test('all of it is proven', async ({ installation }) => {
   expect(await operate(['audit', 'verify'], installation.settings, support)).toContain('Proven');
 });

@@ -1,64 +1,40 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { runAnnals } from '../annals-process.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
 import { startRole } from '../engines/role-process.ts';
 import { helpdesk } from './helpdesk.ts';
+import { test as base } from './toy-fixture.ts';
 
 /**
  * Features of one declared aggregate that `describeDomain` does not cover. The tests depend on each other.
  */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let session: RestSession;
-let sink: WebhookSink;
-let carla: Person;
-let bert: Person;
-let agent: Person;
-let ticket: number;
-
 const FIRE = {
   subject: 'The printer burns',
   details: `smoke-${randomUUID().replaceAll('-', '')}`,
   tags: ['fire'],
 };
-const merge = 'application/merge-patch+json';
 
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  installation = resources.use(
-    await startInstallation({ of: { domain: helpdesk, main: 'test/toy/main.ts' } }),
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: helpdesk, main: 'test/toy/main.ts' } })
+  .extend('carla', { scope: 'file' }, ({ people }) => people.signUp('Carla'))
+  .extend('bert', { scope: 'file' }, ({ people }) => people.signUp('Bert'))
+  .extend('agent', { scope: 'file' }, ({ signUpAs }) => signUpAs('Agnes', 'agent'))
+  .extend(
+    'ticket',
+    { scope: 'file' },
+    async ({ carla, session }) =>
+      (await session.write('POST', '/tickets', { token: carla.token, body: FIRE })).written.id,
   );
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  session = restSessionOver(ask);
-  const [one, other, third] = (await Promise.all(
-    ['Carla', 'Bert', 'Agnes'].map((name) => people.signUp(name)),
-  )) as [Person, Person, Person];
-  [carla, bert] = [one, other];
-  await session.write('PATCH', `/users/${third.userId}`, {
-    token: people.administrator.token,
-    type: merge,
-    body: { role: 'agent' },
-  });
-  agent = await people.signIn(third, 'agent' as never);
-  ticket = (await session.write('POST', '/tickets', { token: carla.token, body: FIRE })).written.id;
-});
-afterAll(async () => {
-  await resources.disposeAsync();
-});
 
-test('GraphQL: a subscription to its events, and one to one ticket, deliver what mutations do', async () => {
-  const graphql = graphqlClientOf(installation);
+test('GraphQL: a subscription to its events, and one to one ticket, deliver what mutations do', async ({
+  agent,
+  carla,
+  graphql,
+  installation,
+  ticket,
+}) => {
   await using stream = await streamOf(installation, 'subscription { ticketSolved { subjectId } }', {
     token: agent.token,
   });
@@ -88,7 +64,12 @@ test('GraphQL: a subscription to its events, and one to one ticket, deliver what
   expect((await changes.results(expected.length + earlier)).slice(earlier)).toMatchObject(expected);
 });
 
-test('its one file starts a role alone, and runs operator commands', async () => {
+test('its one file starts a role alone, and runs operator commands', async ({
+  agent,
+  installation,
+  session,
+  ticket,
+}) => {
   const { origin, settings } = installation;
   await session.write('POST', `/tickets/${ticket}/solve`, { token: agent.token });
   await using query = startRole('test/toy/main.ts query', {
@@ -104,7 +85,16 @@ test('its one file starts a role alone, and runs operator commands', async () =>
   expect(shown).toEqual({ exit: 0, output: expect.stringContaining('ticket.solved') });
 });
 
-test('a webhook filtered by requester gets only their tickets', async () => {
+test('a webhook filtered by requester gets only their tickets', async ({
+  ask,
+  bert,
+  byAdmin,
+  carla,
+  graphql,
+  people,
+  session,
+  sink,
+}) => {
   const eventTypes = ['ticket.opened', 'user.registered'];
   const hook = {
     url: `${sink.url}/of-bert`,
@@ -112,14 +102,11 @@ test('a webhook filtered by requester gets only their tickets', async () => {
     payload: 'full',
     filter: { requesterId: bert.userId },
   };
-  const { written } = await session.write('POST', '/webhooks', {
-    token: people.administrator.token,
-    body: hook,
-  });
+  const { written } = await byAdmin('POST', '/webhooks', hook);
   const shown = await session.read(`/webhooks/${written.id}`, { token: people.administrator.token });
   expect(shown.body).toMatchObject({ filter: { requesterId: bert.userId } });
   const asked = `{ webhook(id: "${written.id}") { requesterId } }`;
-  expect(await graphqlClientOf(installation)(asked, { token: people.administrator.token })).toMatchObject({
+  expect(await graphql(asked, { token: people.administrator.token })).toMatchObject({
     data: { webhook: { requesterId: String(bert.userId) } },
   });
   await session.write('POST', '/tickets', {
@@ -136,12 +123,7 @@ test('a webhook filtered by requester gets only their tickets', async () => {
       .map(({ body }) => (JSON.parse(body) as Notification).subject);
   type Notification = { readonly subject: string };
   expect(await until(received, (subjects) => subjects.length > 0)).toEqual([`ticket-${ofBert.id}`]);
-  const changes = { filter: { requesterId: null } };
-  await session.write('PATCH', `/webhooks/${written.id}`, {
-    token: people.administrator.token,
-    type: merge,
-    body: changes,
-  });
+  await byAdmin('PATCH', `/webhooks/${written.id}`, { filter: { requesterId: null } });
   const { written: last } = await session.write('POST', '/tickets', {
     token: carla.token,
     body: { subject: 'Of Carla, too', details: 'x' },
