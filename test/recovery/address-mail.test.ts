@@ -1,50 +1,40 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import { expect } from 'vitest';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { anAddress } from '../engines/account-visit.ts';
-import {
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  registerUser,
-  system,
-} from '../engines/command-side.ts';
+import { by, registerUser, system } from '../engines/command-side.ts';
+import { test as base } from '../engines/processes.ts';
 import { startRole } from '../engines/role-process.ts';
-import { type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
+import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
-const resources = new AsyncDisposableStack();
-let side: CommandSide;
-let smtp: SmtpReceiver;
-let startAuth: (mailUrl: string) => Promise<ReturnType<typeof startRole>>;
-beforeAll(async () => {
-  const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open());
-  smtp = resources.use(await startSmtpReceiver());
-  startAuth = async (mailUrl) => {
+const test = base
+  .extend('smtp', { scope: 'file' }, async ({ database: _beside }, { onCleanup }) => {
+    const smtp = await startSmtpReceiver();
+    onCleanup(() => smtp[Symbol.asyncDispose]());
+    return smtp;
+  })
+  .extend('startAuth', { scope: 'file' }, ({ database: { settings } }) => async (mailUrl: string) => {
     const auth = startRole('auth/main.ts', {
-      ...database.settings,
+      ...settings,
       MAIL_URL: mailUrl,
       MAIL_FROM: 'annals@example.com',
     });
     await auth.logged('Annals is ready.');
     return auth;
-  };
-});
-afterAll(() => resources.disposeAsync());
-
-let userId: UserId;
-let [former, next] = ['', ''];
-beforeEach(async () => {
-  [former, next] = [anAddress(), anAddress()];
-  userId = await registerUser(side, { email: former });
-});
-const changeAddress = () => side.send({ type: 'UpdateUser', userId, email: next }, by(system));
-const untilDelivered = async () => {
-  expect((await smtp.mailTo(former)).subject).toBe('Your e-mail address was changed');
-  expect((await smtp.mailTo(next)).subject).toBe('Your account now has this e-mail address');
-};
+  })
+  .extend('user', async ({ side, smtp }) => {
+    const [former, next] = [anAddress(), anAddress()];
+    const userId = await registerUser(side, { email: former });
+    return {
+      userId,
+      changeAddress: () => side.send({ type: 'UpdateUser', userId, email: next }, by(system)),
+      untilDelivered: async () => {
+        expect((await smtp.mailTo(former)).subject).toBe('Your e-mail address was changed');
+        expect((await smtp.mailTo(next)).subject).toBe('Your account now has this e-mail address');
+      },
+    };
+  });
 
 /** A mail server that accepts connections but never answers. */
 const startDeafServer = async () => {
@@ -64,7 +54,12 @@ const startDeafServer = async () => {
   };
 };
 
-test('if a process is killed while it mails about a changed address, the next one sends the mail', async () => {
+test('if a process is killed while it mails about a changed address, the next one sends the mail', async ({
+  side,
+  smtp,
+  startAuth,
+  user: { userId, changeAddress, untilDelivered },
+}) => {
   await using deaf = await startDeafServer();
   await using killed = await startAuth(deaf.url);
   await changeAddress();
@@ -78,7 +73,12 @@ test('if a process is killed while it mails about a changed address, the next on
   await untilDelivered();
 });
 
-test('mail about a changed address is sent even while a process of the former release follows the log for the directory', async () => {
+test('mail about a changed address is sent even while a process of the former release follows the log for the directory', async ({
+  side,
+  smtp,
+  startAuth,
+  user: { changeAddress, untilDelivered },
+}) => {
   const stopping = new AbortController();
   await migrateLeases(side.pool);
   const held = Promise.withResolvers<void>();

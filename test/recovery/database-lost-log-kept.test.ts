@@ -1,39 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { runAnnals } from '../annals-process.ts';
 import { callLine } from '../engines/call-line.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { createDatabase, type TestDatabase } from '../engines/database.ts';
+import { createDatabase } from '../engines/database.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import {
-  type Asking,
-  askAs,
-  type Operated,
-  operate,
-  startWriter,
-  titlesOf,
-  type Written,
-} from './operated.ts';
+import { startInstallation } from '../engines/installation.ts';
+import { type Asking, askAs, backUp, startWriter, titlesOf, type Written } from './operated.ts';
+import { test as base } from './operated-fixture.ts';
 import { runBlock } from './page.ts';
 
 /** The log is in EventStoreDB and went on; the database is restored to an earlier time. */
-const resources = new AsyncDisposableStack();
-let database: TestDatabase;
-let backup: TestDatabase;
-let operated: Operated;
-let settings: Readonly<Record<string, string>>;
-let admin: Installation['admin'];
-let before: readonly Written[];
-let since: readonly Written[];
-let late: number;
-let ofLate: number;
-
-const OTHERS = 'select from pg_stat_activity where datname = $1';
-
 const write = async (asked: Asking): Promise<readonly Written[]> => {
   const writer = startWriter(asked);
   await writer.more(5);
@@ -41,52 +21,57 @@ const write = async (asked: Asking): Promise<readonly Written[]> => {
   return writer.acknowledged;
 };
 
-const registerLate = async ({ ask, token }: Asking): Promise<void> => {
-  const person = { name: 'Late', email: `${randomUUID()}@example.com`, role: 'author' };
-  late = ((await ask('POST', '/users', { token, body: person })).body as { id: number }).id;
+const registerLate = async ({ ask, token }: Asking) => {
+  const post = async (path: string, body: object) =>
+    ((await ask('POST', path, { token, body })).body as { id: number }).id;
+  const late = await post('/users', { name: 'Late', email: `${randomUUID()}@example.com`, role: 'author' });
   const article = { title: 'By someone late', body: '', tags: [], publish: true, authorId: late };
-  ofLate = ((await ask('POST', '/articles', { token, body: article })).body as { id: number }).id;
+  return { late, ofLate: await post('/articles', article) };
 };
 
-beforeAll(async () => {
-  const eventStore = resources.use(await startEventStoreStandIn());
-  database = resources.use(await createDatabase());
-  operated = resources.use(await operate(database.url));
-  settings = { ...operated.settings, EVENT_LOG_URL: eventStore.address };
-  {
-    await using first = await startInstallation({ settings });
-    admin = first.admin;
-    before = await write(await askAs(first));
-  }
-  await until(
-    () =>
-      inDatabase(database.url.replace(database.name, 'postgres'), (client) =>
-        client.query(OTHERS, [database.name]),
-      ),
-    ({ rows }) => rows.length === 0,
-  );
-  backup = resources.use(await createDatabase({ template: database.name }));
-  {
-    await using second = await startInstallation({ settings, admin });
+const test = base
+  .extend('eventStore', { scope: 'file' }, async ({ database: _beside }, { onCleanup }) => {
+    const eventStore = await startEventStoreStandIn();
+    onCleanup(() => eventStore[Symbol.asyncDispose]());
+    return eventStore;
+  })
+  .extend('given', { scope: 'file' }, ({ eventStore, operated }) => ({
+    ...operated.settings,
+    EVENT_LOG_URL: eventStore.address,
+  }))
+  .extend('first', { scope: 'file' }, async ({ given }) => {
+    await using installation = await startInstallation({ settings: given });
+    return { admin: installation.admin, before: await write(await askAs(installation)) };
+  })
+  .extend('backup', { scope: 'file' }, async ({ database, first: _before }, { onCleanup }) => {
+    const backup = await backUp(database);
+    onCleanup(() => backup[Symbol.asyncDispose]());
+    return backup;
+  })
+  .extend('lost', { scope: 'file' }, async ({ backup, first: { admin, before }, given }) => {
+    await using second = await startInstallation({ settings: given, admin });
     const asked = await askAs(second);
-    await registerLate(asked);
-    since = await write(asked);
-  }
-  settings = { ...settings, DATABASE_URL: backup.url };
-}, scaled(300_000));
-afterAll(() => resources.disposeAsync());
+    const registered = await registerLate(asked);
+    const since = await write(asked);
+    const settings = { ...given, DATABASE_URL: backup.url };
+    return { ...registered, admin, settings, since, all: [...before, ...since] };
+  });
+test.beforeAll(({ lost: _restored }) => {}, scaled(300_000));
 
-test('writes since the backup are there, and cursors are valid', async () => {
+test('writes since the backup are there, and cursors are valid', async ({
+  lost: { settings, admin, since, all },
+}) => {
   await using installation = await startInstallation({ settings, admin });
   const asking = await askAs(installation);
-  const all = [...before, ...since];
   expect(await titlesOf(asking, all, since.at(-1)?.cursor)).toEqual(all.map(({ title }) => title));
   const page = `/events?types=article.published&after=${since.at(-2)?.cursor}`;
   const { body } = await asking.ask('GET', page, { token: asking.token });
   expect(body).toMatchObject([{ subject: `article-${since.at(-1)?.id}` }]);
 });
 
-test('users registered since have lost their key: they are parked, and nothing else is', async () => {
+test('users registered since have lost their key: they are parked, and nothing else is', async ({
+  lost: { settings, admin, late },
+}) => {
   await using installation = await startInstallation({ settings, admin });
   const { ask, token } = await askAs(installation);
   expect(await ask('GET', `/users/${late}`, { token })).toMatchObject({
@@ -100,7 +85,7 @@ test('users registered since have lost their key: they are parked, and nothing e
 
 test(
   'once they are erased, all consequences follow',
-  async () => {
+  async ({ lost: { settings, admin, late, ofLate } }) => {
     expect(await callLine(settings, ['erasure', 'lost-keys'])).toMatchObject({
       exit: 0,
       lines: [`user ${late}`],
@@ -123,7 +108,7 @@ test(
 
 test(
   'a new database on a log with persons is refused before anything is projected, until these are erased',
-  async () => {
+  async ({ lost: { settings, since, all } }) => {
     await using empty = await createDatabase();
     await using folder = await temporaryDataDir();
     const given = { ...settings, DATABASE_URL: empty.url, AUDIT_DIR: folder.path };
@@ -148,7 +133,6 @@ test(
       settings: given,
       admin: { clientId: 'another', secret },
     });
-    const all = [...before, ...since];
     expect(await titlesOf(await askAs(installation), all, since.at(-1)?.cursor)).toEqual(
       all.map(({ title }) => title),
     );
@@ -161,7 +145,9 @@ test(
   scaled(180_000),
 );
 
-test('the log cannot be renewed in EventStoreDB, and the command names the alternative', async () => {
+test('the log cannot be renewed in EventStoreDB, and the command names the alternative', async ({
+  lost: { settings },
+}) => {
   const renewed = await callLine(settings, ['log', 'renew']);
   expect(renewed.exit).not.toBe(0);
   expect(renewed.complaint).toContain('log copy --switch');

@@ -1,18 +1,15 @@
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { inDatabase, searchDatabase } from '../../testing/database/search-everywhere.ts';
 import { follow } from '../../testing/http/event-source.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { scaled } from '../../testing/load.ts';
-import { openPeople, type People, type Person, type TokenHolder } from '../../testing/people.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { createDatabase } from '../engines/database.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { type Installation, operate } from '../engines/installation.ts';
+import { test as base } from './operated-fixture.ts';
 
 /**
  * An installation of release 6c97dec with real use, as a dump and the files beside it, and its recorded
@@ -42,62 +39,60 @@ const read = async <Content>(file: string): Promise<Content> =>
   JSON.parse(await readFile(join(FOLDER, file), 'utf8')) as Content;
 const APPLICATION = { clientId: 'journal-app', redirectUri: 'https://app.example/callback' };
 
-const resources = new AsyncDisposableStack();
-let left: Left;
-let answers: readonly Answer[];
-let installation: Installation;
-let ask: RestClient;
-let people: People;
-let ada: TokenHolder;
-let sink: WebhookSink;
-
-beforeAll(async () => {
-  [left, answers] = [await read<Left>('installation.json'), await read<readonly Answer[]>('answers.json')];
-  const database = resources.use(await createDatabase());
-  const dataDir = resources.use(await temporaryDataDir());
-  sink = resources.use(await startWebhookSink());
-  const dump = await readFile(join(FOLDER, 'database.sql'), 'utf8');
-  await inDatabase(database.url, async (client) => {
-    await client.query('set standard_conforming_strings = on; set datestyle = iso');
-    await client.query(dump);
-  });
-  for (const folder of ['audit', 'uploads'])
-    await cp(join(FOLDER, folder), join(dataDir.path, folder), { recursive: true });
-  const settings = { DATABASE_URL: database.url, DATA_DIR: dataDir.path, MASTER_KEY: left.masterKey };
-  installation = resources.use(await startInstallation({ settings, admin: left.admin }));
-  // A former release did not record its scopes: docs/upgrade.md.
-  await operate(
-    ['client', 'grant-scopes', left.admin.clientId, '--scope', 'read:schema manage:tokens manage:accounts'],
-    installation.settings,
-  );
-  ask = restClientOf(installation);
-  people = await openPeople(installation);
-  ada = await people.signInAt(APPLICATION, { email: left.ada.email } as Person);
-}, scaled(120_000));
-afterAll(() => resources.disposeAsync());
-
-const tokenOf = (by: Answer['by']): string | undefined =>
-  ({ administrator: people.administrator.token, ada: ada.token, nobody: undefined })[by];
-
 /** New entries come after the earlier ones. */
 const upTo = (before: unknown, now: unknown): unknown =>
   Array.isArray(before) && Array.isArray(now) ? now.slice(0, before.length) : now;
 
-const expectSameAnswers = async (): Promise<void> => {
-  for (const { by, path, query, status, body } of answers) {
-    const token = tokenOf(by);
-    const reply =
-      query === undefined
-        ? await ask('GET', path, { token })
-        : await ask('POST', path, { token, body: { query } });
-    expect(reply.status, `${by} ${path}`).toBe(status);
-    expect(path.startsWith('/events') ? upTo(body, reply.body) : reply.body, `${by} ${path}`).toMatchObject(
-      body as object,
+const test = base
+  .extend('left', { scope: 'file' }, () => read<Left>('installation.json'))
+  .extend('answers', { scope: 'file' }, () => read<readonly Answer[]>('answers.json'))
+  .extend('dataDir', { scope: 'file' }, async ({ left: _files }, { onCleanup }) => {
+    const dataDir = await temporaryDataDir();
+    onCleanup(() => dataDir[Symbol.asyncDispose]());
+    for (const folder of ['audit', 'uploads'])
+      await cp(join(FOLDER, folder), join(dataDir.path, folder), { recursive: true });
+    return dataDir.path;
+  })
+  .extend('installationOptions', { scope: 'file' }, async ({ database, dataDir, left }) => {
+    const dump = await readFile(join(FOLDER, 'database.sql'), 'utf8');
+    await inDatabase(database.url, async (client) => {
+      await client.query('set standard_conforming_strings = on; set datestyle = iso');
+      await client.query(dump);
+    });
+    const settings = { DATABASE_URL: database.url, DATA_DIR: dataDir, MASTER_KEY: left.masterKey };
+    return { settings, admin: left.admin };
+  })
+  .extend('people', { scope: 'file' }, async ({ installation, left }) => {
+    // A former release did not record its scopes: docs/upgrade.md.
+    await operate(
+      ['client', 'grant-scopes', left.admin.clientId, '--scope', 'read:schema manage:tokens manage:accounts'],
+      installation.settings,
     );
-  }
-};
+    return openPeople(installation);
+  })
+  .extend('ada', { scope: 'file' }, ({ left, people }) =>
+    people.signInAt(APPLICATION, { email: left.ada.email } as Person),
+  )
+  .extend('expectSameAnswers', { scope: 'file' }, ({ ada, answers, ask, people }) => {
+    const tokens = { administrator: people.administrator.token, ada: ada.token, nobody: undefined };
+    return async () => {
+      for (const { by, path, query, status, body } of answers) {
+        const token = tokens[by];
+        const reply =
+          query === undefined
+            ? await ask('GET', path, { token })
+            : await ask('POST', path, { token, body: { query } });
+        expect(reply.status, `${by} ${path}`).toBe(status);
+        const shown = path.startsWith('/events') ? upTo(body, reply.body) : reply.body;
+        expect(shown, `${by} ${path}`).toMatchObject(body as object);
+      }
+    };
+  });
 
-test('all answers are the same, also from a read model that is rebuilt meanwhile', async () => {
+test('all answers are the same, also from a read model that is rebuilt meanwhile', async ({
+  expectSameAnswers,
+  installation,
+}) => {
   await expectSameAnswers();
   const rebuilding = operate(['projection', 'rebuild'], installation.settings);
   await expectSameAnswers();
@@ -105,7 +100,7 @@ test('all answers are the same, also from a read model that is rebuilt meanwhile
   await expectSameAnswers();
 });
 
-test('a cursor works in a stream', async () => {
+test('a cursor works in a stream', async ({ answers, installation, left, people }) => {
   const [before] = answers.filter(({ by, path }) => by === 'administrator' && path.startsWith('/events'));
   const headers = { authorization: `Bearer ${people.administrator.token}` };
   await using stream = await follow(`${installation.url}/events?after=${left.cursor}`, {
@@ -119,7 +114,13 @@ test('a cursor works in a stream', async () => {
   expect(cursorsOf(await stream.data(expected.length)).slice(0, expected.length)).toEqual(expected);
 });
 
-test('a service and a person can write, and a webhook gets events with the same signature', async () => {
+test('a service and a person can write, and a webhook gets events with the same signature', async ({
+  ada,
+  ask,
+  left,
+  people,
+  sink,
+}) => {
   const { token } = people.administrator;
   const moved = await ask('PATCH', left.webhook.path, { token, body: { url: `${sink.url}/shop` } });
   expect(moved.status, JSON.stringify(moved.body)).toBe(200);
@@ -147,12 +148,15 @@ test('a service and a person can write, and a webhook gets events with the same 
   expect(verify()).toMatchObject({ type: 'article.drafted' });
 });
 
-test('a picture is there', async () => {
+test('a picture is there', async ({ installation, left }) => {
   const picture = await installation.fetch(new URL(left.cover, installation.url).href);
   expect(Buffer.from(await picture.arrayBuffer())).toEqual(PIXEL);
 });
 
-test('erased users stay erased, and the chain continues under the earlier heads', async () => {
+test('erased users stay erased, and the chain continues under the earlier heads', async ({
+  installation,
+  left,
+}) => {
   expect(await searchDatabase(installation.settings.DATABASE_URL ?? '', left.erased)).toEqual([]);
   const proof = await operate(['audit', 'verify'], installation.settings);
   expect(proof).toMatch(/^Proven, up to position/m);

@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
+import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import type { Installation } from '../engines/installation.ts';
 
 /**
@@ -117,6 +119,17 @@ export const erase = async (
     (list) => list.includes(`"userId":${userId}`),
     60_000,
   );
+};
+
+const OTHERS = 'select from pg_stat_activity where datname = $1';
+
+/** Copies a database, once nobody is connected to it. */
+export const backUp = async ({ name, url }: TestDatabase): Promise<TestDatabase> => {
+  await until(
+    () => inDatabase(url.replace(name, 'postgres'), (client) => client.query(OTHERS, [name])),
+    ({ rows }) => rows.length === 0,
+  );
+  return createDatabase({ template: name });
 };
 
 /** The titles of the existing articles among these. */
