@@ -9,22 +9,11 @@ import {
 } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { sharedTest as test } from '../engines/installation-fixture.ts';
 
 /** Unmodified clients. */
-let installation: Installation;
-let ada: Person;
-let uri: string;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  ada = await (await openPeople(installation)).signUp('Ada');
-  uri = `${installation.url}/graphql`;
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
 const CREATE = gql`mutation Create($input: PostInput!) { createPost(input: $input) { id title author { id name } } }`;
 const READ = gql`query Read($id: ID!) { post(id: $id) { id title tags author { id name } commentsConnection(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } } }`;
 const FAIL = gql`mutation Fail { publishPost(id: "1") { id } }`;
@@ -32,17 +21,13 @@ type Created = { createPost: { id: string } };
 const input = (title: string) => ({ title, body: '', tags: ['clients'], publish: true });
 
 describe('Apollo Client', () => {
-  const connect = (...links: readonly ApolloLink[]) =>
-    new ApolloClient({
-      cache: new InMemoryCache(),
-      link: ApolloLink.from([
-        ...links,
-        new HttpLink({ uri, fetch: installation.fetch, headers: { authorization: `Bearer ${ada.token}` } }),
-      ]),
-    });
-
-  test('queries, mutates, and gets errors', async () => {
-    const client = connect();
+  test('queries, mutates, and gets errors', async ({
+    graphqlUrl: uri,
+    headersOfAda: headers,
+    installation: { fetch },
+  }) => {
+    const link = new HttpLink({ uri, fetch, headers });
+    const client = new ApolloClient({ cache: new InMemoryCache(), link });
     const { data } = await client.mutate<Created>({
       mutation: CREATE,
       variables: { input: input('By Apollo') },
@@ -59,7 +44,10 @@ describe('Apollo Client', () => {
     expect(CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.code).toBe('article_not_found');
   });
 
-  test('sends hashes instead of queries, by GET, and the query once', async () => {
+  test('sends hashes instead of queries, by GET, and the query once', async ({
+    graphqlUrl: uri,
+    installation,
+  }) => {
     const requests: { readonly method: string; readonly url: URL; readonly status: number }[] = [];
     const watched: typeof fetch = async (input, init) => {
       const response = await installation.fetch(input, init);
@@ -93,17 +81,18 @@ describe('Apollo Client', () => {
 });
 
 describe('urql', () => {
-  const connect = () =>
-    new Client({
-      url: uri,
-      fetch: installation.fetch,
+  test('queries, mutates, and gets errors', async ({
+    graphqlUrl: url,
+    headersOfAda: headers,
+    installation: { fetch },
+  }) => {
+    const client = new Client({
+      url,
+      fetch,
       exchanges: [cacheExchange, fetchExchange],
       preferGetMethod: 'within-url-limit',
-      fetchOptions: { headers: { authorization: `Bearer ${ada.token}` } },
+      fetchOptions: { headers },
     });
-
-  test('queries, mutates, and gets errors', async () => {
-    const client = connect();
     const { data, error } = await client.mutation<Created>(CREATE, { input: input('By urql') });
     expect(error).toBeUndefined();
     const id = data?.createPost.id;

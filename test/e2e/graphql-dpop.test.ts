@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { expect } from 'vitest';
+import { sharedTest as test } from '../engines/installation-fixture.ts';
 import { newDpopKey } from '../engines/oauth.ts';
 
-let installation: Installation;
-let ask: RestClient;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  ask = restClientOf(installation);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
-test('a token bound to a key works with GraphQL, with a proof for each request', async () => {
+test('a token bound to a key works with GraphQL, with a proof for each request', async ({
+  ask,
+  installation,
+}) => {
   const { clientId, secret } = installation.admin;
   const key = await newDpopKey();
   const proof = (path: string, more: object = {}) =>

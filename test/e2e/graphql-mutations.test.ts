@@ -1,20 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GraphqlClient, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
-
-let installation: Installation;
-let run: GraphqlClient;
-let ada: Person;
-let rita: Person;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  const people = await openPeople(installation);
-  run = graphqlClientOf(installation);
-  [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+import { describe, expect } from 'vitest';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 type Post = {
   readonly id: string;
@@ -25,17 +11,31 @@ type Post = {
 const CREATE = `mutation ($input: PostInput!) {
   createPost(input: $input) { id title status version tags author { id name posts(limit: 100) { id } } comments { id } }
 }`;
-const create = async (title: string, more: object = {}): Promise<Post> => {
-  const { data, errors } = await run<{ createPost: Post }>(CREATE, {
-    token: ada.token,
-    variables: { input: { title, body: '', ...more } },
-  });
-  expect(errors).toBeUndefined();
-  return data.createPost;
-};
+const creating = (...titles: readonly string[]): string =>
+  `mutation { ${titles.map((title, index) => `p${index}: createPost(input: { title: "${title}", body: "" }) { id title }`).join(' ')} }`;
+
+const test = sharedTest
+  .extend('create', { scope: 'file' }, ({ ada, graphql }) => async (title: string, more: object = {}) => {
+    const { data, errors } = await graphql<{ createPost: Post }>(CREATE, {
+      token: ada.token,
+      variables: { input: { title, body: '', ...more } },
+    });
+    expect(errors).toBeUndefined();
+    return data.createPost;
+  })
+  .extend(
+    'keyed',
+    { scope: 'file' },
+    ({ ada, graphql }) =>
+      (key: string, query: string) =>
+        graphql<Record<string, { id: string }>>(query, {
+          token: ada.token,
+          headers: { 'idempotency-key': key },
+        }),
+  );
 
 describe('the answer to a mutation', () => {
-  test('contains its own write, at any depth', async () => {
+  test('contains its own write, at any depth', async ({ ada, create, graphql, rita }) => {
     const post = await create('Seen at once', { tags: ['engines'], publish: true });
     expect(post).toMatchObject({
       title: 'Seen at once',
@@ -47,7 +47,7 @@ describe('the answer to a mutation', () => {
       author: { id: String(ada.userId), name: 'Ada', posts: expect.arrayContaining([{ id: post.id }]) },
     });
     const text = 'Well said.';
-    const { data } = await run<{ addComment: { id: string } }>(
+    const { data } = await graphql<{ addComment: { id: string } }>(
       'mutation ($id: ID!, $text: String!) { addComment(postId: $id, input: { text: $text }) { id text author { name } post { comments { id text } } } }',
       { token: rita.token, variables: { id: post.id, text } },
     );
@@ -58,12 +58,12 @@ describe('the answer to a mutation', () => {
       author: { name: 'Rita' },
       post: { comments: [{ id, text }] },
     });
-    const deleted = await run<{ deleteComment: string }>('mutation ($id: ID!) { deleteComment(id: $id) }', {
-      token: rita.token,
-      variables: { id },
-    });
+    const deleted = await graphql<{ deleteComment: string }>(
+      'mutation ($id: ID!) { deleteComment(id: $id) }',
+      { token: rita.token, variables: { id } },
+    );
     expect(deleted.data.deleteComment).toBe(id);
-    const { data: after } = await run<{ post: { comments: [] } }>(
+    const { data: after } = await graphql<{ post: { comments: [] } }>(
       'query ($id: ID!) { post(id: $id) { comments { id } } }',
       {
         variables: { id: post.id },
@@ -72,9 +72,9 @@ describe('the answer to a mutation', () => {
     expect(after.post.comments).toEqual([]);
   });
 
-  test('several root fields run one after the other', async () => {
+  test('several root fields run one after the other', async ({ ada, create, graphql }) => {
     const { id } = await create('In order');
-    const { data, errors } = await run<Record<string, Post>>(
+    const { data, errors } = await graphql<Record<string, Post>>(
       `mutation ($id: ID!) {
         one: updatePost(id: $id, changes: { title: "One" }, ifVersion: 1) { title version status }
         two: updatePost(id: $id, changes: { title: "Two" }, ifVersion: 2) { title version status }
@@ -90,10 +90,10 @@ describe('the answer to a mutation', () => {
     });
   });
 
-  test('an outdated version is refused', async () => {
+  test('an outdated version is refused', async ({ ada, create, graphql }) => {
     const { id } = await create('Versions');
     const edit = (ifVersion: number) =>
-      run(
+      graphql(
         'mutation ($id: ID!, $ifVersion: Int) { updatePost(id: $id, changes: { title: "New" }, ifVersion: $ifVersion) { version } }',
         {
           token: ada.token,
@@ -106,9 +106,9 @@ describe('the answer to a mutation', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'version_mismatch', details: { version: 2 } } }]);
   });
 
-  test('refusals of the domain have the codes of REST', async () => {
+  test('refusals of the domain have the codes of REST', async ({ create, graphql, rita }) => {
     const { id } = await create('Of Ada', { publish: true });
-    const { status, errors } = await run('mutation ($id: ID!) { deletePost(id: $id) }', {
+    const { status, errors } = await graphql('mutation ($id: ID!) { deletePost(id: $id) }', {
       token: rita.token,
       variables: { id },
     });
@@ -117,12 +117,7 @@ describe('the answer to a mutation', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  const keyed = (key: string, query: string) =>
-    run<Record<string, { id: string }>>(query, { token: ada.token, headers: { 'idempotency-key': key } });
-  const creating = (...titles: readonly string[]): string =>
-    `mutation { ${titles.map((title, index) => `p${index}: createPost(input: { title: "${title}", body: "" }) { id title }`).join(' ')} }`;
-
-  test('returns the first answer to a repetition, for each root field', async () => {
+  test('returns the first answer to a repetition, for each root field', async ({ keyed }) => {
     const key = randomUUID();
     const first = await keyed(key, creating('One', 'Two'));
     expect(first.errors).toBeUndefined();
@@ -135,7 +130,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed(randomUUID(), creating('One', 'Two'))).data.p0?.id).not.toBe(first.data.p0?.id);
   });
 
-  test('refuses another input', async () => {
+  test('refuses another input', async ({ keyed }) => {
     const key = randomUUID();
     await keyed(key, creating('One'));
     const { data, errors } = await keyed(key, creating('Another'));
