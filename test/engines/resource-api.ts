@@ -1,12 +1,13 @@
 import { Router } from 'express';
 import { pino } from 'pino';
+import { test as base } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { assertCaller } from '#shared/command-gateway/wire.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { serveRoutes } from '../serve.ts';
-import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
+import { AUDIENCE, createProofMint, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
 import { createDatabase } from './database.ts';
 
 /** A process that verifies tokens, on connections of its own. */
@@ -85,3 +86,15 @@ export const createResourceApi = async (): Promise<ResourceApi> => {
 };
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** A process that verifies tokens for each file, with the signers of tokens and of their DPoP proofs. */
+export const test = base
+  .extend('openApi', { scope: 'file' }, () => createResourceApi)
+  .extend('api', { scope: 'file' }, async ({ openApi }, { onCleanup }) => {
+    const api = await openApi();
+    onCleanup(() => api[Symbol.asyncDispose]());
+    return api;
+  })
+  .extend('get', { scope: 'file' }, ({ api }) => api.get)
+  .extend('mint', { scope: 'file' }, ({ api }) => api.mint)
+  .extend('holder', { scope: 'file' }, () => createProofMint());

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bearer, createResourceApi, type ResourceApi } from '../../../test/engines/resource-api.ts';
+import { describe, expect } from 'vitest';
+import { bearer, test } from '../../../test/engines/resource-api.ts';
 import {
   AUDIENCE,
-  createProofMint,
   createTokenMint,
   ISSUER,
   nowS,
@@ -18,25 +17,12 @@ import { until } from '../../../testing/until.ts';
 const METADATA = `resource_metadata="${AUDIENCE}/.well-known/oauth-protected-resource"`;
 const ALGS = 'algs="ES256 Ed25519 EdDSA"';
 
-let api: ResourceApi;
-let mint: TokenMint;
-let holder: ProofMint;
-beforeAll(async () => {
-  api = await createResourceApi();
-  mint = api.mint;
-  holder = await createProofMint();
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-});
-const get: ResourceApi['get'] = (...asked) => api.get(...asked);
-
 describe('a request', () => {
-  test('without a token is anonymous', async () => {
+  test('without a token is anonymous', async ({ get }) => {
     expect(await get({})).toEqual({ status: 200, body: { kind: 'anonymous' }, challenge: null });
   });
 
-  test('with a token has its user, client, role and scopes', async () => {
+  test('with a token has its user, client, role and scopes', async ({ get, mint }) => {
     const token = await mint.token({ scope: 'read:articles write:articles' });
     const expected = {
       kind: 'user',
@@ -49,14 +35,14 @@ describe('a request', () => {
     expect(await get({ Authorization: `bEARER  ${token}` })).toMatchObject({ status: 200, body: expected });
   });
 
-  test('with credentials of another scheme is anonymous', async () => {
+  test('with credentials of another scheme is anonymous', async ({ get }) => {
     expect(await get({ Authorization: 'Basic YTpi' })).toMatchObject({
       status: 200,
       body: { kind: 'anonymous' },
     });
   });
 
-  test('that lacks a token learns where to get one', async () => {
+  test('that lacks a token learns where to get one', async ({ get }) => {
     expect(await get({}, '/signed-in')).toMatchObject({
       status: 401,
       body: { code: 'unauthenticated' },
@@ -64,7 +50,7 @@ describe('a request', () => {
     });
   });
 
-  test('that lacks a scope learns which', async () => {
+  test('that lacks a scope learns which', async ({ get, mint }) => {
     const { status, challenge } = await get(bearer(await mint.token()), '/scoped');
     expect(status).toBe(403);
     expect(challenge).toMatch(
@@ -74,29 +60,29 @@ describe('a request', () => {
 });
 
 describe('a token', () => {
-  type Make = () => Promise<string>;
+  type Make = (mint: TokenMint, holder: ProofMint) => Promise<string>;
   const HOUR_S = 3_600;
   const cases: readonly (readonly [string, Make])[] = [
-    ['of another issuer', () => mint.token({ iss: 'https://evil.example' })],
-    ['for another audience', () => mint.token({ aud: 'https://other.example' })],
-    ['for an audience that only begins like ours', () => mint.token({ aud: `${AUDIENCE}.evil.example` })],
-    ['without an audience', () => mint.token({ aud: undefined })],
-    ['that has expired', () => mint.token({ iat: nowS() - HOUR_S, exp: nowS() - 6 })],
-    ['without an expiry', () => mint.token({ exp: undefined })],
-    ['that is not valid yet', () => mint.token({ nbf: nowS() + 60 })],
-    ['issued in the future', () => mint.token({ iat: nowS() + 60 })],
-    ['that is an ID token', () => mint.token({}, { typ: 'JWT' })],
-    ['without a type', () => mint.token({}, { typ: undefined })],
-    ['without a role', () => mint.token({ role: undefined })],
-    ['of a role that there is not', () => mint.token({ role: 'root' })],
-    ['of nobody', () => mint.token({ sub: undefined })],
-    ['of a subject that is no user', () => mint.token({ sub: 'ada' })],
-    ['of no client', () => mint.token({ client_id: undefined })],
-    ['without an id', () => mint.token({ jti: undefined })],
-    ['bound in a way that we do not know', () => mint.token({ cnf: { kid: 'x' } })],
-    ['with a critical extension', () => mint.token({}, { crit: ['x-unknown'], 'x-unknown': 1 })],
+    ['of another issuer', (mint) => mint.token({ iss: 'https://evil.example' })],
+    ['for another audience', (mint) => mint.token({ aud: 'https://other.example' })],
+    ['for an audience that only begins like ours', (mint) => mint.token({ aud: `${AUDIENCE}.evil.example` })],
+    ['without an audience', (mint) => mint.token({ aud: undefined })],
+    ['that has expired', (mint) => mint.token({ iat: nowS() - HOUR_S, exp: nowS() - 6 })],
+    ['without an expiry', (mint) => mint.token({ exp: undefined })],
+    ['that is not valid yet', (mint) => mint.token({ nbf: nowS() + 60 })],
+    ['issued in the future', (mint) => mint.token({ iat: nowS() + 60 })],
+    ['that is an ID token', (mint) => mint.token({}, { typ: 'JWT' })],
+    ['without a type', (mint) => mint.token({}, { typ: undefined })],
+    ['without a role', (mint) => mint.token({ role: undefined })],
+    ['of a role that there is not', (mint) => mint.token({ role: 'root' })],
+    ['of nobody', (mint) => mint.token({ sub: undefined })],
+    ['of a subject that is no user', (mint) => mint.token({ sub: 'ada' })],
+    ['of no client', (mint) => mint.token({ client_id: undefined })],
+    ['without an id', (mint) => mint.token({ jti: undefined })],
+    ['bound in a way that we do not know', (mint) => mint.token({ cnf: { kid: 'x' } })],
+    ['with a critical extension', (mint) => mint.token({}, { crit: ['x-unknown'], 'x-unknown': 1 })],
     ['signed by a key that is not ours', async () => (await createTokenMint()).token()],
-    ['signed by another key under our key’s id', async () => (await createTokenMint(mint.kid)).token()],
+    ['signed by another key under our key’s id', async (mint) => (await createTokenMint(mint.kid)).token()],
     [
       'that is unsigned',
       async () =>
@@ -104,7 +90,7 @@ describe('a token', () => {
     ],
     [
       'signed with the public key as a shared secret',
-      async () =>
+      async (mint) =>
         new SignJWT({ role: 'admin', client_id: 'web', jti: 'x' })
           .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: mint.kid })
           .setIssuer(ISSUER)
@@ -114,31 +100,31 @@ describe('a token', () => {
           .setExpirationTime('1h')
           .sign(Buffer.from(JSON.stringify(mint.jwks.keys[0]))),
     ],
-    ['whose payload was changed', async () => withPayload(await mint.token(), { role: 'admin' })],
-    ['whose signature is missing', async () => (await mint.token()).replace(/[^.]+$/, '')],
+    ['whose payload was changed', async (mint) => withPayload(await mint.token(), { role: 'admin' })],
+    ['whose signature is missing', async (mint) => (await mint.token()).replace(/[^.]+$/, '')],
     ['that is no JWT', async () => 'abc'],
-    ['that needs a certificate, without one', () => mint.token({ cnf: { 'x5t#S256': 'A'.repeat(43) } })],
-    ['that is bound to a key, as if it were not', () => mint.token({ cnf: { jkt: holder.jkt } })],
+    ['that needs a certificate, without one', (mint) => mint.token({ cnf: { 'x5t#S256': 'A'.repeat(43) } })],
+    ['that is bound to a key, as if it were not', (mint, holder) => mint.token({ cnf: { jkt: holder.jkt } })],
   ];
-  test.each(cases)('%s is refused', async (_, make) => {
-    const { status, body, challenge } = await get(bearer(await make()));
+  test.for(cases)('%s is refused', async ([, make], { get, holder, mint }) => {
+    const { status, body, challenge } = await get(bearer(await make(mint, holder)));
     expect({ status, code: body.code }).toEqual({ status: 401, code: 'invalid_token' });
     expect(challenge).toMatch(
       /^Bearer error="invalid_token", error_description="[^"]+", resource_metadata="[^"]+", DPoP algs=/,
     );
   });
 
-  test('that has just expired is valid within the tolerance for clocks', async () => {
+  test('that has just expired is valid within the tolerance for clocks', async ({ get, mint }) => {
     expect(await get(bearer(await mint.token({ exp: nowS() - 2 })))).toMatchObject({ status: 200 });
   });
 
-  test('for several audiences, ours among them, is valid', async () => {
+  test('for several audiences, ours among them, is valid', async ({ get, mint }) => {
     expect(await get(bearer(await mint.token({ aud: ['https://other.example', AUDIENCE] })))).toMatchObject({
       status: 200,
     });
   });
 
-  test('is refused once it expires', async () => {
+  test('is refused once it expires', async ({ get, mint }) => {
     const token = await mint.token({ exp: nowS() - 4 });
     expect(await get(bearer(token))).toMatchObject({ status: 200 });
     await until(
@@ -147,26 +133,26 @@ describe('a token', () => {
     );
   });
 
-  test.each<[string, () => Promise<Response>]>([
-    ['in the query', async () => fetch(`${api.url}/me?access_token=${await mint.token()}`)],
+  test.for<[string, (url: string, token: string) => Promise<Response>]>([
+    ['in the query', (url, token) => fetch(`${url}/me?access_token=${token}`)],
     [
       'in the query, beside a good one',
-      async () => fetch(`${api.url}/me?access_token=x`, { headers: bearer(await mint.token()) }),
+      (url, token) => fetch(`${url}/me?access_token=x`, { headers: bearer(token) }),
     ],
     [
       'with something after it',
-      async () => fetch(`${api.url}/me`, { headers: { Authorization: `Bearer ${await mint.token()} x` } }),
+      (url, token) => fetch(`${url}/me`, { headers: { Authorization: `Bearer ${token} x` } }),
     ],
-    ['that is empty', async () => fetch(`${api.url}/me`, { headers: { Authorization: 'Bearer' } })],
-  ])('%s is a malformed request', async (_, send) => {
-    const response = await send();
+    ['that is empty', (url) => fetch(`${url}/me`, { headers: { Authorization: 'Bearer' } })],
+  ])('%s is a malformed request', async ([, send], { api, mint }) => {
+    const response = await send(api.url, await mint.token());
     expect(response.status).toBe(400);
     expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer error="invalid_request", error_description="/,
     );
   });
 
-  test('in a form counts as none', async () => {
+  test('in a form counts as none', async ({ api, mint }) => {
     const response = await fetch(`${api.url}/me`, {
       method: 'POST',
       body: new URLSearchParams({ access_token: await mint.token() }),
@@ -176,7 +162,7 @@ describe('a token', () => {
 });
 
 describe('on one connection', () => {
-  test('each request has its own token, and a token counts until it expires', async () => {
+  test('each request has its own token, and a token counts until it expires', async ({ api, mint }) => {
     using agent = new OneConnection();
     const ask = async (authorization?: string | string[]) => {
       const sent = request(`${api.url}/me`, {
