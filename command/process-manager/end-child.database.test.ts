@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { line, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type EventLog, type NewEvent, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
+import { type NewEvent, NO_STREAM } from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
-import { type Codec, createCodec } from '#shared/events/codec.ts';
+import { createCodec } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
-import { createDatabase } from '../../test/engines/database.ts';
+import { test as pools } from '../../test/engines/pool.ts';
 import { endChild } from './end-child.ts';
 
 /** A task ends with its board or with its helper, in different states. */
@@ -58,69 +56,65 @@ const METADATA: MetadataContext = {
   causation: null,
 };
 
-let opened: AsyncDisposableStack;
-let eventLog: EventLog;
-let codec: Codec;
-beforeAll(async () => {
-  await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
-  const pool: Pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
-  eventLog = opening.use(await openEventLog({ url: database.url }));
-  const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
-  codec = createCodec({ keys: opening.use(await openPostgresKeyStore({ pool, masterKey })), domain: tasks });
-  opened = opening.move();
-});
-afterAll(() => opened?.disposeAsync());
-
 const newId = () => crypto.randomUUID() as EventId;
-const append = async (
-  stream: string,
-  ...events: readonly { type: string; data: object }[]
-): Promise<void> => {
-  const encoded = await codec.encodeAll(
-    stream as StreamName,
-    METADATA,
-    events.map((event) => ({ id: newId(), event: event as unknown as AnnalsEvent })),
-  );
-  await eventLog.append(stream as StreamName, NO_STREAM, encoded);
-};
-
 let ids = 0;
-/** Creates a task in a state, ends its board and helper, and ends the task with one of them. */
-const endedTask = async (
-  status: 'new' | 'begun',
-  ended: { board?: 'closed' | 'archived'; helper?: 'deleted' },
-) => {
-  ids += 10;
-  const [boardId, helperId, taskId] = [ids + 1, ids + 2, ids + 3];
-  const named = { taskId, boardId, helperId };
-  await append(
-    `board-${boardId}`,
-    { type: 'board.opened', data: { boardId, title: 'One' } },
-    ...(ended.board === undefined ? [] : [{ type: `board.${ended.board}`, data: { boardId } }]),
-  );
-  if (ended.helper !== undefined)
-    await append(`user-${helperId}`, { type: `user.${ended.helper}`, data: { userId: helperId } });
-  await append(
-    `task-${taskId}`,
-    { type: 'task.added', data: { ...named, title: 'One' } },
-    { type: 'task.renamed', data: { ...named, title: 'Two' } },
-    ...(status === 'begun' ? [{ type: 'task.begun', data: named }] : []),
-  );
-  const stream = `task-${taskId}` as StreamName;
-  await endChild(
-    { domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) },
-    { stream, eventId: newId(), metadata: METADATA },
-  );
-  return endOf(stream);
-};
 
-const endOf = async (stream: StreamName) => {
-  const last = (await Array.fromAsync(eventLog.read(stream))).flat().at(-1);
-  return last?.type === 'task.dropped' ? { title: last.data.title } : 'stays';
-};
+const test = pools
+  .extend('connectionsMax', { scope: 'file' }, 4)
+  .extend('codec', { scope: 'file' }, async ({ pool }, { onCleanup }) => {
+    const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
+    const keys = await openPostgresKeyStore({ pool, masterKey });
+    onCleanup(() => keys[Symbol.asyncDispose]());
+    return createCodec({ keys, domain: tasks });
+  })
+  .extend('log', { scope: 'file' }, ({ codec, eventLog }) => {
+    const append = async (
+      stream: string,
+      ...events: readonly { type: string; data: object }[]
+    ): Promise<void> => {
+      const encoded = await codec.encodeAll(
+        stream as StreamName,
+        METADATA,
+        events.map((event) => ({ id: newId(), event: event as unknown as AnnalsEvent })),
+      );
+      await eventLog.append(stream as StreamName, NO_STREAM, encoded);
+    };
+    /** Creates a task in a state, ends its board and helper, and ends the task with one of them. */
+    const endedTask = async (
+      status: 'new' | 'begun',
+      ended: { board?: 'closed' | 'archived'; helper?: 'deleted' },
+    ) => {
+      ids += 10;
+      const [boardId, helperId, taskId] = [ids + 1, ids + 2, ids + 3];
+      const named = { taskId, boardId, helperId };
+      await append(
+        `board-${boardId}`,
+        { type: 'board.opened', data: { boardId, title: 'One' } },
+        ...(ended.board === undefined ? [] : [{ type: `board.${ended.board}`, data: { boardId } }]),
+      );
+      if (ended.helper !== undefined)
+        await append(`user-${helperId}`, { type: `user.${ended.helper}`, data: { userId: helperId } });
+      await append(
+        `task-${taskId}`,
+        { type: 'task.added', data: { ...named, title: 'One' } },
+        { type: 'task.renamed', data: { ...named, title: 'Two' } },
+        ...(status === 'begun' ? [{ type: 'task.begun', data: named }] : []),
+      );
+      const stream = `task-${taskId}` as StreamName;
+      await endChild(
+        { domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) },
+        { stream, eventId: newId(), metadata: METADATA },
+      );
+      return endOf(stream);
+    };
+    const endOf = async (stream: StreamName) => {
+      const last = (await Array.fromAsync(eventLog.read(stream))).flat().at(-1);
+      return last?.type === 'task.dropped' ? { title: last.data.title } : 'stays';
+    };
+    return { append, endOf, endedTask };
+  });
 
-test.each([
+test.for([
   ['new', { board: 'closed' }, true],
   ['begun', { board: 'closed' }, false],
   ['begun', { board: 'archived' }, true],
@@ -130,7 +124,7 @@ test.each([
   ['new', { board: 'closed', helper: 'deleted' }, true],
 ] as const)(
   'a task that is %s, with %o: the reaction to that which has ended decides, and its end holds what it carries',
-  async (status, ended, isEnded) => {
+  async ([status, ended, isEnded], { log: { endedTask } }) => {
     expect(await endedTask(status, ended)).toEqual(isEnded ? { title: 'Two' } : 'stays');
   },
 );
@@ -140,14 +134,14 @@ const damages: Readonly<Record<string, (event: NewEvent) => NewEvent>> = {
   'of a type that nobody knows': (event) => ({ ...event, type: 'task.folded' }),
   'without metadata': (event) => ({ ...event, metadata: {} }),
 };
-test.each([
+test.for([
   ['whose title is none', 0, 'Three'],
   ['whose title is none', 2, 'Two'],
   ['of a type that nobody knows', 1, 'Three'],
   ['without metadata', 2, 'Two'],
 ] as const)(
   'an event %s, the one at %i, keeps no task alive: its end holds what the others say',
-  async (how, index, title) => {
+  async ([how, index, title], { codec, eventLog, log: { append, endOf } }) => {
     ids += 10;
     const named = { taskId: ids + 3, boardId: ids + 1, helperId: ids + 2 };
     const { taskId, boardId } = named;

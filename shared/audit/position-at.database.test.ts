@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { EventId, Position } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
+import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
 import { aStream, startFollowing } from '../../test/contracts/event-log-engine.ts';
-import { createDatabase } from '../../test/engines/database.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { EMPTY_CHAIN, headAt, insertBlock, readBlocks, readChainEnd } from './blocks.ts';
 import { extendByAll, GENESIS } from './chain.ts';
 import { migrateAudit } from './migrate.ts';
@@ -20,18 +18,11 @@ const SECONDS = [10, 20, undefined, 30, 25, 40, 40, 50, 60];
 /** The numbers of events in the blocks of the chain, which has not reached the rest yet. */
 const BLOCKS = [2, 3, 1];
 
-describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) => {
-  const resources = new AsyncDisposableStack();
-  let pool: Pool;
-  let eventLog: EventLog;
-  let recorded: readonly RecordedEvent[];
+const TIMES = [0, 9, 10, 15, 20, 24, 25, 29, 30, 35, 40, 45, 50, 59, 60, 99];
 
-  beforeAll(async () => {
-    const database = resources.use(await createDatabase());
-    const log = resources.use(await startLog());
-    pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
-    eventLog = resources.use(await openEventLog({ url: log.url ?? database.url }));
-    await migrateAudit(pool);
+const onLog = base
+  .extend('connectionsMax', { scope: 'file' }, 4)
+  .extend('recorded', { scope: 'file' }, async ({ eventLog }) => {
     for (const n of SECONDS) {
       const metadata = n === undefined ? {} : { at: second(n).toISOString() };
       await eventLog.append(aStream(), NO_STREAM, [
@@ -39,11 +30,9 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
       ]);
     }
     await using following = startFollowing(eventLog, START);
-    recorded = await following.until(({ length }) => length === SECONDS.length);
-  });
-  afterAll(() => resources.disposeAsync());
-
-  const build = async () => {
+    return await following.until(({ length }) => length === SECONDS.length);
+  })
+  .extend('build', { scope: 'file' }, ({ pool, recorded }) => async () => {
     const connection = await pool.connect();
     let end = EMPTY_CHAIN;
     for (const size of BLOCKS) {
@@ -52,26 +41,38 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
       end = await readChainEnd(connection);
     }
     connection.release();
-  };
-
-  const expected = (n: number): Position => {
+  })
+  .extend('expected', { scope: 'file' }, ({ recorded }) => (n: number): Position => {
     const index = SECONDS.findIndex((each) => each !== undefined && each > n);
     return (index === -1 ? recorded.at(-1) : recorded[index - 1])?.position ?? START;
-  };
-  const TIMES = [0, 9, 10, 15, 20, 24, 25, 29, 30, 35, 40, 45, 50, 59, 60, 99];
+  });
 
-  test('is that before the first later change, if there is no chain yet', async () => {
+const tests = LOG_ENGINES.map(
+  ([name, startLog]) => [name, onLog.extend('startLog', { scope: 'file' }, () => startLog)] as const,
+);
+
+describe.each(tests)('the position at a time, on %s', (_name, test) => {
+  test.beforeAll(({ pool }) => migrateAudit(pool));
+
+  test('is that before the first later change, if there is no chain yet', async ({
+    eventLog,
+    expected,
+    pool,
+  }) => {
     for (const n of TIMES)
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
-  test('and the same, if the chain has most of them', async () => {
+  test('and the same, if the chain has most of them', async ({ build, eventLog, expected, pool }) => {
     await build();
     for (const n of TIMES)
       expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
-  test('the head is known after each event, even within a block, and not beyond the chain', async () => {
+  test('the head is known after each event, even within a block, and not beyond the chain', async ({
+    pool,
+    recorded,
+  }) => {
     const hashes = hashesOf(recorded);
     for (let count = 0; count <= 6; count += 1)
       expect(await headAt(pool, count), `after ${count}`).toEqual(
@@ -83,7 +84,7 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
     ).toEqual([5, 6]);
   });
 
-  test('nobody changes the tables of the proof by mistake', async () => {
+  test('nobody changes the tables of the proof by mistake', async ({ pool }) => {
     await expect(pool.query('update audit.block set head = head')).rejects.toThrow('append-only');
     await expect(pool.query('delete from audit.block')).rejects.toThrow('append-only');
   });

@@ -1,80 +1,86 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Position } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
-import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { until } from '../../testing/until.ts';
 import { moveCheckpoint } from './checkpoint.ts';
 import { FULL_EVENTS, MOVE_WITHIN_MS, startFollower } from './follower.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-let eventLog: EventLog;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
-  eventLog = await openEventLog({ url: database.url });
-  await pool.query(
+const test = base
+  .extend('connectionsMax', { scope: 'file' }, 8)
+  .extend('listeners', { scope: 'file' }, ({ eventLog, pool }) => {
+    /** Writes received events into a table, in the transaction of its checkpoint. */
+    const listen = (
+      name: string,
+      { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {},
+    ) =>
+      startFollower({
+        name,
+        pool,
+        eventLog,
+        log: pino({ level: 'silent' }),
+        metrics: createMetrics(),
+        act,
+        async write(events, connection) {
+          await beforeWrite();
+          const positions = events.map(({ position }) => position);
+          await connection.query(
+            'insert into public.heard (follower, position) select $1, unnest($2::bigint[])',
+            [name, positions],
+          );
+        },
+      });
+    const heardBy = async (name: string): Promise<readonly number[]> => {
+      const { rows } = await pool.query<{ position: number }>(
+        'select position from public.heard where follower = $1 order by id',
+        [name],
+      );
+      return rows.map(({ position }) => position);
+    };
+    const append = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => eventLog.append(aStream(), NO_STREAM, [anEvent()])));
+    const hasHeardAll = async (name: string) => {
+      const head = await eventLog.head();
+      const heard = await until(
+        () => heardBy(name),
+        (positions) => positions.length >= head,
+      );
+      expect(heard).toEqual(upTo(head));
+    };
+    /** Counts the moves of its checkpoint. */
+    const countMoves = async (name: string) => {
+      await pool.query(`create table if not exists public.move (follower text, position bigint);
+    create or replace function public.record_move() returns trigger language plpgsql as $$ begin
+      insert into public.move values (new.follower, new.position); return new; end $$;
+    create or replace trigger record_move after insert or update of position on public.follower_checkpoint
+      for each row execute function public.record_move()`);
+      return async () =>
+        (
+          await pool.query<{ position: number }>('select position from public.move where follower = $1', [
+            name,
+          ])
+        ).rows;
+    };
+    return { append, countMoves, hasHeardAll, listen };
+  });
+test.beforeAll(({ pool }) =>
+  pool.query(
     'create table public.heard (follower text, position bigint, id bigint generated always as identity)',
-  );
-});
-afterAll(async () => {
-  await eventLog?.[Symbol.asyncDispose]();
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+  ),
+);
 
 type Wait = () => Promise<void>;
 const atOnce: Wait = async () => {};
 
-/** Writes received events into a table, in the transaction of its checkpoint. */
-const listen = (
-  name: string,
-  { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {},
-) =>
-  startFollower({
-    name,
-    pool,
-    eventLog,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-    act,
-    async write(events, connection) {
-      await beforeWrite();
-      const positions = events.map(({ position }) => position);
-      await connection.query(
-        'insert into public.heard (follower, position) select $1, unnest($2::bigint[])',
-        [name, positions],
-      );
-    },
-  });
-
-const heardBy = async (name: string): Promise<readonly number[]> => {
-  const { rows } = await pool.query<{ position: number }>(
-    'select position from public.heard where follower = $1 order by id',
-    [name],
-  );
-  return rows.map(({ position }) => position);
-};
-
-const append = (count: number) =>
-  Promise.all(Array.from({ length: count }, () => eventLog.append(aStream(), NO_STREAM, [anEvent()])));
 const upTo = (position: number) => Array.from({ length: position }, (_, n) => n + 1);
-const hasHeardAll = async (name: string) => {
-  const head = await eventLog.head();
-  const heard = await until(
-    () => heardBy(name),
-    (positions) => positions.length >= head,
-  );
-  expect(heard).toEqual(upTo(head));
-};
 
-test('receives every event once and in order, over restarts', async () => {
+test('receives every event once and in order, over restarts', async ({
+  listeners: { append, hasHeardAll, listen },
+}) => {
   await append(10);
   {
     await using _first = await listen('restarted');
@@ -86,9 +92,9 @@ test('receives every event once and in order, over restarts', async () => {
   await hasHeardAll('restarted');
 });
 
-test.each(['act', 'beforeWrite'] as const)(
+test.for(['act', 'beforeWrite'] as const)(
   'events whose processing failed in %s are received again from the checkpoint',
-  async (step) => {
+  async (step, { listeners: { append, hasHeardAll, listen } }) => {
     let tries = 0;
     const fail = async () => {
       tries += 1;
@@ -101,9 +107,9 @@ test.each(['act', 'beforeWrite'] as const)(
   },
 );
 
-test.each(['act', 'beforeWrite'] as const)(
+test.for(['act', 'beforeWrite'] as const)(
   'an owner that was paused in %s and superseded writes nothing',
-  async (step) => {
+  async (step, { listeners: { append, hasHeardAll, listen }, pool }) => {
     const name = `overtaken in ${step}`;
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
@@ -131,7 +137,11 @@ test.each(['act', 'beforeWrite'] as const)(
   },
 );
 
-test('a successor shuts the former owner out before there is anything to write', async () => {
+test('a successor shuts the former owner out before there is anything to write', async ({
+  eventLog,
+  listeners: { append, hasHeardAll, listen },
+  pool,
+}) => {
   const name = 'takes over in silence';
   await append(1);
   const epoch = async (table: 'public.lease' | 'public.follower_checkpoint', column: 'name' | 'follower') =>
@@ -158,7 +168,7 @@ test('a successor shuts the former owner out before there is anything to write',
   );
 });
 
-test('reports its lag, even if it makes no progress', async () => {
+test('reports its lag, even if it makes no progress', async ({ eventLog, listeners: { append }, pool }) => {
   const metrics = createMetrics();
   const standing = {
     pool,
@@ -180,7 +190,10 @@ test('reports its lag, even if it makes no progress', async () => {
   expect(shown).toMatch(/annals_follower_behind_seconds\{follower="stands"\} (?!0\n)\d/);
 });
 
-test('events gather once the follower has reached the head, and not while it lags', async () => {
+test('events gather once the follower has reached the head, and not while it lags', async ({
+  eventLog,
+  pool,
+}) => {
   const name = 'gathers at the head';
   for (let stream = 0; stream < 6; stream += 1) {
     await eventLog.append(
@@ -205,19 +218,11 @@ test('events gather once the follower has reached the head, and not while it lag
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(FULL_EVENTS);
 });
 
-/** Counts the moves of its checkpoint. */
-const countMoves = async (name: string) => {
-  await pool.query(`create table if not exists public.move (follower text, position bigint);
-    create or replace function public.record_move() returns trigger language plpgsql as $$ begin
-      insert into public.move values (new.follower, new.position); return new; end $$;
-    create or replace trigger record_move after insert or update of position on public.follower_checkpoint
-      for each row execute function public.record_move()`);
-  return async () =>
-    (await pool.query<{ position: number }>('select position from public.move where follower = $1', [name]))
-      .rows;
-};
-
-test('a checkpoint moves past irrelevant events in larger steps, and reaches the end of the log', async () => {
+test('a checkpoint moves past irrelevant events in larger steps, and reaches the end of the log', async ({
+  eventLog,
+  listeners: { append, countMoves },
+  pool,
+}) => {
   const name = 'seldom concerned';
   const moves = await countMoves(name);
   const concerning = new Set<string>();
@@ -250,7 +255,11 @@ test('a checkpoint moves past irrelevant events in larger steps, and reaches the
   );
 });
 
-test('a successor receives irrelevant events again, but none that was written', async () => {
+test('a successor receives irrelevant events again, but none that was written', async ({
+  eventLog,
+  listeners: { append },
+  pool,
+}) => {
   const name = 'gathers, and is overtaken';
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const follow = (concerned: (positions: readonly number[]) => void) =>

@@ -1,59 +1,55 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
+import { expect } from 'vitest';
+import { test as base } from '../../../test/engines/pool.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
 import { holdLeases, isHeld, migrateLeases, runUnderLease } from './lease.ts';
 
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
-  await migrateLeases(pool);
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
 const TTL_MS = 400;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
+type Work = { readonly on?: Pool; readonly work?: (signal: AbortSignal) => Promise<unknown> };
 
-/** Works under a lease in the background, and shows when the work began and ended. */
-const startWorker = (
-  name: string,
-  { on = pool, work = idle }: { on?: Pool; work?: (signal: AbortSignal) => Promise<unknown> } = {},
-) => {
-  const epochs: number[] = [];
-  const failures: unknown[] = [];
-  let working = false;
-  const stopping = new AbortController();
-  const running = runUnderLease(
-    { pool: on, name, ttlMs: TTL_MS, onFailure: (error) => failures.push(error) },
-    async ({ epoch, signal }) => {
-      epochs.push(epoch);
-      working = true;
-      try {
-        await work(signal);
-      } finally {
-        working = false;
-      }
-    },
-    stopping.signal,
+const test = base
+  .extend('connectionsMax', { scope: 'file' }, 8)
+  /** Works under a lease in the background, and shows when the work began and ended. */
+  .extend(
+    'startWorker',
+    { scope: 'file' },
+    ({ pool }) =>
+      (name: string, { on = pool, work = idle }: Work = {}) => {
+        const epochs: number[] = [];
+        const failures: unknown[] = [];
+        let working = false;
+        const stopping = new AbortController();
+        const running = runUnderLease(
+          { pool: on, name, ttlMs: TTL_MS, onFailure: (error) => failures.push(error) },
+          async ({ epoch, signal }) => {
+            epochs.push(epoch);
+            working = true;
+            try {
+              await work(signal);
+            } finally {
+              working = false;
+            }
+          },
+          stopping.signal,
+        );
+        return {
+          epochs,
+          failures,
+          isWorking: () => working,
+          async [Symbol.asyncDispose]() {
+            stopping.abort();
+            await running;
+          },
+        };
+      },
   );
-  return {
-    epochs,
-    failures,
-    isWorking: () => working,
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
-};
+test.beforeAll(({ pool }) => migrateLeases(pool));
 
-test('one of several processes works, and the next takes over when it ends, with a higher epoch', async () => {
+test('one of several processes works, and the next takes over when it ends, with a higher epoch', async ({
+  startWorker,
+}) => {
   const first = startWorker('ends');
   await until(first.isWorking, Boolean);
   await using second = startWorker('ends');
@@ -65,13 +61,13 @@ test('one of several processes works, and the next takes over when it ends, with
   expect([...second.epochs, ...third.epochs]).toEqual([2]);
 });
 
-test('leases of different names are independent', async () => {
+test('leases of different names are independent', async ({ startWorker }) => {
   await using one = startWorker('name-one');
   await using two = startWorker('name-two');
   await until(() => one.isWorking() && two.isWorking(), Boolean);
 });
 
-test('the signal of an owner aborts when its lease is taken', async () => {
+test('the signal of an owner aborts when its lease is taken', async ({ pool, startWorker }) => {
   await using owner = startWorker('taken');
   await until(owner.isWorking, Boolean);
   await pool.query(
@@ -80,7 +76,7 @@ test('the signal of an owner aborts when its lease is taken', async () => {
   await until(() => !owner.isWorking(), Boolean);
 });
 
-test('an owner that cannot renew stops by its own clock', async () => {
+test('an owner that cannot renew stops by its own clock', async ({ database, pool, startWorker }) => {
   const own = openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 });
   await using owner = startWorker('unreachable', { on: own });
   await until(owner.isWorking, Boolean);
@@ -94,7 +90,10 @@ test('an owner that cannot renew stops by its own clock', async () => {
   await own[Symbol.asyncDispose]();
 });
 
-test('a lease that expires later than its length allows is free: the clock was set back', async () => {
+test('a lease that expires later than its length allows is free: the clock was set back', async ({
+  pool,
+  startWorker,
+}) => {
   await pool.query(
     `insert into public.lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`,
   );
@@ -103,7 +102,10 @@ test('a lease that expires later than its length allows is free: the clock was s
   expect(worker.epochs).toEqual([8]);
 });
 
-test('after the clock is set back under a living owner there is one owner, whose lease ends within its length', async () => {
+test('after the clock is set back under a living owner there is one owner, whose lease ends within its length', async ({
+  pool,
+  startWorker,
+}) => {
   await using owner = startWorker('set-back-while-held');
   await until(owner.isWorking, Boolean);
   await using other = startWorker('set-back-while-held');
@@ -122,7 +124,7 @@ test('after the clock is set back under a living owner there is one owner, whose
   await until(look, ({ isHeld: held, working }) => held === true && working === 1);
 });
 
-test('failed work is reported and restarted', async () => {
+test('failed work is reported and restarted', async ({ startWorker }) => {
   let times = 0;
   await using worker = startWorker('fails', {
     work: async (signal) => {
@@ -136,7 +138,10 @@ test('failed work is reported and restarted', async () => {
   expect(worker.epochs).toEqual([1, 2]);
 });
 
-test('leases that are held leave their owners to stand by, and are taken again afterwards', async () => {
+test('leases that are held leave their owners to stand by, and are taken again afterwards', async ({
+  pool,
+  startWorker,
+}) => {
   await using worker = startWorker('held');
   await until(worker.isWorking, Boolean);
   {
@@ -148,7 +153,7 @@ test('leases that are held leave their owners to stand by, and are taken again a
   expect(worker.epochs.at(-1)).toBeGreaterThan((worker.epochs[0] ?? 0) + 1);
 });
 
-test('whoever holds a lease hears that it was taken', async () => {
+test('whoever holds a lease hears that it was taken', async ({ pool }) => {
   await using held = await holdLeases(pool, ['taken'], TTL_MS);
   await pool.query(
     `update public.lease set owner = gen_random_uuid(), epoch = epoch + 1 where name = 'taken'`,

@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { anEvent, aStream } from '../../../test/contracts/event-log-engine.ts';
-import { createDatabase, type TestDatabase } from '../../../test/engines/database.ts';
+import { test as base } from '../../../test/engines/pool.ts';
 import { StaleVersion } from '../errors.ts';
-import { type EventLog, NO_STREAM } from '../event-log.ts';
+import { NO_STREAM } from '../event-log.ts';
 import { openPostgresEventLog } from './postgres-event-log.ts';
 
-let database: TestDatabase;
-let log: EventLog;
-let other: EventLog;
-beforeAll(async () => {
-  database = await createDatabase();
-  log = await openPostgresEventLog({ url: database.url });
-  other = await openPostgresEventLog({ url: database.url });
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await log?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('log', { scope: 'file' }, ({ eventLog }) => eventLog)
+  .extend('other', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+    const other = await openPostgresEventLog({ url: database.url });
+    onCleanup(() => other[Symbol.asyncDispose]());
+    return other;
+  });
 
 const at = (stream: StreamName, version: number) => ({ reads: [{ stream, version: version as Version }] });
 
-test('an append that depends on other streams is stored only if they are at those versions', async () => {
+test('an append that depends on other streams is stored only if they are at those versions', async ({
+  log,
+  other,
+}) => {
   const [read, stream] = [aStream(), aStream()];
   await log.append(stream, NO_STREAM, [anEvent()], at(read, 0));
   await other.append(read, NO_STREAM, [anEvent(), anEvent()]);
@@ -36,7 +33,10 @@ test('an append that depends on other streams is stored only if they are at thos
   await expect(log.append(stream, 2 as Version, [anEvent()], both)).rejects.toThrow(StaleVersion);
 });
 
-test('a repeated append gets its first result, even if the streams it depends on have changed since', async () => {
+test('a repeated append gets its first result, even if the streams it depends on have changed since', async ({
+  log,
+  other,
+}) => {
   const [read, stream] = [aStream(), aStream()];
   const events = [anEvent()];
   const first = await log.append(stream, NO_STREAM, events, at(read, 0));
@@ -44,7 +44,10 @@ test('a repeated append gets its first result, even if the streams it depends on
   expect(await other.append(stream, NO_STREAM, events, at(read, 0))).toEqual(first);
 });
 
-test('of concurrent appends of two processes, each stored one read the latest versions in log order', async () => {
+test('of concurrent appends of two processes, each stored one read the latest versions in log order', async ({
+  log,
+  other,
+}) => {
   const read = aStream();
   const stored: { readonly position: number; readonly version: number }[] = [];
   const moves: number[] = [];
