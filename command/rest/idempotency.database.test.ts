@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { ARTICLE, createWriteApi, make, type WriteApi } from '../../test/engines/write-api.ts';
+import { ARTICLE, test as base, make } from '../../test/engines/write-api.ts';
 import { until } from '../../testing/until.ts';
 
 /** A log that delays appends to articles while the gate is held. */
@@ -16,47 +16,47 @@ const slow = (log: EventLog): EventLog => ({
   },
 });
 
-let api: WriteApi;
-beforeAll(async () => {
-  api = await createWriteApi({ wrap: slow });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-});
+const test = base.extend('writeOptions', { scope: 'file' }, { wrap: slow }).extend(
+  'anArticle',
+  { scope: 'file' },
+  ({ api }) =>
+    async () =>
+      `/articles/${await make(api, '/articles', ARTICLE)}`,
+);
 
-const send: WriteApi['send'] = (...sent) => api.send(...sent);
 const keyed = (key: string) => ({ 'Idempotency-Key': key });
 
-const anArticle = async () => `/articles/${await make(api, '/articles', ARTICLE)}`;
-
 /** Of creations without a parent, `describeDomain` checks the same. */
-test.each<[string, string, object?]>([
+test.for<[string, string, object?]>([
   ['POST', '/unpublish'],
   ['POST', '/comments', { text: 'Well said.' }],
   ['PUT', '', { ...ARTICLE, title: 'Put', cover: null }],
   ['PATCH', '', { title: 'Patched' }],
   ['DELETE', ''],
-])('%s of an article%s runs once per key, and a retry gets the first response', async (method, end, body) => {
-  const path = `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}${end}`;
-  const sent = { body, headers: keyed(`once-${method}${end}`) };
-  const first = await send(method, path, sent);
-  expect(first.status).toBeLessThan(300);
-  const head = await api.side.eventLog.head();
-  const again = await send(method, path, sent);
-  expect(again).toMatchObject({ status: first.status, body: first.body });
-  for (const header of ['etag', 'consistency-token', 'content-type'])
-    expect(again.headers.get(header)).toBe(first.headers.get(header));
-  expect(await api.side.eventLog.head()).toBe(head);
-});
+])(
+  '%s of an article%s runs once per key, and a retry gets the first response',
+  async ([method, end, body], { api, send }) => {
+    const path = `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}${end}`;
+    const sent = { body, headers: keyed(`once-${method}${end}`) };
+    const first = await send(method, path, sent);
+    expect(first.status).toBeLessThan(300);
+    const head = await api.side.eventLog.head();
+    const again = await send(method, path, sent);
+    expect(again).toMatchObject({ status: first.status, body: first.body });
+    for (const header of ['etag', 'consistency-token', 'content-type'])
+      expect(again.headers.get(header)).toBe(first.headers.get(header));
+    expect(await api.side.eventLog.head()).toBe(head);
+  },
+);
 
-test('a retried creation has the same location', async () => {
+test('a retried creation has the same location', async ({ send }) => {
   const sent = { body: ARTICLE, headers: keyed('created-once') };
   const [first, again] = [await send('POST', '/articles', sent), await send('POST', '/articles', sent)];
   expect(again).toMatchObject({ status: 201, body: first.body });
   expect(again.headers.get('location')).toBe(first.headers.get('location'));
 });
 
-test('a retried change does not overwrite a later one', async () => {
+test('a retried change does not overwrite a later one', async ({ anArticle, api, send }) => {
   const path = await anArticle();
   const lost = { body: { title: 'Mine' }, headers: { ...keyed('late'), 'If-Match': '"1-"' } };
   const first = await send('PATCH', path, lost);
@@ -70,7 +70,7 @@ test('a retried change does not overwrite a later one', async () => {
   expect(await api.side.eventLog.head()).toBe(head);
 });
 
-test('a refusal is repeated, and a malformed request leaves the key unused', async () => {
+test('a refusal is repeated, and a malformed request leaves the key unused', async ({ api, send }) => {
   const id = await make(api, '/articles', ARTICLE);
   const comment = { body: { text: 'x' }, headers: keyed('refused') };
   expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
@@ -90,7 +90,7 @@ test('a refusal is repeated, and a malformed request leaves the key unused', asy
   });
 });
 
-test('a second request with the same key must retry while the first is running', async () => {
+test('a second request with the same key must retry while the first is running', async ({ send }) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   Object.assign(gate, { held: promise, waiting: 0 });
   const sent = { body: ARTICLE, headers: keyed('running') };

@@ -3,24 +3,15 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { parseBlobName } from '#shared/blobs/blob-name.ts';
 import { PICTURE_BYTES_MAX } from '#shared/blobs/picture.ts';
-import { type CoverApi, chunk, createCoverApi } from '../../test/engines/cover-api.ts';
+import { chunk, test } from '../../test/engines/cover-api.ts';
 import { PICTURE_TYPES, picture } from '../../test/engines/pictures.ts';
 import { until } from '../../testing/until.ts';
 
-let api: CoverApi;
-beforeAll(async () => {
-  api = await createCoverApi();
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-});
-beforeEach(() => api.renew());
-
 describe('a cover', () => {
-  test.each(PICTURE_TYPES)('of %s is stored unchanged, and the article names it', async (type) => {
+  test.for(PICTURE_TYPES)('of %s is stored unchanged, and the article names it', async (type, { api }) => {
     const content = picture(type, 200_000);
     const { status, headers, body } = await api.put(content, type);
     expect({ status, body }).toEqual({
@@ -41,7 +32,9 @@ describe('a cover', () => {
     expect((await readFile(join(api.uploads, name))).equals(content)).toBe(true);
   });
 
-  test('may have the maximum size, a type with parameters in any case, a header in many pieces, and no length', async () => {
+  test('may have the maximum size, a type with parameters in any case, a header in many pieces, and no length', async ({
+    api,
+  }) => {
     expect(await api.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({
       status: 200,
     });
@@ -53,7 +46,7 @@ describe('a cover', () => {
     expect(kept.map((name) => `/uploads/${name}`)).toEqual([await api.coverOf()]);
   });
 
-  test('with a repeated key is set once and stored once', async () => {
+  test('with a repeated key is set once and stored once', async ({ api }) => {
     const headers = { 'Idempotency-Key': `cover${api.article}` };
     const content = picture('image/png', 2_000);
     const first = await api.put(content, 'image/png', { headers });
@@ -67,7 +60,7 @@ describe('a cover', () => {
     expect(await api.stored()).toHaveLength(1);
   });
 
-  test('with a repeated key and a version is set once and reported again', async () => {
+  test('with a repeated key and a version is set once and reported again', async ({ api }) => {
     const headers = { 'Idempotency-Key': `version${api.article}`, 'If-Match': '"1-x"' };
     const content = picture('image/png', 2_000);
     const first = await api.put(content, 'image/png', { headers });
@@ -83,7 +76,7 @@ describe('a cover', () => {
     expect(await api.stored()).toHaveLength(1);
   });
 
-  test('is removed by DELETE, idempotently', async () => {
+  test('is removed by DELETE, idempotently', async ({ api }) => {
     await api.put(picture('image/png'), 'image/png');
     for (let each = 0; each < 2; each += 1) {
       const { status, headers, body } = await api.send('DELETE', `${api.article}/cover`);
@@ -93,14 +86,14 @@ describe('a cover', () => {
     }
   });
 
-  test('has the same path below /api', async () => {
+  test('has the same path below /api', async ({ api }) => {
     api.article = `/api${api.article}`;
     expect((await api.put(picture('image/png'), 'image/png')).body._links).toEqual({
       self: { href: api.article.slice(4) },
     });
   });
 
-  test('concurrent covers of one article are all accepted, and the last one is kept', async () => {
+  test('concurrent covers of one article are all accepted, and the last one is kept', async ({ api }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => api.put(picture('image/gif', 50_000), 'image/gif')),
     );
@@ -110,7 +103,7 @@ describe('a cover', () => {
     expect(kept.map((name) => `/uploads/${name}`)).toEqual([await api.coverOf()]);
   });
 
-  test('of concurrent covers for one version, one is kept, and the others leave nothing', async () => {
+  test('of concurrent covers for one version, one is kept, and the others leave nothing', async ({ api }) => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
         api.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } }),
@@ -126,7 +119,7 @@ describe('a cover', () => {
 
 describe('unsupported content is refused, and nothing of it is kept', () => {
   const GIF_THAT_IS_A_PAGE = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
-  test.each<[string, Buffer, string, string]>([
+  test.for<[string, Buffer, string, string]>([
     [
       'SVG',
       Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'),
@@ -179,18 +172,18 @@ describe('unsupported content is refused, and nothing of it is kept', () => {
     ['nothing', Buffer.alloc(0), 'image/png', '422 invalid_request'],
     ['too much', picture('image/png', PICTURE_BYTES_MAX + 1), 'image/png', '413 body_too_large'],
     ['much too much', picture('image/png', 3 * PICTURE_BYTES_MAX), 'image/png', '413 body_too_large'],
-  ])('%s (%#)', async (_what, content, type, refusal) => {
+  ])('%s (%#)', async ([, content, type, refusal], { api }) => {
     const { status, body } = await api.put(content, type);
     expect(`${status} ${body.code}`).toBe(refusal);
     await api.nothingHappened();
   });
 
-  test('a page that is a GIF as well is stored as a GIF, with that extension', async () => {
+  test('a page that is a GIF as well is stored as a GIF, with that extension', async ({ api }) => {
     expect(await api.put(GIF_THAT_IS_A_PAGE, 'image/gif')).toMatchObject({ status: 200 });
     expect(await api.stored()).toEqual([expect.stringMatching(/\.gif$/)]);
   });
 
-  test('a missing type, an encoding and a range are refused, with the supported types', async () => {
+  test('a missing type, an encoding and a range are refused, with the supported types', async ({ api }) => {
     const content = picture('image/png');
     const untyped = await api.put(content, '');
     expect(untyped).toMatchObject({ status: 415 });
@@ -204,7 +197,9 @@ describe('unsupported content is refused, and nothing of it is kept', () => {
     await api.nothingHappened();
   });
 
-  test('a body of unknown length is refused once it is too long, and the connection remains usable', async () => {
+  test('a body of unknown length is refused once it is too long, and the connection remains usable', async ({
+    api,
+  }) => {
     const socket = await api.begin({ 'Transfer-Encoding': 'chunked' });
     const part = randomBytes(1_048_576);
     socket.write(chunk(picture('image/png')));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { test as base, expect } from 'vitest';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { HttpLimits } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
@@ -25,9 +25,9 @@ export type CoverApi = WriteApi & {
   nothingHappened(): Promise<void>;
 };
 
-export const createCoverApi = async (
-  options: { limits?: Partial<HttpLimits>; wrap?: (log: EventLog) => EventLog } = {},
-): Promise<CoverApi> => {
+type CoverOptions = { limits?: Partial<HttpLimits>; wrap?: (log: EventLog) => EventLog };
+
+export const createCoverApi = async (options: CoverOptions = {}): Promise<CoverApi> => {
   const writes = await createWriteApi(options);
   const { uploads, side } = writes;
   const api: CoverApi = {
@@ -82,3 +82,16 @@ export const createCoverApi = async (
 /** One chunk of a body of unknown length (RFC 9112, section 7.1). */
 export const chunk = (bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+
+/** The command role for each file, with an empty folder and a new article for each test. */
+export const test = base
+  .extend('coverOptions', { scope: 'file' }, {} as CoverOptions)
+  .extend('covers', { scope: 'file' }, async ({ coverOptions }, { onCleanup }) => {
+    const covers = await createCoverApi(coverOptions);
+    onCleanup(() => covers[Symbol.asyncDispose]());
+    return covers;
+  })
+  .extend('api', { scope: 'test' }, async ({ covers }) => {
+    await covers.renew();
+    return covers;
+  });

@@ -129,7 +129,8 @@ export const test = base
     const api = await createWriteApi(writeOptions);
     onCleanup(() => api[Symbol.asyncDispose]());
     return api;
-  });
+  })
+  .extend('send', { scope: 'file' }, ({ api }) => api.send);
 
 /** Posts and returns the id. */
 export const make = async (
