@@ -1,5 +1,5 @@
 // Over 200 lines, because all cases share the command side that is set up here.
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { domain } from '#kernel/declare/domain.ts';
 import { integer, ref, states } from '#kernel/declare/fields.ts';
@@ -10,7 +10,6 @@ import { Rejection } from '#shared/rejection.ts';
 import {
   allEvents,
   by,
-  type CommandDatabase,
   type CommandSide,
   createCommandDatabase,
   Died,
@@ -19,6 +18,7 @@ import {
 } from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { test as processes } from '../../test/engines/processes.ts';
 
 /** Claims can be submitted only while their team is open, and within its budget. */
 const base = domain({ name: 'reading', roles: ['member'] });
@@ -75,65 +75,64 @@ const [[, startLog]] = LOG_ENGINES.filter(([name]) => /postgres/i.test(name)) as
 ];
 const others = LOG_ENGINES.filter(([name]) => !/postgres/i.test(name));
 
-let database: CommandDatabase;
-let side: CommandSide;
-let other: CommandSide;
-beforeAll(async () => {
-  database = await createCommandDatabase({ startLog });
-  side = await database.open({ domain: reading });
-  other = await database.open({ domain: reading });
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = processes
+  .extend('databaseOptions', { scope: 'file' }, { startLog })
+  .extend('sideOptions', { scope: 'file' }, { domain: reading })
+  .extend('teams', { scope: 'file' }, ({ side }) => {
+    const give = async (command: Command, to: CommandSide = side, more = {}): Promise<number> =>
+      (await to.send(command as never, by(system, more))).id;
+    const form = (budget: number) => give({ type: 'FormTeam', budget });
+    const draft = (teamId: number, amount: number, to = side) =>
+      give({ type: 'DraftClaim', teamId, amount }, to);
+    /** The events of claims that did not fit their team at their position in the log. */
+    const misfits = async (): Promise<readonly string[]> => {
+      const [teams, claims]: [Teams, Record<number, { team: number; amount: number }>] = [{}, {}];
+      const wrong: string[] = [];
+      for (const { type, data, stream } of (await allEvents(side)) as readonly {
+        type: string;
+        stream: string;
+        data: Record<string, number>;
+      }[]) {
+        const id = Number(stream.split('-')[1]);
+        const at = teams[id] ?? { open: true, budget: 0 };
+        const its = claims[id] ?? { team: 0, amount: 0 };
+        const of = teams[data.teamId ?? its.team];
+        if (type === 'team.formed' || type === 'team.budgeted')
+          teams[id] = { ...at, budget: data.budget as number };
+        if (type === 'team.closed' || type === 'team.opened')
+          teams[id] = { ...at, open: type === 'team.opened' };
+        if (type === 'claim.drafted')
+          claims[id] = { team: data.teamId as number, amount: data.amount as number };
+        if (type === 'claim.moved') claims[id] = { ...its, team: data.teamId as number };
+        const isOpen = of?.open === true;
+        const isAffordable = (of?.budget ?? 0) >= (claims[id]?.amount ?? 0);
+        const fits = {
+          'claim.drafted': isOpen,
+          'claim.approved': isOpen,
+          'claim.moved': isOpen && isAffordable,
+          'claim.submitted': isAffordable,
+        }[type];
+        if (fits === false) wrong.push(`${type} of ${stream}`);
+      }
+      return wrong;
+    };
+    return { draft, form, give, misfits };
+  });
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const give = async (command: Command, to: CommandSide = side, more = {}): Promise<number> =>
-  (await to.send(command as never, by(system, more))).id;
-const form = (budget: number) => give({ type: 'FormTeam', budget });
-const draft = (teamId: number, amount: number, to = side) => give({ type: 'DraftClaim', teamId, amount }, to);
 const expected = (error: unknown) => {
   if (!(error instanceof Rejection)) throw error;
 };
 
 type Teams = Record<number, { open: boolean; budget: number }>;
-/** The events of claims that did not fit their team at their position in the log. */
-const misfits = async (): Promise<readonly string[]> => {
-  const [teams, claims]: [Teams, Record<number, { team: number; amount: number }>] = [{}, {}];
-  const wrong: string[] = [];
-  for (const { type, data, stream } of (await allEvents(side)) as readonly {
-    type: string;
-    stream: string;
-    data: Record<string, number>;
-  }[]) {
-    const id = Number(stream.split('-')[1]);
-    const at = teams[id] ?? { open: true, budget: 0 };
-    const its = claims[id] ?? { team: 0, amount: 0 };
-    const of = teams[data.teamId ?? its.team];
-    if (type === 'team.formed' || type === 'team.budgeted')
-      teams[id] = { ...at, budget: data.budget as number };
-    if (type === 'team.closed' || type === 'team.opened') teams[id] = { ...at, open: type === 'team.opened' };
-    if (type === 'claim.drafted') claims[id] = { team: data.teamId as number, amount: data.amount as number };
-    if (type === 'claim.moved') claims[id] = { ...its, team: data.teamId as number };
-    const isOpen = of?.open === true;
-    const isAffordable = (of?.budget ?? 0) >= (claims[id]?.amount ?? 0);
-    const fits = {
-      'claim.drafted': isOpen,
-      'claim.approved': isOpen,
-      'claim.moved': isOpen && isAffordable,
-      'claim.submitted': isAffordable,
-    }[type];
-    if (fits === false) wrong.push(`${type} of ${stream}`);
-  }
-  return wrong;
-};
 
-test('a decision gets the states that it reads, and targets of its guards are fenced too', async () => {
+test('a decision gets the states that it reads, and targets of its guards are fenced too', async ({
+  side,
+  teams: { draft, form, give },
+}) => {
   const [poor, rich] = [await form(10), await form(100)];
   const id = await draft(poor, 50);
   const version = (await side.send({ type: 'SubmitClaim', claimId: id } as never, by(system))).version;
@@ -147,7 +146,11 @@ test('a decision gets the states that it reads, and targets of its guards are fe
   await expect(draft(poor, 1)).rejects.toMatchObject({ code: 'team_deleted' });
 });
 
-test('concurrent decisions of two processes on each other’s data are consistent in log order', async () => {
+test('concurrent decisions of two processes on each other’s data are consistent in log order', async ({
+  other,
+  side,
+  teams: { draft, form, give, misfits },
+}) => {
   const [one, two] = [await form(100), await form(100)];
   const sides = [side, other];
   const ids = await Promise.all(
@@ -175,7 +178,11 @@ test('concurrent decisions of two processes on each other’s data are consisten
   expect(await misfits()).toEqual([]);
 });
 
-test('a command of a process that died runs once or not at all', async () => {
+test('a command of a process that died runs once or not at all', async ({
+  database,
+  side,
+  teams: { draft, form, give },
+}) => {
   const teamId = await form(100);
   const claimId = await draft(teamId, 50);
   for (const when of ['before', 'after'] as const) {
@@ -211,7 +218,11 @@ test.each(others)('%s refuses it at start, with a solution', async (_, start) =>
   );
 });
 
-test('a command that reads an unreadable aggregate reports it as parked until an operator acts', async () => {
+test('a command that reads an unreadable aggregate reports it as parked until an operator acts', async ({
+  other,
+  side,
+  teams: { draft, form, give },
+}) => {
   const teamId = await form(100);
   const claimId = await draft(teamId, 50);
   const [formed] = (await Array.fromAsync(side.eventLog.read(streamName('team', teamId)))).flat();

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { type CommandDatabase, createCommandDatabase } from '../../test/engines/command-side.ts';
+import { test as base } from '../../test/engines/processes.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { until } from '../../testing/until.ts';
 import type { Fence } from './fence.ts';
@@ -8,28 +8,50 @@ import { dueOf } from './parked.ts';
 import { inTurn, nextTasks } from './tasks.ts';
 import { createLook } from './timers.ts';
 
-let database: CommandDatabase;
-let pool: Pool;
-/** The fence of a process that no longer runs, so that nobody else polls. */
-let fence: Fence;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  pool = openPool({ url: database.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
-  await using _side = await database.open({ domain: budgets });
-  const { rows } = await until(
-    () =>
-      pool.query<Fence>(
-        `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked' and epoch > 0`,
-      ),
-    ({ rowCount }) => rowCount === 1,
-  );
-  fence = rows[0] as Fence;
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-beforeEach(() =>
+const test = base
+  .extend('pool', { scope: 'file' }, ({ database }, { onCleanup }) => {
+    const url = database.settings.DATABASE_URL ?? '';
+    const pool = openPool({ url, applicationName: 'test', connectionsMax: 2 });
+    onCleanup(() => pool[Symbol.asyncDispose]());
+    return pool;
+  })
+  /** The fence of a process that no longer runs, so that nobody else polls. */
+  .extend('fence', { scope: 'file' }, async ({ database, pool }) => {
+    await using _side = await database.open({ domain: budgets });
+    const { rows } = await until(
+      () =>
+        pool.query<Fence>(
+          `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked' and epoch > 0`,
+        ),
+      ({ rowCount }) => rowCount === 1,
+    );
+    return rows[0] as Fence;
+  })
+  .extend('polls', { scope: 'file' }, ({ fence, pool }) => {
+    /** The result of a poll, and the number of rows that its single statement reads. */
+    const looking = async <Found>(
+      look: (pool: Pool) => Promise<Found>,
+    ): Promise<{ found: Found; rowsRead: number }> => {
+      await pool.query('analyze process_manager.task, process_manager.parked, process_manager.timer');
+      const asked: [string, unknown[]][] = [];
+      const query = (text: string, values: unknown[] = []) => {
+        asked.push([text, values]);
+        return pool.query(text, values);
+      };
+      const found = await look({ query } as never);
+      expect(asked).toHaveLength(1);
+      const [[text, values] = ['', []]] = asked;
+      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `explain (analyze, format json) ${text}`,
+        values,
+      );
+      return { found, rowsRead: rowsRead(rows[0]?.['QUERY PLAN'][0].Plan ?? {}) };
+    };
+    const streamsNext = async (of: Pool) =>
+      (await nextTasks(of, fence, '')).map(({ task: { stream, name } }) => `${stream} ${name}`);
+    return { looking, streamsNext };
+  });
+test.beforeEach(({ fence: _started, pool }) =>
   pool.query(
     'truncate process_manager.task, process_manager.parked, process_manager.timer, process_manager.timer_mark',
   ),
@@ -45,31 +67,12 @@ const rowsRead = (plan: Plan): number =>
     (plan['Actual Loops'] ?? 1) +
   (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0);
 
-/** The result of a poll, and the number of rows that its single statement reads. */
-const looking = async <Found>(
-  look: (pool: Pool) => Promise<Found>,
-): Promise<{ found: Found; rowsRead: number }> => {
-  await pool.query('analyze process_manager.task, process_manager.parked, process_manager.timer');
-  const asked: [string, unknown[]][] = [];
-  const query = (text: string, values: unknown[] = []) => {
-    asked.push([text, values]);
-    return pool.query(text, values);
-  };
-  const found = await look({ query } as never);
-  expect(asked).toHaveLength(1);
-  const [[text, values] = ['', []]] = asked;
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, format json) ${text}`,
-    values,
-  );
-  return { found, rowsRead: rowsRead(rows[0]?.['QUERY PLAN'][0].Plan ?? {}) };
-};
-const streamsNext = async (of: Pool) =>
-  (await nextTasks(of, fence, '')).map(({ task: { stream, name } }) => `${stream} ${name}`);
-
 const LATER = `clock_timestamp() + interval '4 minutes'`;
 
-test('a poll does not read the queue behind a parked task, which continues after it', async () => {
+test('a poll does not read the queue behind a parked task, which continues after it', async ({
+  polls: { looking, streamsNext },
+  pool,
+}) => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
      select 'react', 'claim-7', n::text, gen_random_uuid(), '{}', case n when 1 then 1 else 0 end, case n when 1 then ${LATER} end
@@ -86,7 +89,10 @@ test('a poll does not read the queue behind a parked task, which continues after
   for (const each of [parked, due, behind]) expect(each.rowsRead).toBeLessThan(A_FEW);
 });
 
-test('a task that is delayed longer than any pause is due at once', async () => {
+test('a task that is delayed longer than any pause is due at once', async ({
+  polls: { streamsNext },
+  pool,
+}) => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
      values ('react', 'claim-7', 'approved', gen_random_uuid(), '{}', 1, clock_timestamp() + interval '1 hour')`,
@@ -94,7 +100,10 @@ test('a task that is delayed longer than any pause is due at once', async () => 
   expect(await streamsNext(pool)).toEqual(['claim-7 approved']);
 });
 
-test('a poll reads only parked aggregates that are due, however many there are', async () => {
+test('a poll reads only parked aggregates that are due, however many there are', async ({
+  polls: { looking, streamsNext },
+  pool,
+}) => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
      select 'react', 'claim-' || n, 'approved', gen_random_uuid(), '{}', 1, ${LATER} from generate_series(1, ${MANY}) n`,
@@ -107,7 +116,7 @@ test('a poll reads only parked aggregates that are due, however many there are',
   for (const each of [none, one]) expect(each.rowsRead).toBeLessThan(A_FEW);
 });
 
-test('aggregates with tasks take turns, also beside retried ones', async () => {
+test('aggregates with tasks take turns, also beside retried ones', async ({ fence, pool }) => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, next_at)
      select 'react', 'claim-' || n, 'approved', gen_random_uuid(), '{}', case when n > 250 then clock_timestamp() end from generate_series(1, 260) n`,
@@ -125,7 +134,10 @@ test('aggregates with tasks take turns, also beside retried ones', async () => {
   expect(await next()).toEqual({ tasks: [], isLast: true });
 });
 
-test('a poll reads only parked consequences that are due, however many there are', async () => {
+test('a poll reads only parked consequences that are due, however many there are', async ({
+  polls: { looking },
+  pool,
+}) => {
   await pool.query(
     `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, next_at)
      select 'end', 'claim-' || n, gen_random_uuid(), '{}', '', case n when 7 then clock_timestamp() when 8 then clock_timestamp() + interval '1 hour' else ${LATER} end
@@ -136,7 +148,11 @@ test('a poll reads only parked consequences that are due, however many there are
   expect(rowsRead).toBeLessThan(A_FEW);
 });
 
-test('a poll reads only timers that have run out, however many there are', async () => {
+test('a poll reads only timers that have run out, however many there are', async ({
+  fence,
+  polls: { looking },
+  pool,
+}) => {
   await pool.query(
     `insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
      select 'claim-' || n, 'remind', gen_random_uuid(), '{}', ${LATER} from generate_series(1, ${MANY}) n`,

@@ -1,35 +1,38 @@
 // Over 200 lines, because all cases share the command side that is set up here.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import type { DecodedEvent } from '#shared/events/codec.ts';
-import {
-  allEvents,
-  as,
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  Died,
-  mortal,
-  registerUser,
-  system,
-} from '../../test/engines/command-side.ts';
+import { allEvents, as, by, Died, mortal, registerUser, system } from '../../test/engines/command-side.ts';
+import { test as base } from '../../test/engines/processes.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
 import { webhookStream } from './webhook.ts';
 
-let database: Awaited<ReturnType<typeof createCommandDatabase>>;
-let side: CommandSide;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  side = await database.open();
-});
-afterAll(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend(
+    'register',
+    { scope: 'file' },
+    ({ side }) =>
+      async (owner: UserId, more: Partial<RegisterWebhook> = {}): Promise<WebhookId> =>
+        (await side.send({ ...REGISTER, ...more }, by(as(owner)))).id as WebhookId,
+  )
+  .extend(
+    'eventsOf',
+    { scope: 'file' },
+    ({ side }) =>
+      async (webhookId: WebhookId) =>
+        (await allEvents(side)).filter(({ stream }) => stream === webhookStream(webhookId)),
+  )
+  .extend(
+    'patch',
+    { scope: 'file' },
+    ({ side }) =>
+      (webhookId: WebhookId, owner: UserId, operations: readonly object[]) =>
+        side.send({ type: 'PatchWebhook', webhookId, patch: operations as never }, by(as(owner))),
+  );
 
 const REGISTER = {
   ...{ type: 'RegisterWebhook', ...WEBHOOK_FORM, description: 'The shop' },
@@ -37,17 +40,13 @@ const REGISTER = {
 } as const satisfies RegisterWebhook;
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
-const register = async (owner: UserId, more: Partial<RegisterWebhook> = {}): Promise<WebhookId> =>
-  (await side.send({ ...REGISTER, ...more }, by(as(owner)))).id as WebhookId;
-const eventsOf = async (webhookId: WebhookId) =>
-  (await allEvents(side)).filter(({ stream }) => stream === webhookStream(webhookId));
 const refused = (code: string, pointer?: string) => ({
   code,
   ...(pointer !== undefined && { details: { errors: [expect.objectContaining({ pointer })] } }),
 });
 
 describe('a secret', () => {
-  test('is shown once, and again to a retry with the same key', async () => {
+  test('is shown once, and again to a retry with the same key', async ({ side }) => {
     const owner = await registerUser(side);
     const context = by(as(owner), { idempotencyKey: 'register' });
     const first = await side.send(REGISTER, context);
@@ -56,7 +55,11 @@ describe('a secret', () => {
     expect((await side.send(REGISTER, by(as(owner)))).secret).not.toBe(first.secret);
   });
 
-  test('is read from the event if the process died before it could respond', async () => {
+  test('is read from the event if the process died before it could respond', async ({
+    database,
+    eventsOf,
+    side,
+  }) => {
     let appends = 0;
     // The reservation and the event are written, and the outcome is not.
     const dies = (stream: StreamName) =>
@@ -71,7 +74,7 @@ describe('a secret', () => {
     expect(await dying.send(REGISTER, context)).toMatchObject({ id, secret });
   });
 
-  test('is replaced by a rotation, which shows the new one', async () => {
+  test('is replaced by a rotation, which shows the new one', async ({ eventsOf, side }) => {
     const owner = await registerUser(side);
     const { id, secret } = await side.send(REGISTER, by(as(owner)));
     const rotate = { type: 'RotateWebhookSecret', webhookId: id as WebhookId } as const;
@@ -89,7 +92,7 @@ describe('a secret', () => {
     expect(edited).not.toHaveProperty('secret');
   });
 
-  test('is not in clear in the log, and neither are address and headers', async () => {
+  test('is not in clear in the log, and neither are address and headers', async ({ side }) => {
     const owner = await registerUser(side);
     const { id, secret } = await side.send(REGISTER, by(as(owner), { idempotencyKey: 'sealed' }));
     const stored = await Array.fromAsync(side.eventLog.read(webhookStream(id as WebhookId)));
@@ -102,7 +105,7 @@ describe('a secret', () => {
   });
 });
 
-test('the readable scopes of the deciding token are recorded', async () => {
+test('the readable scopes of the deciding token are recorded', async ({ eventsOf, side }) => {
   const owner = await registerUser(side);
   const bearing = (...scopes: readonly string[]) => by(as(owner, 'author', scopes));
   const { id } = await side.send(
@@ -137,7 +140,7 @@ test('the readable scopes of the deciding token are recorded', async () => {
 });
 
 describe('somebody else’s webhook', () => {
-  test('is absent, except for administrators', async () => {
+  test('is absent, except for administrators', async ({ eventsOf, register, side }) => {
     const [owner, other] = [await registerUser(side), await registerUser(side)];
     const webhookId = await register(owner);
     const commands: readonly Command[] = [
@@ -160,7 +163,7 @@ describe('somebody else’s webhook', () => {
     ).toBe(2);
   });
 
-  test('is registered by administrators only, for an existing user', async () => {
+  test('is registered by administrators only, for an existing user', async ({ eventsOf, side }) => {
     const [owner, other] = [await registerUser(side), await registerUser(side)];
     const named = { ...REGISTER, ownerId: owner };
     await expect(side.send(named, by(as(other)))).rejects.toMatchObject(refused('forbidden'));
@@ -176,9 +179,9 @@ describe('somebody else’s webhook', () => {
   });
 });
 
-test.each(['http://10.0.0.1/', 'http://[::1]/', 'http://0x7f.1/', 'https://example.com:22/'])(
+test.for(['http://10.0.0.1/', 'http://[::1]/', 'http://0x7f.1/', 'https://example.com:22/'])(
   'an address inside is refused: %s',
-  async (url) => {
+  async (url, { register, side }) => {
     const owner = await registerUser(side);
     await expect(register(owner, { url })).rejects.toMatchObject(refused('invalid_command', '/url'));
     const webhookId = await register(owner);
@@ -188,9 +191,9 @@ test.each(['http://10.0.0.1/', 'http://[::1]/', 'http://0x7f.1/', 'https://examp
   },
 );
 
-test.each(['article.eaten', 'email.*', 'command.reserved'])(
+test.for(['article.eaten', 'email.*', 'command.reserved'])(
   'asks for %s in vain, which nobody is told of',
-  async (type) => {
+  async (type, { register, side }) => {
     const owner = await registerUser(side);
     await expect(register(owner, { eventTypes: ['article.*', type] })).rejects.toMatchObject(
       refused('invalid_command', '/command/eventTypes'),
@@ -201,7 +204,11 @@ test.each(['article.eaten', 'email.*', 'command.reserved'])(
   },
 );
 
-test('only the system disables for another reason than the owner’s request', async () => {
+test('only the system disables for another reason than the owner’s request', async ({
+  eventsOf,
+  register,
+  side,
+}) => {
   const owner = await registerUser(side);
   const webhookId = await register(owner);
   const disable = { type: 'DisableWebhook', webhookId, reason: 'failing' } as const;
@@ -218,7 +225,11 @@ test('only the system disables for another reason than the owner’s request', a
   expect(missed?.since.position).toBeLessThan(event?.position ?? 0);
 });
 
-test('changes missed while somebody else had disabled it are offered to its owner', async () => {
+test('changes missed while somebody else had disabled it are offered to its owner', async ({
+  eventsOf,
+  register,
+  side,
+}) => {
   const [owner, admin] = [await registerUser(side), await registerUser(side)];
   const webhookId = await register(owner);
   const disable = { type: 'DisableWebhook', webhookId, reason: 'owner' } as const;
@@ -241,17 +252,17 @@ test('changes missed while somebody else had disabled it are offered to its owne
 });
 
 describe('a replay', () => {
-  const placeOf = (event: DecodedEvent | undefined) => ({
-    log: side.eventLog.identity,
-    position: event?.position,
-  });
-  test('covers the span of its cursors and times in the log', async () => {
+  test('covers the span of its cursors and times in the log', async ({ eventsOf, side }) => {
     const owner = await registerUser(side);
     const { id, cursor } = await side.send(REGISTER, by(as(owner)));
     const ask = { type: 'ReplayWebhook', webhookId: id as WebhookId } as const;
     await side.send({ ...ask, from: cursor, to: cursor }, by(as(owner)));
     await side.send({ ...ask, from: '2026-01-02T04:04:05+01:00' }, by(as(owner)));
     const [first, byCursor, byTime] = await eventsOf(id as WebhookId);
+    const placeOf = (event: DecodedEvent | undefined) => ({
+      log: side.eventLog.identity,
+      position: event?.position,
+    });
     expect(byCursor).toMatchObject({
       type: 'webhook.replay_requested',
       data: { replayId: byCursor?.id, from: placeOf(first), to: placeOf(first), time: null, missed: null },
@@ -268,10 +279,12 @@ describe('a replay', () => {
 });
 
 describe('a JSON patch', () => {
-  const patch = (webhookId: WebhookId, owner: UserId, operations: readonly object[]) =>
-    side.send({ type: 'PatchWebhook', webhookId, patch: operations as never }, by(as(owner)));
-
-  test('applies its operations, and keeps the values of headers', async () => {
+  test('applies its operations, and keeps the values of headers', async ({
+    eventsOf,
+    patch,
+    register,
+    side,
+  }) => {
     const owner = await registerUser(side);
     const webhookId = await register(owner);
     await patch(webhookId, owner, [
@@ -291,7 +304,7 @@ describe('a JSON patch', () => {
     });
   });
 
-  test('cannot change anything but the owner’s content', async () => {
+  test('cannot change anything but the owner’s content', async ({ patch, register, side }) => {
     const owner = await registerUser(side);
     const webhookId = await register(owner);
     const change = (path: string, value: unknown) =>
@@ -306,7 +319,7 @@ describe('a JSON patch', () => {
     );
   });
 
-  test('cannot send the hidden value of a header to another origin', async () => {
+  test('cannot send the hidden value of a header to another origin', async ({ patch, register, side }) => {
     const owner = await registerUser(side);
     const webhookId = await register(owner);
     const move = { op: 'replace', path: '/url', value: 'https://other.example/hooks' };
@@ -317,7 +330,11 @@ describe('a JSON patch', () => {
   });
 });
 
-test('a deleted user’s webhooks are deleted, and then the key to their data', async () => {
+test('a deleted user’s webhooks are deleted, and then the key to their data', async ({
+  eventsOf,
+  register,
+  side,
+}) => {
   const owner = await registerUser(side);
   const webhooks = await Promise.all([register(owner), register(owner)]);
   await side.send({ type: 'DeleteUser', userId: owner }, by(as(owner)));

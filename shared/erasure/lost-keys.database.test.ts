@@ -1,34 +1,28 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import {
-  type CommandDatabase,
-  type CommandSide,
-  createCommandDatabase,
-  registerUser,
-} from '../../test/engines/command-side.ts';
+import { registerUser } from '../../test/engines/command-side.ts';
+import { freshTest as base } from '../../test/engines/processes.ts';
 import { demandKeys, findLostKeys } from './lost-keys.ts';
 
-let database: CommandDatabase;
-let side: CommandSide;
-beforeEach(async () => {
-  database = await createCommandDatabase();
-  side = await database.open();
-});
-afterEach(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = base.extend(
+  'lose',
+  { scope: 'test' },
+  ({ side }) =>
+    (...userIds: readonly UserId[]) =>
+      side.pool.query('delete from public.person_key where subject = any($1)', [userIds]),
+);
 
 const signal = AbortSignal.timeout(60_000);
-const lose = (...userIds: readonly UserId[]) =>
-  side.pool.query('delete from public.person_key where subject = any($1)', [userIds]);
 
-test('an empty log has lost no keys', async () => {
+test('an empty log has lost no keys', async ({ side }) => {
   await demandKeys(side, signal);
   expect(await findLostKeys(side, signal)).toEqual([]);
 });
 
-test('a database without any key is refused as long as the log has a person who was not erased', async () => {
+test('a database without any key is refused as long as the log has a person who was not erased', async ({
+  lose,
+  side,
+}) => {
   const [one, other] = [await registerUser(side), await registerUser(side)];
   await demandKeys(side, signal);
   await lose(one, other);
@@ -44,7 +38,10 @@ test('a database without any key is refused as long as the log has a person who 
   expect(await findLostKeys(side, signal)).toEqual([]);
 });
 
-test('if there are some keys, the start is allowed, and persons with lost keys are found', async () => {
+test('if there are some keys, the start is allowed, and persons with lost keys are found', async ({
+  lose,
+  side,
+}) => {
   const [one, other] = [await registerUser(side), await registerUser(side)];
   await lose(one);
   await demandKeys(side, signal);

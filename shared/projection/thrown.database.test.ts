@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { line } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { StreamName } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { by, type CommandSide, createCommandDatabase, system } from '../../test/engines/command-side.ts';
-import {
-  appendRaw,
-  replayed,
-  startProjecting,
-  untilProjected,
-  verified,
-} from '../../test/engines/projection.ts';
+import { by, system } from '../../test/engines/command-side.ts';
+import { test as processes } from '../../test/engines/processes.ts';
+import { appendRaw, replayed, untilProjected, verified } from '../../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
 
 /** Custom code that throws parks only the aggregate of the event it throws at. */
@@ -32,23 +27,23 @@ const initialOf = (title = ''): string => {
   return title.slice(0, 1);
 };
 
-const resources = new AsyncDisposableStack();
-let side: CommandSide;
-beforeAll(async () => {
-  const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open({ domain: assemble(base, [label]) }));
-  resources.use(await startProjecting(side));
-});
-afterAll(() => resources.disposeAsync());
+const test = processes
+  .extend('sideOptions', { scope: 'file' }, { domain: assemble(base, [label]) })
+  .extend('labels', { scope: 'file' }, ({ side }) => {
+    const send = async (type: string, form: object) =>
+      (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+    const rows = async (): Promise<readonly object[]> => {
+      await untilProjected(side);
+      return (await side.pool.query('select title, initial from read_model.labels order by id')).rows;
+    };
+    return { rows, send };
+  });
+test.beforeAll(({ projector: _started }) => {});
 
-const send = async (type: string, form: object) =>
-  (await side.send({ type, ...form } as unknown as Command, by(system))).id;
-const rows = async (): Promise<readonly object[]> => {
-  await untilProjected(side);
-  return (await side.pool.query('select title, initial from read_model.labels order by id')).rows;
-};
-
-test('an event at which code throws is refused, and parks its aggregate if it is in the log', async () => {
+test('an event at which code throws is refused, and parks its aggregate if it is in the log', async ({
+  labels: { rows, send },
+  side,
+}) => {
   const id = await send('PrintLabel', { title: 'Apples' });
   const other = await send('PrintLabel', { title: 'Pears' });
   await expect(send('ChangeLabel', { labelId: id, title: '5 plums' })).rejects.toThrow(
