@@ -1,45 +1,54 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';
-import { type Ask, type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
+import type { Ask, Reply } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import type { Installation } from '../engines/installation.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 import { MASS_ASSIGNMENTS } from '../security/mass-assignments.ts';
 import { PRIVATE_READS } from '../security/private-reads.ts';
 import { CANARY, makePrivateThings, type PrivateThings } from '../security/private-things.ts';
 
 /** Private data reaches nobody else on any path, and nobody can set fields that are not theirs. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let things: PrivateThings;
-let ask: RestClient;
-beforeAll(async () => {
-  const sink = resources.use(await startWebhookSink());
-  installation = resources.use(await shareInstallation());
-  ask = restClientOf(installation);
-  things = await makePrivateThings(installation, sink);
-});
-afterAll(() => resources.disposeAsync());
 
 const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
-const leaked = (text: string): readonly string[] => things.secrets.filter((secret) => text.includes(secret));
 
-const read = (
-  { path, ...sent }: { readonly path: string } & Ask,
-  token: string | undefined,
-): Promise<Reply> =>
-  ask(sent.body === undefined ? 'GET' : 'POST', path, {
-    ...sent,
-    token,
-    headers: { ...sent.headers, 'consistency-token': things.end },
+const test = sharedTest
+  .extend('things', { scope: 'file' }, ({ installation, sink }) => makePrivateThings(installation, sink))
+  .extend('leaked', { scope: 'file' }, ({ things }) => (text: string): readonly string[] => {
+    return things.secrets.filter((secret) => text.includes(secret));
+  })
+  .extend(
+    'read',
+    { scope: 'file' },
+    ({ ask, things }) =>
+      ({ path, ...sent }: { readonly path: string } & Ask, token: string | undefined): Promise<Reply> =>
+        ask(sent.body === undefined ? 'GET' : 'POST', path, {
+          ...sent,
+          token,
+          headers: { ...sent.headers, 'consistency-token': things.end },
+        }),
+  )
+  .extend('state', { scope: 'file' }, ({ read, things }) => async () => {
+    const { owner, draft, comment, webhook } = things;
+    const paths = [
+      '/me',
+      `/users/${owner.userId}/articles`,
+      `/articles/${draft}`,
+      `/comments/${comment}`,
+      '/webhooks',
+      `/webhooks/${webhook}`,
+    ];
+    const bodies = await Promise.all(paths.map(async (path) => (await read({ path }, owner.token)).body));
+    // The attempts to deliver go on meanwhile.
+    return JSON.parse(JSON.stringify(bodies, (key, value) => (key === 'health' ? undefined : value)));
   });
 
 describe('private data', () => {
-  test.each(PRIVATE_READS)('%s', async (_name, request) => {
+  test.for(PRIVATE_READS)('%s', async ([_name, request], { leaked, read, things }) => {
     const own = await read(request(things), things.owner.token);
     expect(own.status).toBe(200);
     // The owner sees something there.
@@ -55,60 +64,46 @@ describe('private data', () => {
     }
   });
 
-  test.each<[string, () => Promise<Awaited<ReturnType<typeof follow>>>]>([
-    ['the feed', () => followed('/events?limit=1')],
-    ['the subscription to changes', () => subscribed()],
-  ])('%s, opened before it was created', async (_name, open) => {
-    await using stream = await open();
+  type Place = { readonly installation: Installation; readonly things: PrivateThings };
+
+  const followFeed = ({ installation, things: { begin, stranger } }: Place) =>
+    follow(`${installation.url}/events`, {
+      headers: { authorization: `Bearer ${stranger.token}`, 'last-event-id': begin },
+      fetch: installation.fetch,
+    });
+  const subscribe = ({ installation, things: { begin, stranger } }: Place) =>
+    streamOf(
+      installation,
+      'subscription ($after: Cursor) { changes(after: $after) { cursor type subjectId article { id title } comment { text } user { email } webhook { id url } } }',
+      { token: stranger.token, variables: { after: begin } },
+    );
+
+  test.for<[string, (place: Place) => ReturnType<typeof follow>]>([
+    ['the feed', followFeed],
+    ['the subscription to changes', subscribe],
+  ])('%s, opened before it was created', async ([_name, open], { installation, leaked, things }) => {
+    await using stream = await open({ installation, things });
     const received = () => stream.messages.map(({ data }) => data).join('\n');
     expect(leaked(await until(received, (text) => text.includes(things.end) || stream.isOver()))).toEqual([]);
     expect(received()).toContain(things.end);
   });
-
-  const stranger = () => ({ authorization: `Bearer ${things.stranger.token}` });
-  const followed = async (path: string) =>
-    follow(`${installation.url}${path.split('?')[0]}`, {
-      headers: { ...stranger(), 'last-event-id': things.begin },
-      fetch: installation.fetch,
-    });
-  const subscribed = () =>
-    streamOf(
-      installation,
-      'subscription ($after: Cursor) { changes(after: $after) { cursor type subjectId article { id title } comment { text } user { email } webhook { id url } } }',
-      { token: things.stranger.token, variables: { after: things.begin } },
-    );
 });
 
 describe('fields that the sender must not set', () => {
-  const state = async () => {
-    const { owner, draft, comment, webhook } = things;
-    const paths = [
-      '/me',
-      `/users/${owner.userId}/articles`,
-      `/articles/${draft}`,
-      `/comments/${comment}`,
-      '/webhooks',
-      `/webhooks/${webhook}`,
-    ];
-    const bodies = await Promise.all(paths.map(async (path) => (await read({ path }, owner.token)).body));
-    // The attempts to deliver go on meanwhile.
-    return JSON.parse(JSON.stringify(bodies, (key, value) => (key === 'health' ? undefined : value)));
-  };
-
   let before: readonly unknown[];
-  beforeAll(async () => {
+  test.beforeAll(async ({ state }) => {
     before = await state();
   });
 
-  test.each(MASS_ASSIGNMENTS)('%s', async (_name, refusal, request) => {
+  test.for(MASS_ASSIGNMENTS)('%s', async ([_name, refusal, request], { ask, things }) => {
     const { method, path, ...sent } = request(things);
     const { status, body } = await ask(method, path, { token: things.owner.token, ...sent });
     expect(typeof refusal === 'number' ? status : codeOf(body)).toBe(refusal);
   });
 
-  test('and none of it has an effect', async () => expect(await state()).toEqual(before));
+  test('and none of it has an effect', async ({ state }) => expect(await state()).toEqual(before));
 
-  test('are ignored if a whole item is sent back', async () => {
+  test('are ignored if a whole item is sent back', async ({ ask, read, state, things }) => {
     const { draft, owner, stranger } = things;
     const own = (await read({ path: `/articles/${draft}` }, owner.token)).body as object;
     const body = {
@@ -125,7 +120,7 @@ describe('fields that the sender must not set', () => {
     expect(await state()).toEqual(before);
   });
 
-  test('are ignored in the form of a token request', async () => {
+  test('are ignored in the form of a token request', async ({ ask, installation, things }) => {
     const form = {
       grant_type: 'client_credentials',
       role: 'admin',
@@ -161,7 +156,7 @@ describe('an idempotency key', () => {
   const body = { title: CANARY, body: '', tags: [] };
   const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
-  test('of another user is independent', async () => {
+  test('of another user is independent', async ({ ask, things }) => {
     const own = await ask('POST', '/articles', { token: things.owner.token, body, ...keyed('article') });
     const again = await ask('POST', '/articles', { token: things.owner.token, body, ...keyed('article') });
     expect(again.body).toMatchObject({ id: (own.body as { id: number }).id });
@@ -170,7 +165,7 @@ describe('an idempotency key', () => {
     expect(other.body).not.toMatchObject({ id: (own.body as { id: number }).id });
   });
 
-  test('does not reveal the secret of another user’s webhook', async () => {
+  test('does not reveal the secret of another user’s webhook', async ({ ask, things }) => {
     const hook = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
     const query =
       'mutation ($input: WebhookInput!) { registerWebhook(input: $input) { secret webhook { id } } }';
@@ -191,7 +186,7 @@ describe('an idempotency key', () => {
 });
 
 describe('a path of uploads', () => {
-  test.each([
+  test.for([
     '/uploads/../planted.png',
     '/uploads/..%2fplanted.png',
     '/uploads/%2e%2e/planted.png',
@@ -202,7 +197,7 @@ describe('a path of uploads', () => {
     '/uploads//planted.png',
     '/uploads/planted.png',
     '/uploads/./sub/../../planted.png',
-  ])('%s leads to no file of the installation', async (path) => {
+  ])('%s leads to no file of the installation', async (path, { installation }) => {
     const folder = installation.settings.DATA_DIR ?? '';
     await mkdir(join(folder, 'uploads'), { recursive: true });
     await Promise.all(

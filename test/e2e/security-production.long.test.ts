@@ -1,43 +1,20 @@
 // Over 200 lines, because every case uses the one installation that is set up here.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openPool } from '#shared/database/pool.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
+import { openPeople } from '../../testing/people.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { sendRaw } from '../engines/raw-request.ts';
 import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 import { spendEventfulDay, UNSPEAKABLE } from '../security/eventful-day.ts';
 import { HOSTILE, SMUGGLED, SPLITTING } from '../security/hostile-requests.ts';
 import { PAGES, PERSONAL, READ_BY_PAGES, SCHEMA_QUESTIONS } from '../security/questions.ts';
-import { type Recorder, recordExchanges } from '../security/recorder.ts';
+import { recordExchanges } from '../security/recorder.ts';
 
 /**
  * An installation as in production, behind a proxy that ends TLS: what it shows, what it hides, and what it
  * logs.
  */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let recorder: Recorder;
-let ask: RestClient;
-let ada: Person;
-let admin: string;
-let sink: WebhookSink;
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  const smtp = resources.use(await startSmtpReceiver());
-  const mail = { MAIL_URL: smtp.url, MAIL_FROM: 'annals@example.com' };
-  installation = resources.use(await startInstallation({ settings: { ...PRODUCTION, ...mail } }));
-  recorder = recordExchanges(installation.fetch);
-  ask = restClientOf({ url: installation.url, fetch: recorder.fetch });
-  const people = await openPeople({ ...installation, fetch: recorder.fetch }, async (email) =>
-    linkIn(await smtp.mailTo(email)),
-  );
-  ada = await people.signUp('Zephyrine Canary');
-  admin = people.administrator.token;
-});
-afterAll(() => resources.disposeAsync());
-
 const PRODUCTION = {
   ...{
     NODE_ENV: 'production',
@@ -55,8 +32,28 @@ const PRODUCTION = {
   },
 };
 
+const test = base
+  .extend('openSmtp', { scope: 'file' }, () => startSmtpReceiver)
+  .extend('smtp', { scope: 'file' }, async ({ openSmtp }, { onCleanup }) => {
+    const smtp = await openSmtp();
+    onCleanup(() => smtp[Symbol.asyncDispose]());
+    return smtp;
+  })
+  .extend('installationOptions', { scope: 'file' }, ({ smtp }) => ({
+    settings: { ...PRODUCTION, MAIL_URL: smtp.url, MAIL_FROM: 'annals@example.com' },
+  }))
+  .extend('recorder', { scope: 'file' }, ({ installation }) => recordExchanges(installation.fetch))
+  .extend('ask', { scope: 'file' }, ({ installation: { url }, recorder: { fetch } }) =>
+    restClientOf({ url, fetch }),
+  )
+  .extend('people', { scope: 'file' }, ({ installation, recorder: { fetch }, smtp }) =>
+    openPeople({ ...installation, fetch }, async (email) => linkIn(await smtp.mailTo(email))),
+  )
+  .extend('ada', { scope: 'file' }, ({ people }) => people.signUp('Zephyrine Canary'))
+  .extend('admin', { scope: 'file' }, ({ people }) => people.administrator.token);
+
 describe('a page', () => {
-  test.each(PAGES)('%s allows no foreign script and no framing', async (path) => {
+  test.for(PAGES)('%s allows no foreign script and no framing', async (path, { ask }) => {
     const { headers, body } = await ask('GET', path, { headers: { accept: 'text/html' } });
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = Object.fromEntries(
@@ -75,7 +72,10 @@ describe('a page', () => {
   });
 });
 
-test('every cookie is only for this host, only by https, and hidden from scripts', () => {
+test('every cookie is only for this host, only by https, and hidden from scripts', ({
+  ada: _signedUp,
+  recorder,
+}) => {
   const cookies = recorder.exchanges.flatMap(({ headers }) => headers.getSetCookie());
   expect(new Set(cookies.map((cookie) => cookie.split(/[=.]/)[0])).size).toBeGreaterThan(2);
   for (const cookie of cookies) {
@@ -86,7 +86,7 @@ test('every cookie is only for this host, only by https, and hidden from scripts
   }
 });
 
-test('the address of a sign-in, or even its id, gives no access to it', async () => {
+test('the address of a sign-in, or even its id, gives no access to it', async ({ ask }) => {
   const query = {
     client_id: 'journal-app',
     redirect_uri: 'https://app.example/callback',
@@ -105,7 +105,7 @@ test('the address of a sign-in, or even its id, gives no access to it', async ()
 });
 
 describe('private data', () => {
-  test.each(PERSONAL)('%s %s is stored by no shared cache', async (method, path, body) => {
+  test.for(PERSONAL)('%s %s is stored by no shared cache', async ([method, path, body], { admin, ask }) => {
     const { status, headers } = await ask(method, path, { token: admin, ...(body && { body }) });
     expect(status).toBeLessThan(300);
     expect(headers.get('cache-control')).toMatch(/^(private|no-store)/);
@@ -114,7 +114,7 @@ describe('private data', () => {
 });
 
 describe('a page of another origin', () => {
-  test.each(READ_BY_PAGES)('cannot %s %s', async (method, path) => {
+  test.for(READ_BY_PAGES)('cannot %s %s', async ([method, path], { admin, ask }) => {
     const asked = {
       origin: 'https://evil.example',
       'access-control-request-method': 'POST',
@@ -131,7 +131,7 @@ describe('a page of another origin', () => {
 });
 
 describe('the schema is hidden from callers without the right', () => {
-  test.each(SCHEMA_QUESTIONS)('%s', async (query, code) => {
+  test.for(SCHEMA_QUESTIONS)('%s', async ([query, code], { ask }) => {
     for (const [method, path, body] of [
       ['POST', '/graphql', { query }],
       ['GET', `/graphql?query=${encodeURIComponent(query)}`, undefined],
@@ -142,13 +142,13 @@ describe('the schema is hidden from callers without the right', () => {
     }
   });
 
-  test('and there is no page to query it with', async () => {
+  test('and there is no page to query it with', async ({ ask }) => {
     const { status, body } = await ask('GET', '/graphql', { headers: { accept: 'text/html' } });
     expect([status, String(body)]).toEqual([406, expect.not.stringContaining('<html')]);
   });
 });
 
-test.each([
+test.for([
   '/metrics',
   '/commands',
   '/internal',
@@ -158,26 +158,34 @@ test.each([
   '/package.json',
   '/main.ts',
   '/server-status',
-])('%s is hidden from clients', async (path) => {
+])('%s is hidden from clients', async (path, { admin, ask }) => {
   for (const method of ['GET', 'POST'])
     expect([404, 405]).toContain((await ask(method, path, { token: admin })).status);
 });
 
 describe('an attack', () => {
-  test.each(HOSTILE)('%s: %s %s', async (...[, method, path, sent, refusal]) => {
+  test.for(HOSTILE)('%s: %s %s', async ([, method, path, sent, refusal], { admin, ask }) => {
     const authorized = path === '/token' || path.startsWith('/sign') ? {} : { token: admin };
     const { status } = await ask(method, path, { ...authorized, ...sent });
     expect(status).toBe(refusal);
   });
 
-  test.each(SPLITTING)('no header line of an answer begins with the content of %s', async (path) => {
-    const lines = [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${admin}`, 'Connection: close'];
-    const [head = ''] = (await sendRaw(installation.origin, lines)).split('\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1\.1 [234]/);
-    expect(head).not.toMatch(/^x-evil/im);
-  });
+  test.for(SPLITTING)(
+    'no header line of an answer begins with the content of %s',
+    async (path, { admin, installation }) => {
+      const lines = [
+        `GET ${path} HTTP/1.1`,
+        'Host: x',
+        `Authorization: Bearer ${admin}`,
+        'Connection: close',
+      ];
+      const [head = ''] = (await sendRaw(installation.origin, lines)).split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 [234]/);
+      expect(head).not.toMatch(/^x-evil/im);
+    },
+  );
 
-  test.each(SMUGGLED)('%s is refused', async (_name, lines, body) => {
+  test.for(SMUGGLED)('%s is refused', async ([_name, lines, body], { admin, installation }) => {
     const head = [
       'POST /articles HTTP/1.1',
       'Host: x',
@@ -190,7 +198,7 @@ describe('an attack', () => {
     expect(answer.match(/^HTTP\/1\.1/gm)).toHaveLength(1);
   });
 
-  test.each([
+  test.for([
     '/articles',
     '/me',
     '/nowhere',
@@ -198,7 +206,7 @@ describe('an attack', () => {
     '/sign-up',
     '/authorize?client_id=nobody',
     '/docs',
-  ])('%s has the address of the settings, whatever the request says', async (path) => {
+  ])('%s has the address of the settings, whatever the request says', async (path, { installation }) => {
     const forged = [
       'Host: evil.example',
       'X-Forwarded-Host: evil.example',
@@ -216,7 +224,7 @@ describe('an attack', () => {
 });
 
 describe('at the end', () => {
-  beforeAll(async () => {
+  test.beforeAll(async ({ ada, admin, ask, installation, sink }) => {
     await using pool = openPool({
       url: installation.settings.DATABASE_URL ?? '',
       applicationName: 'test',
@@ -225,7 +233,7 @@ describe('at the end', () => {
     await spendEventfulDay({ ask, token: ada.token, admin, sink, pool });
   });
 
-  test('internal errors were reported only in the log', () => {
+  test('internal errors were reported only in the log', ({ installation, recorder }) => {
     const failures = recorder.exchanges.filter(({ status }) => status >= 500);
     expect(failures.length).toBeGreaterThan(1);
     for (const { body, headers } of failures)
@@ -233,7 +241,7 @@ describe('at the end', () => {
     expect(installation.printed()).toMatch(/relation .*auth\.client.* does not exist/);
   });
 
-  test('no answer named its software, and each had the security headers', () => {
+  test('no answer named its software, and each had the security headers', ({ recorder }) => {
     expect(recorder.exchanges.length).toBeGreaterThan(200);
     for (const { path, status, headers, body, hasToken } of recorder.exchanges) {
       const said = `${path} ${status} ${JSON.stringify([...headers])}`;
@@ -248,7 +256,7 @@ describe('at the end', () => {
     }
   });
 
-  test('the log contains no secrets and no personal data', () => {
+  test('the log contains no secrets and no personal data', ({ ada, installation, recorder }) => {
     const log = installation.printed();
     const { MASTER_KEY = '', CLIENT_CERT_SECRET = '', DATABASE_URL = '' } = installation.settings;
     const settings = [MASTER_KEY, CLIENT_CERT_SECRET, new URL(DATABASE_URL).password].filter(Boolean);
