@@ -1,43 +1,48 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 import { titleOf } from '../engines/account-visit.ts';
 import { type Asked, openAuthenticator, passkeyFormIn } from '../engines/authenticator.ts';
 import { callLine } from '../engines/call-line.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { openOwnAccount } from '../engines/own-account.ts';
 import { setUpCodes } from '../engines/second-factor.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
+import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
 const site = 'https://annals.example';
 
 /** The life of an account, from the invitation to the report of its erasure, with closed sign-up. */
-const resources = new AsyncDisposableStack();
-let smtp: SmtpReceiver;
-let installation: Installation;
-beforeAll(async () => {
-  smtp = resources.use(await startSmtpReceiver());
-  installation = resources.use(
-    await startInstallation({
-      settings: {
-        PUBLIC_URL: site,
-        SIGNUP: 'off',
-        MAIL_URL: smtp.url,
-        MAIL_FROM: 'Annals <annals@example.com>',
+
+const test = base
+  .extend('openSmtp', { scope: 'file' }, () => startSmtpReceiver)
+  .extend('smtp', { scope: 'file' }, async ({ openSmtp }, { onCleanup }) => {
+    const smtp = await openSmtp();
+    onCleanup(() => smtp[Symbol.asyncDispose]());
+    return smtp;
+  })
+  .extend('installationOptions', { scope: 'file' }, ({ smtp }) => ({
+    settings: {
+      PUBLIC_URL: site,
+      SIGNUP: 'off',
+      MAIL_URL: smtp.url,
+      MAIL_FROM: 'Annals <annals@example.com>',
+    },
+  }))
+  .extend(
+    'annals',
+    { scope: 'file' },
+    ({ installation }) =>
+      async (...args: readonly string[]): Promise<string> => {
+        const { exit, lines, complaint } = await callLine(installation.settings, args);
+        expect(exit, complaint).toBe(0);
+        return lines.join('\n');
       },
-    }),
-  );
-});
-afterAll(() => resources.disposeAsync());
+  )
+  .extend('visitor', { scope: 'file' }, ({ installation }) => () => {
+    return openOwnAccount(installation, openHandBrowser(installation.fetch));
+  });
 
-const annals = async (...args: readonly string[]): Promise<string> => {
-  const { exit, lines, complaint } = await callLine(installation.settings, args);
-  expect(exit, complaint).toBe(0);
-  return lines.join('\n');
-};
-
-const visitor = () => openOwnAccount(installation, openHandBrowser(installation.fetch));
-type OwnAccount = ReturnType<typeof visitor>;
+type OwnAccount = ReturnType<typeof openOwnAccount>;
 
 const follow = async ({ browser, send }: OwnAccount, url: string, fields: Record<string, string>) =>
   browser.follow(await send(await browser.get(url), fields, {}));
@@ -49,7 +54,11 @@ const guest = 'guest@example.com';
 const password = 'correct horse battery';
 const other = 'a wholly new password';
 
-test('an operator invites an administrator, who invites an author, who recovers from a forgotten password', async () => {
+test('an operator invites an administrator, who invites an author, who recovers from a forgotten password', async ({
+  annals,
+  smtp,
+  visitor,
+}) => {
   const link = await annals('invite', email, '--role', 'admin');
   expect(titleOf(await follow(visitor(), link, { name: 'Root', password }))).toBe('Your account is ready');
   const admin = visitor();
@@ -62,12 +71,12 @@ test('an operator invites an administrator, who invites an author, who recovers 
   );
 });
 
-test('an operator helps a user who gets no mail', async () => {
+test('an operator helps a user who gets no mail', async ({ annals, visitor }) => {
   await follow(visitor(), await annals('password-link', guest), { password });
   expect(titleOf(await fill(visitor(), '/account', { email: guest, password }))).toBe('Your account');
 });
 
-test('an operator turns off the codes of a user who has lost them', async () => {
+test('an operator turns off the codes of a user who has lost them', async ({ annals, smtp, visitor }) => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password });
   const app = await setUpCodes(account);
@@ -83,7 +92,7 @@ test('an operator turns off the codes of a user who has lost them', async () => 
   expect(titleOf(await signIn())).toBe('Your account');
 });
 
-test('an operator removes all passkeys of an account', async () => {
+test('an operator removes all passkeys of an account', async ({ annals, smtp, visitor }) => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password });
   const key = openAuthenticator(site);
@@ -111,7 +120,7 @@ test('an operator removes all passkeys of an account', async () => {
   expect((await signIn()).status).toBe(422);
 });
 
-test('users change their profile and password, and end other sessions', async () => {
+test('users change their profile and password, and end other sessions', async ({ visitor }) => {
   const [here, there] = [visitor(), visitor()];
   for (const account of [here, there]) await fill(account, '/account', { email: guest, password });
   expect((await fill(here, '/account/profile', { name: 'Guest of Honour', email: guest })).body).toContain(
@@ -132,7 +141,11 @@ test('users change their profile and password, and end other sessions', async ()
   expect((await here.get('/account/sessions')).body.match(/Signed in on/g)).toHaveLength(1);
 });
 
-test('they delete the account, and keep the receipt of an erasure that leaves nothing', async () => {
+test('they delete the account, and keep the receipt of an erasure that leaves nothing', async ({
+  annals,
+  installation,
+  visitor,
+}) => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password: other });
   const answered = await account.send(

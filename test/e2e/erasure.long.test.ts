@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import {
   hitsIn,
@@ -7,23 +7,14 @@ import {
   searchDatabase,
   searchFolder,
 } from '../../testing/database/search-everywhere.ts';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
+import type { Behaviour } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
+import { operate } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { readTopic } from '../engines/read-topic.ts';
 
 /** Searches all storage for a user's data before and after their deletion. */
-const resources = new AsyncDisposableStack();
-let installation: Installation;
-let sink: WebhookSink;
-let session: RestSession;
-let people: People;
-let erasmus: Person;
 let ids: { readonly article: number; readonly comment: number };
 
 const unmistakable = (what: string) => `${what}-${randomUUID().replaceAll('-', '')}`;
@@ -39,47 +30,50 @@ const SAID = {
   header: unmistakable('token'),
   headerName: unmistakable('X-Folly'),
 } as const;
-const texts = () => [...Object.values(SAID), erasmus.email];
 
-beforeAll(async () => {
-  sink = resources.use(await startWebhookSink());
-  // Receivers may repeat the event.
-  sink.behave(
-    ({ path, body }, response) =>
-      void response
-        .writeHead(path.includes('fails') ? 500 : 200, { 'x-echo': encodeURIComponent(body).slice(0, 4_000) })
-        .end(body),
-  );
-  installation = resources.use(
-    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1', LOG_LEVEL: 'debug' } }),
-  );
-  session = restSessionOver(restClientOf(installation));
-  people = await openPeople(installation);
-  erasmus = await people.signUp(SAID.name);
-});
-afterAll(() => resources.disposeAsync());
+const test = base
+  .extend('installationOptions', { scope: 'file' }, () => ({
+    settings: { WEBHOOK_RETRY_SCHEDULE: '0.1', LOG_LEVEL: 'debug' },
+  }))
+  .extend('erasmus', { scope: 'file' }, ({ people }) => people.signUp(SAID.name))
+  .extend('texts', { scope: 'file' }, ({ erasmus }) => [...Object.values(SAID), erasmus.email])
+  .extend('as', { scope: 'file' }, ({ session }) => (token: string) => ({
+    write: (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+      session.write(method, path, {
+        token,
+        headers,
+        ...(body && { body }),
+        ...(method === 'PATCH' && { type: 'application/merge-patch+json' }),
+      }),
+  }))
+  .extend('annals', { scope: 'file' }, ({ installation }) => (...args: readonly string[]) => {
+    return operate(args, installation.settings);
+  })
+  .extend('search', { scope: 'file' }, ({ installation, texts }) => async () => {
+    const { DATABASE_URL, DATA_DIR } = installation.settings;
+    return [
+      ...(await searchDatabase(DATABASE_URL ?? '', texts)),
+      ...(await searchFolder(DATA_DIR ?? '', texts)),
+    ];
+  });
 
-const as = (token: string) => ({
-  write: (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
-    session.write(method, path, {
-      token,
-      headers,
-      ...(body && { body }),
-      ...(method === 'PATCH' && { type: 'application/merge-patch+json' }),
-    }),
-});
+/** Receivers may repeat the event. */
+const repeat: Behaviour = ({ path, body }, response) =>
+  void response
+    .writeHead(path.includes('fails') ? 500 : 200, { 'x-echo': encodeURIComponent(body).slice(0, 4_000) })
+    .end(body);
 
-const annals = (...args: readonly string[]) => operate(args, installation.settings);
-
-const search = async () => {
-  const { DATABASE_URL, DATA_DIR } = installation.settings;
-  return [
-    ...(await searchDatabase(DATABASE_URL ?? '', texts())),
-    ...(await searchFolder(DATA_DIR ?? '', texts())),
-  ];
-};
-
-test("a user's data is in many places", async () => {
+test("a user's data is in many places", async ({
+  annals,
+  as,
+  erasmus,
+  graphql,
+  installation,
+  people,
+  search,
+  sink,
+}) => {
+  sink.behave(repeat);
   const { write } = as(erasmus.token);
   const { write: administer } = as(people.administrator.token);
   await administer('POST', '/webhooks', { url: `${sink.url}/all`, eventTypes: ['*'], payload: 'full' });
@@ -104,10 +98,9 @@ test("a user's data is in many places", async () => {
     await write('POST', `/articles/${article}/comments`, text, { 'idempotency-key': randomUUID() })
   ).written.id;
   await write('PATCH', `/comments/${comment}`, { text: SAID.laterComment });
-  const ask = graphqlClientOf(installation);
   const mutation = `mutation { addComment(postId: "${article}", input: { text: "${SAID.comment}" }) { id text } }`;
   expect(
-    (await ask(mutation, { token: erasmus.token, headers: { 'idempotency-key': randomUUID() } })).errors,
+    (await graphql(mutation, { token: erasmus.token, headers: { 'idempotency-key': randomUUID() } })).errors,
   ).toBeUndefined();
   ids = { article, comment };
   await annals('projection', 'rebuild');
@@ -133,15 +126,15 @@ const EXPECTED = [
 
 test('after the deletion, it is in no table, file, topic or output', {
   timeout: scaled(180_000),
-}, async () => {
+}, async ({ as, erasmus, installation, search, texts }) => {
   await as(erasmus.token).write('DELETE', `/users/${erasmus.userId}`);
   const left = await until(search, (found) => found.length === 0, 60_000);
   expect(left).toEqual([]);
-  expect(hitsIn('printed', installation.printed(), texts())).toEqual([]);
-  expect(hitsIn('topic', await readTopic(installation.settings.CHANGE_STREAM_URL), texts())).toEqual([]);
+  expect(hitsIn('printed', installation.printed(), texts)).toEqual([]);
+  expect(hitsIn('topic', await readTopic(installation.settings.CHANGE_STREAM_URL), texts)).toEqual([]);
 });
 
-test('no interface shows it', async () => {
+test('no interface shows it', async ({ erasmus, graphql, people, session, texts }) => {
   const { token } = people.administrator;
   const paths = [
     ...[
@@ -169,21 +162,27 @@ test('no interface shows it', async () => {
     const look = async () => {
       const { body, status } = await session.read(path, { token });
       expect(status, path).toBeLessThan(500);
-      return hitsIn(path, JSON.stringify(body), texts());
+      return hitsIn(path, JSON.stringify(body), texts);
     };
     expect(await until(look, (hits) => hits.length === 0)).toEqual([]);
   }
   const query =
     '{ users(limit: 20) { name email } posts(limit: 10) { author { name } comments { text author { name } } } }';
-  const { data, errors } = await graphqlClientOf(installation)(query, { token });
+  const { data, errors } = await graphql(query, { token });
   expect(errors).toBeUndefined();
-  expect(hitsIn('GraphQL', JSON.stringify(data), texts())).toEqual([]);
+  expect(hitsIn('GraphQL', JSON.stringify(data), texts)).toEqual([]);
   expect(data).toMatchObject({
     posts: [{ author: { name: 'Deleted user' }, comments: [{ text: '[deleted]' }, { text: '[deleted]' }] }],
   });
 });
 
-test('a report lists the erased data, the request, and that nothing is left', async () => {
+test('a report lists the erased data, the request, and that nothing is left', async ({
+  annals,
+  erasmus,
+  people,
+  session,
+  texts,
+}) => {
   const path = `/users/${erasmus.userId}/erasure`;
   const { body } = await until(
     () => session.read<ErasureReport>(path, { token: people.administrator.token }),
@@ -213,14 +212,14 @@ test('a report lists the erased data, the request, and that nothing is left', as
   const printed = await annals('erasure', 'report', String(erasmus.userId));
   expect(printed).toContain('Deleted with them: 1 article.deleted, 3 webhook.deleted.');
   expect(await annals('erasure', 'list')).toContain(`user ${erasmus.userId}  by event ${body.asked?.event}`);
-  expect(hitsIn('report', JSON.stringify(body) + printed, texts())).toEqual([]);
+  expect(hitsIn('report', JSON.stringify(body) + printed, texts)).toEqual([]);
   const living = await session.read(`/users/${people.administrator.userId}/erasure`, {
     token: people.administrator.token,
   });
   expect(living).toMatchObject({ status: 404, body: { code: 'not_erased' } });
 });
 
-test('the read model is proven', async () => {
+test('the read model is proven', async ({ annals, search }) => {
   expect(await annals('projection', 'status')).toContain('Parked: nothing');
   await annals('audit', 'verify');
   await annals('projection', 'rebuild');

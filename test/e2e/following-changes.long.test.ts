@@ -1,17 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
-import { CHANGES_PAGE, commandOf, type Following, openFollowing } from '../engines/following.ts';
+import { CHANGES_PAGE, commandOf, openFollowing } from '../engines/following.ts';
 
 /** Follows the instructions of docs/changes.md for programs. */
-let following: Following;
-beforeAll(async () => {
-  following = await openFollowing();
-});
-afterAll(() => following?.[Symbol.asyncDispose]());
+
+const test = base
+  .extend('openFollowing', { scope: 'file' }, () => openFollowing)
+  .extend('following', { scope: 'file' }, async ({ openFollowing }, { onCleanup }) => {
+    const following = await openFollowing();
+    onCleanup(() => following[Symbol.asyncDispose]());
+    return following;
+  })
+  .extend('start', { scope: 'file' }, ({ following }) => (command: string, after: string): Example => {
+    return startExample(`${commandOf(command)} ${after}`, following.environment);
+  });
 
 test('every example is on a page', () => {
   const root = join(import.meta.dirname, '../..');
@@ -26,9 +32,6 @@ test('every example is on a page', () => {
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !pages.includes(`](examples/${file})`))).toEqual([]);
 });
-
-const start = (command: string, after: string): Example =>
-  startExample(`${commandOf(command)} ${after}`, following.environment);
 
 const DEADLINE_MS = 60_000;
 
@@ -57,7 +60,10 @@ const COMMANDS = [
 ];
 
 describe.each(COMMANDS)('%s', (command) => {
-  test('prints published articles, resumes after an interruption, and, restarted, after the last one', async () => {
+  test('prints published articles, resumes after an interruption, and, restarted, after the last one', async ({
+    following,
+    start,
+  }) => {
     const { publishing, network, publishedAfter } = following;
     const from = await publishing.cursor();
     await publishing.publish('One');
@@ -91,9 +97,9 @@ describe.each(COMMANDS)('%s', (command) => {
   });
 });
 
-test.each(COMMANDS.filter((command) => command.startsWith('node')))(
+test.for(COMMANDS.filter((command) => command.startsWith('node')))(
   '%s misses no event that happened before it received the first',
-  async (command) => {
+  async (command, { following, start }) => {
     const { publishing, network, publishedAfter } = following;
     await using example = start(command, '');
     const said = await until(example.complaints, (text) => text.endsWith('\n'), DEADLINE_MS);
@@ -109,7 +115,7 @@ test.each(COMMANDS.filter((command) => command.startsWith('node')))(
   },
 );
 
-test('all of them get a new token when theirs has expired', async () => {
+test('all of them get a new token when theirs has expired', async ({ following, start }) => {
   const { publishing, endTokens, publishedAfter } = following;
   const from = await publishing.cursor();
   await using running = new AsyncDisposableStack();

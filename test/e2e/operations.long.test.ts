@@ -1,74 +1,76 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
+import type { Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 
 /** An operator, signed in at the console that every installation has. */
-let installation: Installation;
-let people: People;
-let ask: RestClient;
-let operator: Person;
-let author: Person;
-beforeAll(async () => {
+
+const test = base
   // Without TLS in a network of its own, and not on the machine of its user.
-  installation = await startInstallation({ settings: { PUBLIC_URL: 'http://annals.internal' } });
-  people = await openPeople(installation);
-  ask = restClientOf(installation);
-  author = await people.signUp('Ada');
-  const someone = await people.signUp('Grace');
-  await ask('PATCH', `/users/${someone.userId}`, {
-    token: people.administrator.token,
-    body: { role: 'admin' },
+  .extend('installationOptions', { scope: 'file' }, () => ({
+    settings: { PUBLIC_URL: 'http://annals.internal' },
+  }))
+  .extend('atConsole', { scope: 'file' }, ({ installation, people }) => (person: Person) => {
+    return people.signInAt({ clientId: 'console', redirectUri: `${installation.url}/console` }, person);
+  })
+  .extend('operator', { scope: 'file' }, async ({ ask, atConsole, people }) => {
+    const { token } = people.administrator;
+    const grace = await people.signUp('Grace');
+    await ask('PATCH', `/users/${grace.userId}`, { token, body: { role: 'admin' } });
+    await people.signIn(grace, 'admin');
+    return atConsole(grace);
+  })
+  .extend('get', { scope: 'file' }, ({ ask, operator }) => async <Body>(path: string): Promise<Body> => {
+    return (await ask('GET', path, { token: operator.token })).body as Body;
+  })
+  .extend(
+    'give',
+    { scope: 'file' },
+    ({ ask, operator }) =>
+      async (path: string, body?: object, key?: string) => {
+        const answer = await ask('POST', path, {
+          token: operator.token,
+          body,
+          ...(key && { headers: { 'idempotency-key': key } }),
+        });
+        expect(answer).toMatchObject({ status: 202, body: { by: `user:${operator.userId}` } });
+        return answer.headers.get('location') ?? '';
+      },
+  )
+  .extend('finished', { scope: 'file' }, ({ get }) => (location: string) => {
+    return until(
+      () => get<OperatorCommand>(location),
+      ({ finishedAt }) => finishedAt !== null,
+      60_000,
+    );
+  })
+  /** An article that is unreadable, because of an event of a later release. */
+  .extend('parkArticle', { scope: 'file' }, ({ ada, ask, installation }) => async (): Promise<StreamName> => {
+    const made = await ask('POST', '/articles', {
+      token: ada.token,
+      body: { title: 'On engines', body: '', tags: [] },
+    });
+    const stream = `article-${(made.body as { id: number }).id}` as StreamName;
+    const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
+    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
+    await log.append(stream, 'any', [
+      { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
+    ]);
+    return stream;
   });
-  await people.signIn(someone, 'admin');
-  operator = await atConsole(someone);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const atConsole = (person: Person) =>
-  people.signInAt({ clientId: 'console', redirectUri: `${installation.url}/console` }, person);
-
-const get = async <Body>(path: string): Promise<Body> =>
-  (await ask('GET', path, { token: operator.token })).body as Body;
-
-const give = async (path: string, body?: object, key?: string) => {
-  const answer = await ask('POST', path, {
-    token: operator.token,
-    body,
-    ...(key && { headers: { 'idempotency-key': key } }),
-  });
-  expect(answer).toMatchObject({ status: 202, body: { by: `user:${operator.userId}` } });
-  return answer.headers.get('location') ?? '';
-};
-
-const finished = (location: string) =>
-  until(
-    () => get<OperatorCommand>(location),
-    ({ finishedAt }) => finishedAt !== null,
-    60_000,
-  );
-
-/** An article that is unreadable, because of an event of a later release. */
-const parkArticle = async (): Promise<StreamName> => {
-  const made = await ask('POST', '/articles', {
-    token: author.token,
-    body: { title: 'On engines', body: '', tags: [] },
-  });
-  const stream = `article-${(made.body as { id: number }).id}` as StreamName;
-  const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
-  await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
-  await log.append(stream, 'any', [
-    { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
-  ]);
-  return stream;
-};
-
-test('a parked item is shown, retried, and skipped; then everything is proven', async () => {
+test('a parked item is shown, retried, and skipped; then everything is proven', async ({
+  ada,
+  ask,
+  finished,
+  get,
+  give,
+  parkArticle,
+}) => {
   const stream = await parkArticle();
   const [parked] = await until(
     () => get<{ stream: string; version: number }[]>('/operations/parked'),
@@ -94,7 +96,7 @@ test('a parked item is shown, retried, and skipped; then everything is proven', 
   expect(await give(`/operations/parked/${stream}/release`, { version: 2 }, key)).toBe(released);
   expect(await get('/operations/parked')).toEqual([]);
   expect(
-    (await ask('GET', `/articles/${stream.slice('article-'.length)}`, { token: author.token })).status,
+    (await ask('GET', `/articles/${stream.slice('article-'.length)}`, { token: ada.token })).status,
   ).toBe(200);
 
   const verified = await finished(await give('/audit/verifications'));
@@ -110,7 +112,7 @@ test('a parked item is shown, retried, and skipped; then everything is proven', 
   ]);
 });
 
-test('the state of the installation is shown, and was recorded', async () => {
+test('the state of the installation is shown, and was recorded', async ({ get }) => {
   const status = await get<{ followers: { name: string; isRunning: boolean }[] }>('/operations');
   const running = status.followers.filter(({ isRunning }) => isRunning).map(({ name }) => name);
   expect(running).toEqual(
@@ -128,7 +130,12 @@ test('the state of the installation is shown, and was recorded', async () => {
   });
 });
 
-test('the console continues with its refresh token, and shows no operations to others', async () => {
+test('the console continues with its refresh token, and shows no operations to others', async ({
+  ada,
+  ask,
+  atConsole,
+  operator,
+}) => {
   const form = new URLSearchParams({
     grant_type: 'refresh_token',
     client_id: 'console',
@@ -143,13 +150,13 @@ test('the console continues with its refresh token, and shows no operations to o
     expect.objectContaining({ scope: expect.stringContaining('manage:operations') }),
   ]);
 
-  const { token } = await atConsole(author);
+  const { token } = await atConsole(ada);
   for (const path of ['/operations', '/operations/parked', '/operations/samples', '/operations/orders'])
     expect(await ask('GET', path, { token })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   expect((await ask('POST', '/audit/verifications', { token })).status).toBe(403);
 });
 
-test('nobody can change or delete the console', async () => {
+test('nobody can change or delete the console', async ({ ask, get, installation, operator }) => {
   const token = operator.token;
   expect(await get('/clients/console')).toMatchObject({
     clientId: 'console',

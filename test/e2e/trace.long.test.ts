@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject } from 'vitest';
 import { formatTraceparent } from '#shared/tracing/traceparent.ts';
-import { type Followed, follow } from '../../testing/http/event-source.ts';
-import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../engines/otlp-receiver.ts';
+import { test as base } from '../engines/installation-fixture.ts';
+import { type ReceivedSpan, startOtlpReceiver } from '../engines/otlp-receiver.ts';
 import {
   linesOf,
   newTrace,
@@ -17,73 +14,64 @@ import {
 } from '../engines/traces.ts';
 
 /** One change, from its request to the delivery to a webhook, as a collector of traces sees it. */
-const resources = new AsyncDisposableStack();
-let receiver: OtlpReceiver;
-let sink: WebhookSink;
-let installation: Installation;
-let ask: RestClient;
-let ada: Person;
-let rita: Person;
-let stream: Followed;
-let webhookSecret: string;
 
 const COLLECTOR_KEY = 'the-key-of-the-collector';
 const SECRET_HEADER = 'what-only-the-receiver-knows';
+const article = { title: 'On hidden things', body: 'Nobody else is to read this.', tags: [], publish: true };
+const isOverKafka = inject('kafkaBroker') !== undefined;
 
-beforeAll(async () => {
-  receiver = resources.use(await startOtlpReceiver());
-  sink = resources.use(await startWebhookSink());
-  const settings = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}`,
-  };
-  installation = resources.use(await startInstallation({ settings }));
-  ask = restClientOf(installation);
-  const people = await openPeople(installation);
-  [ada, rita] = (await Promise.all([people.signUp('Ada Quill'), people.signUp('Rita Reed')])) as [
-    Person,
-    Person,
-  ];
-  const body = {
-    url: `${sink.url}/secret-hook`,
-    eventTypes: ['article.published', 'comment.*'],
-    headers: { 'x-team': SECRET_HEADER },
-  };
-  const made = await ask('POST', '/webhooks', { token: ada.token, body });
-  expect(made.status).toBe(201);
-  webhookSecret = (made.body as { secret: string }).secret;
-  stream = await follow(`${installation.origin}/events?types=article.published`, {
-    headers: { authorization: `Bearer ${rita.token}` },
+type Sent = { readonly traceparent: string; readonly body?: object; readonly token?: string };
+
+const test = base
+  .extend('openReceiver', { scope: 'file' }, () => startOtlpReceiver)
+  .extend('receiver', { scope: 'file' }, async ({ openReceiver }, { onCleanup }) => {
+    const receiver = await openReceiver();
+    onCleanup(() => receiver[Symbol.asyncDispose]());
+    return receiver;
+  })
+  .extend('installationOptions', { scope: 'file' }, ({ receiver }) => ({
+    settings: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}`,
+    },
+  }))
+  .extend('ada', { scope: 'file' }, ({ people }) => people.signUp('Ada Quill'))
+  .extend('rita', { scope: 'file' }, ({ people }) => people.signUp('Rita Reed'))
+  .extend('send', { scope: 'file' }, ({ ada, ask }) => async (method: string, path: string, sent: Sent) => {
+    const { traceparent, ...asked } = sent;
+    const reply = await ask(method, path, { token: ada.token, ...asked, headers: { traceparent } });
+    expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
+    return { ...reply, id: (reply.body as { id?: number }).id ?? 0 };
+  })
+  .extend('webhookSecret', { scope: 'file' }, async ({ ada, ask, sink }) => {
+    const body = {
+      url: `${sink.url}/secret-hook`,
+      eventTypes: ['article.published', 'comment.*'],
+      headers: { 'x-team': SECRET_HEADER },
+    };
+    const made = await ask('POST', '/webhooks', { token: ada.token, body });
+    expect(made.status).toBe(201);
+    return (made.body as { secret: string }).secret;
+  })
+  .extend('stream', { scope: 'file' }, async ({ installation, rita }, { onCleanup }) => {
+    const stream = await follow(`${installation.origin}/events?types=article.published`, {
+      headers: { authorization: `Bearer ${rita.token}` },
+    });
+    onCleanup(() => stream.close());
+    await until(stream.lastEventId, Boolean);
+    return stream;
+  })
+  /** The service name of the processes: one has all roles. */
+  .extend('serviceOf', { scope: 'file' }, ({ installation }) => (role: string): string => {
+    return installation.topology === 'one' ? 'annals' : `annals-${role}`;
   });
-  resources.defer(() => stream.close());
-  await until(stream.lastEventId, Boolean);
+
+test.beforeAll(async ({ receiver, send, stream: _followed, webhookSecret: _registered }) => {
   if (isOverKafka)
     await untilReceivedFromKafka(receiver, (traceparent) =>
       send('POST', '/articles', { traceparent, body: article }),
     );
 });
-afterAll(() => resources.disposeAsync());
-
-const send = async (
-  method: string,
-  path: string,
-  { traceparent, body, token = ada.token }: Sent,
-): Promise<Reply & { readonly id: number }> => {
-  const reply = await ask(method, path, {
-    token,
-    headers: { traceparent },
-    ...(body !== undefined && { body }),
-  });
-  expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
-  return { ...reply, id: (reply.body as { id?: number }).id ?? 0 };
-};
-type Sent = { readonly traceparent: string; readonly body?: object; readonly token?: string };
-
-const article = { title: 'On hidden things', body: 'Nobody else is to read this.', tags: [], publish: true };
-
-/** The service name of the processes: one has all roles. */
-const serviceOf = (role: string): string => (installation.topology === 'one' ? 'annals' : `annals-${role}`);
-const isOverKafka = inject('kafkaBroker') !== undefined;
 
 /** Each process interpolates the machine's clock on its own. */
 const CLOCKS_DIFFER_MS = 5;
@@ -91,7 +79,13 @@ const CLOCKS_DIFFER_MS = 5;
 const ENDS = ['notify subscribers', 'plan webhooks', 'POST webhook'];
 const PUBLISHED = { 'annals.event.type': 'article.published' };
 
-test('a change is one trace, from the request to the webhook', async () => {
+test('a change is one trace, from the request to the webhook', async ({
+  receiver,
+  send,
+  serviceOf,
+  sink,
+  stream,
+}) => {
   const { traceId, spanId, traceparent } = newTrace();
   await send('POST', '/articles', { traceparent, body: article });
   const received = (
@@ -165,7 +159,12 @@ test('a change is one trace, from the request to the webhook', async () => {
     expect(startedAtMs).toBeGreaterThan((starts[place - 1] ?? 0) - CLOCKS_DIFFER_MS);
 });
 
-test('a mutation of GraphQL is a command in the trace of its request, through the gateway', async () => {
+test('a mutation of GraphQL is a command in the trace of its request, through the gateway', async ({
+  installation,
+  receiver,
+  send,
+  serviceOf,
+}) => {
   const { traceId, spanId, traceparent } = newTrace();
   const query = 'mutation Draft($input: PostInput!) { createPost(input: $input) { id } }';
   const input = { title: article.title, body: article.body };
@@ -192,7 +191,7 @@ test('a mutation of GraphQL is a command in the trace of its request, through th
   });
 });
 
-test('consequences of an event continue its trace', async () => {
+test('consequences of an event continue its trace', async ({ receiver, rita, send, serviceOf }) => {
   const { id } = await send('POST', '/articles', { ...newTrace(), body: article });
   await send('POST', `/articles/${id}/comments`, {
     ...newTrace(),
@@ -223,7 +222,7 @@ test('consequences of an event continue its trace', async () => {
   );
 });
 
-test('a refusal is an answer, not a failure', async () => {
+test('a refusal is an answer, not a failure', async ({ ada, ask, receiver }) => {
   const { traceId, traceparent } = newTrace();
   const reply = await ask('POST', '/articles/1/publish', { token: ada.token, headers: { traceparent } });
   expect(reply.status).toBe(404);
@@ -238,7 +237,12 @@ test('a refusal is an answer, not a failure', async () => {
   expect(spans.some(({ isFailure }) => isFailure)).toBe(false);
 });
 
-test('a trace that its sender does not record is not recorded here, but the log names it', async () => {
+test('a trace that its sender does not record is not recorded here, but the log names it', async ({
+  installation,
+  receiver,
+  send,
+  sink,
+}) => {
   const { traceId, traceparent } = newTrace({ isSampled: false });
   const { id } = await send('POST', '/articles', { traceparent, body: article });
   const [received] = await until(
@@ -256,7 +260,13 @@ test('a trace that its sender does not record is not recorded here, but the log 
   ]);
 });
 
-test('a request without a valid trace begins one', async () => {
+test('a request without a valid trace begins one', async ({
+  ada,
+  ask,
+  installation,
+  receiver,
+  serviceOf,
+}) => {
   const requestId = 'without-a-trace';
   await ask('GET', '/articles?note=in-the-query', {
     token: ada.token,
@@ -270,7 +280,14 @@ test('a request without a valid trace begins one', async () => {
   expect(linesOf(installation.printed(), span?.traceId ?? '')).toMatchObject([{ requestId }]);
 });
 
-test('spans contain nothing personal or secret', () => {
+test('spans contain nothing personal or secret', ({
+  ada,
+  installation,
+  receiver,
+  rita,
+  sink,
+  webhookSecret,
+}) => {
   const printed = receiver.printed().replaceAll(`"x-key":"${COLLECTOR_KEY}"`, '');
   expect(printed).toContain('"command DraftArticle"');
   const { host } = new URL(sink.url);

@@ -11,7 +11,7 @@ export type Received = {
 };
 
 /** The response of the receiver to a delivery; 204 by default. */
-type Behaviour = (received: Received, response: ServerResponse) => void | Promise<void>;
+export type Behaviour = (received: Received, response: ServerResponse) => void | Promise<void>;
 
 /** A webhook receiver that records every delivery. */
 export type WebhookSink = AsyncDisposable & {
