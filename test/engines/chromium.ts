@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 /** Debian's package. Nothing is installed from here: `.ci/run` does that. */
@@ -30,6 +30,9 @@ export const openChromium = async (onCleanup: (close: () => Promise<void>) => vo
   onCleanup(() => chromium.close());
   return chromium;
 };
+
+/** A size and a colour scheme by name. */
+export type Device = { readonly size: string; readonly options: BrowserContextOptions };
 
 /** The devices for our pages, each with one size and one colour scheme. */
 export const SIZES = [

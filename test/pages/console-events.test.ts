@@ -1,81 +1,68 @@
 // Takes minutes, so it starts first.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { CONSOLE_SIZES, describeInChromium, launchChromium } from '../engines/chromium.ts';
-import { signInOn, signUpOperator } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type ConsoleWindow, openConsoleWindow } from './console-window.ts';
+import { CONSOLE_SIZES, describeInChromium } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
+import { test as base } from './console-window.ts';
 
 /** More than one page. */
 const EDITS = 60;
 
-describeInChromium('the events of the console', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let ask: RestClient;
-  let operator: Person;
-  let author: Person;
-  let chromium: Browser;
+const test = base
+  .extend('pictures', { scope: 'file' }, 'console-events')
+  .extend('webhook', { scope: 'file' }, ({ create, operator, sink }) =>
+    create('/webhooks', operator, { url: sink.url, eventTypes: ['user.*', 'article.*'] }),
+  )
   /** A deleted user, with their drafts. */
-  let departed: Person;
-  let article: number;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    const sink = open.use(await startWebhookSink());
-    ask = restClientOf(installation);
-    const people = await openPeople(installation);
-    operator = await signUpOperator(installation, people);
-    author = await people.signUp('Ada');
-    departed = await people.signUp('Otto');
-    await make('/webhooks', operator, { url: sink.url, eventTypes: ['user.*', 'article.*'] });
-    await make('/articles', departed, { title: 'One', body: '', tags: [] });
-    await make('/articles', departed, { title: 'Two', body: '', tags: [] });
+  .extend('departed', { scope: 'file' }, async ({ ask, create, operator, people, webhook: _notified }) => {
+    const departed = await people.signUp('Otto');
+    for (const title of ['One', 'Two']) await create('/articles', departed, { title, body: '', tags: [] });
     await ask('DELETE', `/users/${departed.userId}`, { token: operator.token });
-    article = await make('/articles', author, { title: 'On engines', body: 'Text', tags: [] });
-    for (let edit = 1; edit <= EDITS; edit += 1)
-      await ask('PATCH', `/articles/${article}`, {
-        token: author.token,
-        body: { title: `On engines ${edit}` },
-      });
-    chromium = await launchChromium();
-    open.defer(() => chromium.close());
-  });
-  afterAll(() => open.disposeAsync());
+    return departed;
+  })
+  .extend(
+    'edit',
+    { scope: 'file' },
+    ({ ada, ask }) =>
+      (article: number, title: string) =>
+        ask('PATCH', `/articles/${article}`, { token: ada.token, body: { title } }),
+  )
+  .extend('article', { scope: 'file' }, async ({ ada, create, departed: _first, edit }) => {
+    const article = await create('/articles', ada, { title: 'On engines', body: 'Text', tags: [] });
+    for (let count = 1; count <= EDITS; count += 1) await edit(article, `On engines ${count}`);
+    return article;
+  })
+  .extend(
+    'entries',
+    ({ window: { page } }) =>
+      () =>
+        page.locator('.feed > li'),
+  )
+  .extend(
+    'visit',
+    ({ article: _written, installation, operator, window: { page } }) =>
+      async (path: string) => {
+        await page.goto(`${installation.url}${path}`);
+        const heading = page.getByRole('heading', { level: 1 });
+        await page.getByLabel('E-mail address').or(heading.first()).first().waitFor();
+        if ((await page.getByLabel('E-mail address').count()) > 0) await signInOn(page, operator);
+        await page.getByRole('navigation', { name: 'Sections' }).waitFor();
+        await heading.waitFor();
+      },
+  );
 
-  const make = async (path: string, { token }: Person, body: object): Promise<number> => {
-    const made = await ask('POST', path, { token, body });
-    expect(made.status, JSON.stringify(made.body)).toBe(201);
-    return (made.body as { id: number }).id;
-  };
-
+describeInChromium('the events of the console', () => {
   describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let { context, page, look } = {} as ConsoleWindow;
-    beforeAll(async () => {
-      ({ context, page, look } = await openConsoleWindow({
-        chromium,
-        options: { ...options, reducedMotion: 'reduce' },
-        pictures: `console-events-${size}`,
-      }));
-    });
-    afterAll(() => context?.close());
-    const entries = () => page.locator('.feed > li');
-    const go = async (path: string) => {
-      await page.goto(`${installation.url}${path}`);
-      const heading = page.getByRole('heading', { level: 1 });
-      await page.getByLabel('E-mail address').or(heading.first()).first().waitFor();
-      if ((await page.getByLabel('E-mail address').count()) > 0) {
-        await signInOn(page, operator);
-      }
-      await page.getByRole('navigation', { name: 'Sections' }).waitFor();
-      await heading.waitFor();
-    };
+    test.override('device', { size, options: { ...options, reducedMotion: 'reduce' } });
 
-    test('the latest are shown at once, and older ones load on scrolling', async () => {
-      await go('/console/events');
+    test('the latest are shown at once, and older ones load on scrolling', async ({
+      article,
+      edit,
+      entries,
+      visit,
+      window: { page, look },
+    }) => {
+      await visit('/console/events');
       await page.getByText('live', { exact: true }).waitFor();
       // They have just signed in.
       expect(await page.locator('.feed .type').first().textContent()).toBe('session.signed_in');
@@ -88,17 +75,20 @@ describeInChromium('the events of the console', () => {
         (count) => count === 1,
       );
       expect(await entries().count()).toBeGreaterThan(EDITS + 5);
-      await ask('PATCH', `/articles/${article}`, {
-        token: author.token,
-        body: { title: `Meanwhile on a ${size}` },
-      });
+      await edit(article, `Meanwhile on a ${size}`);
       await page.getByRole('button', { name: '1 new event' }).click();
       await page.locator('.feed > li').first().click();
       await page.locator('.json').first().getByText(`Meanwhile on a ${size}`).waitFor();
       await look('events-open');
     });
 
-    test('filters are in the address, and text is found in the data', async () => {
+    test('filters are in the address, and text is found in the data', async ({
+      departed,
+      entries,
+      installation,
+      visit,
+      window: { page },
+    }) => {
       await page.getByLabel('Text in the data').fill('on ENGINES 42');
       await page.getByLabel('Text in the data').press('Enter');
       await until(
@@ -106,7 +96,7 @@ describeInChromium('the events of the console', () => {
         (count) => count === 1,
       );
       expect(page.url()).toBe(`${installation.url}/console/events?text=on+ENGINES+42`);
-      await go(`/console/events?types=article.*&by=${departed.userId}`);
+      await visit(`/console/events?types=article.*&by=${departed.userId}`);
       await until(
         () => entries().count(),
         (count) => count === 2,
@@ -118,7 +108,14 @@ describeInChromium('the events of the console', () => {
       );
     });
 
-    test('one event shows its cause and its consequences', async () => {
+    test('one event shows its cause and its consequences', async ({
+      ask,
+      departed,
+      entries,
+      operator,
+      visit,
+      window: { page, look },
+    }) => {
       const [deleted] = (
         await ask('GET', `/events?user=${departed.userId}&types=user.deleted`, { token: operator.token })
       ).body as {
@@ -143,7 +140,7 @@ describeInChromium('the events of the console', () => {
           },
         ({ chain }) => chain?.count != null,
       );
-      await go(`/console/events/${deleted?.id}`);
+      await visit(`/console/events/${deleted?.id}`);
       await page.getByRole('heading', { level: 1, name: `Deleted: user-${departed.userId}` }).waitFor();
       const tree = page.locator('.tree');
       await tree.getByText('(this event)').waitFor();
@@ -164,8 +161,8 @@ describeInChromium('the events of the console', () => {
       await page.getByText('live', { exact: true }).waitFor();
     });
 
-    test('each entry of a history leads to it', async () => {
-      await go(`/console/items/articles/${article}`);
+    test('each entry of a history leads to it', async ({ article, visit, window: { page } }) => {
+      await visit(`/console/items/articles/${article}`);
       await page
         .getByRole('link', { name: /^Why\? v/ })
         .first()

@@ -1,53 +1,37 @@
 // Takes minutes, so it starts first.
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { scaled } from '../../testing/load.ts';
-import { openPeople } from '../../testing/people.ts';
+import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
-import { signInOn } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { describeInChromium } from '../engines/chromium.ts';
+import { test as base } from './console-window.ts';
+
+const test = base
+  .extend('pictures', { scope: 'file' }, 'console-keys')
+  .extend('articles', { scope: 'file' }, async ({ ada, create }) => {
+    for (const title of ['On looms', 'On engines']) await create('/articles', ada, { title, body: 'One' });
+  })
+  .extend(
+    'openOn',
+    { scope: 'file' },
+    ({ ada, articles: _written, signIn }) =>
+      (device) =>
+        signIn(ada, device),
+  )
+  .extend('keys', ({ window: { page } }) => async (...all: readonly string[]) => {
+    for (const key of all) await page.keyboard.press(key);
+  });
 
 describeInChromium('the console by keys alone', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let page: Page;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    const people = await openPeople(installation);
-    const author = await people.signUp('Ada');
-    for (const title of ['On looms', 'On engines'])
-      await restClientOf(installation)('POST', '/articles', {
-        token: author.token,
-        body: { title, body: 'One' },
-      });
-    const chromium = await launchChromium();
-    open.defer(() => chromium.close());
-    page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
-    page.setDefaultTimeout(scaled(10_000));
-    await page.goto(`${installation.url}/console`);
-    await signInOn(page, author);
-    await heading('Data');
-  });
-  afterAll(() => open.disposeAsync());
-
-  const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-  const keys = async (...all: readonly string[]) => {
-    for (const key of all) await page.keyboard.press(key);
-  };
-  const look = async (name: string) => {
-    await lookAt(page, `console-keys-${name}`);
-  };
-
-  test('g and a letter open a section', async () => {
+  test('g and a letter open a section', async ({ keys, window: { heading } }) => {
     await keys('g', 'a');
     await heading('Articles');
     await keys('g', 'd');
     await heading('Data');
   });
 
-  test('the question mark lists the keys, and Escape closes them', async () => {
+  test('the question mark lists the keys, and Escape closes them', async ({
+    keys,
+    window: { page, look },
+  }) => {
     await keys('g', 'a');
     await page.getByRole('link', { name: 'New article' }).waitFor();
     await keys('?');
@@ -68,7 +52,10 @@ describeInChromium('the console by keys alone', () => {
     await help.waitFor({ state: 'detached' });
   });
 
-  test('the slash opens the search of a page, or the palette', async () => {
+  test('the slash opens the search of a page, or the palette', async ({
+    keys,
+    window: { page, heading },
+  }) => {
     await keys('/');
     expect(await page.evaluate('document.activeElement.type')).toBe('search');
     await keys('Tab', 'g');
@@ -80,7 +67,7 @@ describeInChromium('the console by keys alone', () => {
     await keys('Escape');
   });
 
-  test('the palette finds sections, items and actions', async () => {
+  test('the palette finds sections, items and actions', async ({ keys, window: { page, heading, look } }) => {
     await keys('Control+k');
     await page.keyboard.type('looms');
     await page.getByRole('option', { name: /^On looms/ }).waitFor();
@@ -110,7 +97,10 @@ describeInChromium('the console by keys alone', () => {
     );
   });
 
-  test('Enter opens the result for the whole text, however fast it is pressed', async () => {
+  test('Enter opens the result for the whole text, however fast it is pressed', async ({
+    keys,
+    window: { page, heading },
+  }) => {
     await keys('Control+k');
     await page.keyboard.type('On');
     await page.getByRole('option', { name: /^On looms/ }).waitFor();

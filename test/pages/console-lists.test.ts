@@ -1,56 +1,47 @@
 // Takes minutes, so it starts first.
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { scaled } from '../../testing/load.ts';
-import { openPeople } from '../../testing/people.ts';
+import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
-import { signInOn } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { describeInChromium } from '../engines/chromium.ts';
+import { test as base } from './console-window.ts';
 
 /** More than a list of options shows. */
 const USERS = 101;
 
-describeInChromium('lists of the console', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let page: Page;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    const { administrator, signUp } = await openPeople(installation);
-    const ask = restClientOf(installation);
-    const author = await signUp('Ada');
-    for (const title of ['First', 'Second']) {
-      const body = { title, body: 'One', publish: true };
-      await ask('POST', '/articles', { token: author.token, body });
-    }
+const test = base
+  .extend('pictures', { scope: 'file' }, 'console-lists')
+  .extend('rows', { scope: 'file' }, async ({ ada, ask, create, people: { administrator } }) => {
+    for (const title of ['First', 'Second'])
+      await create('/articles', ada, { title, body: 'One', publish: true });
     for (let count = 1; count <= USERS; count += 1)
       await ask('POST', '/users', { token: administrator.token, body: { name: `Somebody ${count}` } });
-    const chromium = await launchChromium();
-    open.defer(() => chromium.close());
-    page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
-    page.setDefaultTimeout(scaled(10_000));
-    await page.goto(`${installation.url}/console`);
-    await signInOn(page, author);
-    await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor();
-  });
-  afterAll(() => open.disposeAsync());
-
-  const show = async (address: string) => {
+  })
+  .extend(
+    'openOn',
+    { scope: 'file' },
+    ({ ada, rows: _written, signIn }) =>
+      (device) =>
+        signIn(ada, device),
+  )
+  .extend('show', ({ installation, window: { page } }) => async (address: string) => {
     await page.goto(`${installation.url}/console/data/${address}`);
     await page.getByRole('link', { name: 'First' }).waitFor();
-  };
-  const hasAddress = (end: string) =>
-    until(
-      () => page.url(),
-      (url) => url.endsWith(end),
-    );
-  const look = async (name: string) => {
-    await lookAt(page, `console-lists-${name}`);
-  };
+  })
+  .extend(
+    'hasAddress',
+    ({ window: { page } }) =>
+      (end: string) =>
+        until(
+          () => page.url(),
+          (url) => url.endsWith(end),
+        ),
+  );
 
-  test('the head of a column sorts the list, and shows that', async () => {
+describeInChromium('lists of the console', () => {
+  test('the head of a column sorts the list, and shows that', async ({
+    hasAddress,
+    show,
+    window: { page },
+  }) => {
     await show('articles');
     const head = page.getByRole('columnheader', { name: 'Published at' });
     expect(await head.getAttribute('aria-sort')).toBe('none');
@@ -69,7 +60,12 @@ describeInChromium('lists of the console', () => {
     await hasAddress('?sort=-publishedAt');
   });
 
-  test('columns can be chosen, and are kept in the address', async () => {
+  test('columns can be chosen, and are kept in the address', async ({
+    hasAddress,
+    installation,
+    show,
+    window: { page, look },
+  }) => {
     await show('articles');
     await page.getByText('Columns', { exact: true }).click();
     await page.getByRole('checkbox', { name: 'Created' }).check();
@@ -98,7 +94,7 @@ describeInChromium('lists of the console', () => {
     expect(await page.getByRole('columnheader', { name: 'Created' }).count()).toBe(0);
   });
 
-  test('the options of a large list are searched', async () => {
+  test('the options of a large list are searched', async ({ show, window: { page, look } }) => {
     await show('articles');
     const author = page.getByRole('combobox', { name: 'Author' });
     await author.click();

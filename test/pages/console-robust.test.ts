@@ -1,46 +1,25 @@
 // Takes minutes, so it starts first.
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { restClientOf } from '../../testing/http/rest-client.ts';
-import { scaled } from '../../testing/load.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
-import { describeInChromium, launchChromium, lookAt } from '../engines/chromium.ts';
-import { signInOn } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { expect } from 'vitest';
+import { describeInChromium } from '../engines/chromium.ts';
+import { test as base } from './console-window.ts';
+
+const test = base
+  .extend('pictures', { scope: 'file' }, 'console-robust')
+  .extend(
+    'add',
+    { scope: 'file' },
+    ({ ada, create }) =>
+      (title: string) =>
+        create('/articles', ada, { title, body: 'One' }),
+  )
+  .extend('openOn', { scope: 'file' }, ({ ada, add, signIn }) => async (device) => {
+    await add('On engines');
+    return signIn(ada, device);
+  });
+test.beforeEach(({ window: { context } }) => context.unrouteAll());
 
 describeInChromium('the console after a failure', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let author: Person;
-  let chromium: Browser;
-  let context: BrowserContext;
-  let page: Page;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    const people = await openPeople(installation);
-    author = await people.signUp('Ada');
-    await restClientOf(installation)('POST', '/articles', {
-      token: author.token,
-      body: { title: 'On engines', body: 'One' },
-    });
-    chromium = await launchChromium();
-    open.defer(() => chromium.close());
-    context = await chromium.newContext({ viewport: { width: 1280, height: 850 } });
-    context.setDefaultTimeout(scaled(10_000));
-    page = await context.newPage();
-    await page.goto(`${installation.url}/console`);
-    await signInOn(page, author);
-    await heading('Data');
-  });
-  afterAll(() => open.disposeAsync());
-  beforeEach(() => context.unrouteAll());
-
-  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
-  const look = async (name: string) => {
-    await lookAt(page, `console-robust-${name}`);
-  };
-
-  test('without scripts, the page says what to do', async () => {
+  test('without scripts, the page says what to do', async ({ chromium, installation }) => {
     const other = await chromium.newContext({ javaScriptEnabled: false });
     const silent = await other.newPage();
     await silent.goto(`${installation.url}/console`);
@@ -49,7 +28,10 @@ describeInChromium('the console after a failure', () => {
     await other.close();
   });
 
-  test('until it runs, the page says that it is loading', async () => {
+  test('until it runs, the page says that it is loading', async ({
+    installation,
+    window: { page, context, heading },
+  }) => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await context.route(/\/main\.ts$/, async (route) => {
       await held;
@@ -61,7 +43,10 @@ describeInChromium('the console after a failure', () => {
     await heading('Data');
   });
 
-  test('a module that fails to load is loaded again', async () => {
+  test('a module that fails to load is loaded again', async ({
+    installation,
+    window: { page, context, heading },
+  }) => {
     await context.route(/\/item\.ts$/, (route) => route.abort());
     await page.goto(`${installation.url}/console/data`);
     await page.getByText('Trying again …').waitFor();
@@ -70,7 +55,10 @@ describeInChromium('the console after a failure', () => {
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
-  test('if that does not help, it says what to do', async () => {
+  test('if that does not help, it says what to do', async ({
+    installation,
+    window: { page, context, heading, look },
+  }) => {
     await context.route(/\/data\/domain\.ts$/, (route) => route.fulfill({ status: 404, body: '' }));
     await page.goto(`${installation.url}/console/data`);
     await page.getByText('Check your connection').waitFor();
@@ -80,7 +68,10 @@ describeInChromium('the console after a failure', () => {
     await heading('Data');
   });
 
-  test('an error in one page keeps the navigation, and says what to do', async () => {
+  test('an error in one page keeps the navigation, and says what to do', async ({
+    installation,
+    window: { page, context, heading, look },
+  }) => {
     await context.route(/\/articles\?/, (route) =>
       route.fulfill({ contentType: 'application/hal+json', body: '{"_links":{},"_embedded":{}}' }),
     );
@@ -94,9 +85,11 @@ describeInChromium('the console after a failure', () => {
     await page.getByRole('link', { name: 'On engines' }).waitFor();
   });
 
-  test('without live updates a page says so, and polls', async () => {
-    const add = (title: string) =>
-      restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
+  test('without live updates a page says so, and polls', async ({
+    add,
+    installation,
+    window: { page, context, look },
+  }) => {
     await context.route(/\/events\?/, (route) => route.abort());
     await page.goto(`${installation.url}/console/data/articles`);
     await page.getByText('not live', { exact: true }).waitFor();

@@ -1,108 +1,103 @@
 // Takes minutes, so it starts first.
 import { randomUUID } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
-import { describeInChromium, launchChromium, lookAt, SIZES } from '../engines/chromium.ts';
-import { signInOn, signUpOperator } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { describeInChromium, lookAt, SIZES } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
+import { test as base } from './console-window.ts';
+
+const test = base.extend(
+  'signInAt',
+  { scope: 'file' },
+  ({ installation, operator }) =>
+    async (page: Page, path: string): Promise<void> => {
+      await page.goto(`${installation.url}${path}`);
+      await signInOn(page, operator);
+    },
+);
 
 describeInChromium('users in the console', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let ask: RestClient;
-  let people: People;
-  let operator: Person;
-  let chromium: Browser;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    ask = restClientOf(installation);
-    people = await openPeople(installation);
-    operator = await signUpOperator(installation, people);
-    chromium = await launchChromium();
-    open.defer(() => chromium.close());
-  });
-  afterAll(() => open.disposeAsync());
+  test.for(SIZES)(
+    'are found, invited, deactivated, and erased, on a %s',
+    async ([size, options], { ask, chromium, people, signInAt }) => {
+      const name = `Ada ${randomUUID().slice(0, 6)}`;
+      const ada = await people.signUp(name);
+      const article = await ask('POST', '/articles', {
+        token: ada.token,
+        body: { title: 'On looms', body: 'One', tags: [] },
+      });
+      expect(article.status).toBe(201);
+      const page = await (await chromium.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+      page.setDefaultTimeout(scaled(10_000));
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => void complaints.push(String(error)));
+      const heading = (text: string) => page.getByRole('heading', { name: text }).waitFor();
+      const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click();
+      const look = async (what: string) => {
+        await page.locator('main .waiting').first().waitFor({ state: 'detached' });
+        await lookAt(page, `console-users-${size}-${what}`);
+      };
 
-  const signIn = async (page: Page, path: string): Promise<void> => {
-    await page.goto(`${installation.url}${path}`);
-    await signInOn(page, operator);
-  };
+      await signInAt(page, '/console/users');
+      await heading('Accounts');
+      await page.getByRole('link', { name: 'Grace' }).waitFor();
+      await page.getByLabel('Name or e-mail address').fill(ada.email.slice(0, 12));
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Grace' }).waitFor({ state: 'detached' });
+      expect(new URL(page.url()).searchParams.get('q')).toBe(ada.email.slice(0, 12));
+      const guest = `${randomUUID().slice(0, 8)}@example.com`;
+      const invitation = page.locator('section', { has: page.getByRole('heading', { name: 'Invitations' }) });
+      await invitation.getByLabel('E-mail address').fill(guest);
+      await invitation.getByLabel('Role').selectOption('author');
+      await press('Invite');
+      await page.getByText(`${guest} is invited.`).waitFor();
+      await look('1-list');
+      await press(`Revoke the invitation of ${guest}`);
+      await page
+        .getByRole('button', { name: `Revoke the invitation of ${guest}` })
+        .waitFor({ state: 'detached' });
 
-  test.each(SIZES)('are found, invited, deactivated, and erased, on a %s', async (size, options) => {
-    const name = `Ada ${randomUUID().slice(0, 6)}`;
-    const ada = await people.signUp(name);
-    const article = await ask('POST', '/articles', {
-      token: ada.token,
-      body: { title: 'On looms', body: 'One', tags: [] },
-    });
-    expect(article.status).toBe(201);
-    const page = await (await chromium.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
-    page.setDefaultTimeout(scaled(10_000));
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => void complaints.push(String(error)));
-    const heading = (text: string) => page.getByRole('heading', { name: text }).waitFor();
-    const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click();
-    const look = async (what: string) => {
-      await page.locator('main .waiting').first().waitFor({ state: 'detached' });
-      await lookAt(page, `console-users-${size}-${what}`);
-    };
+      await page.getByRole('link', { name }).click();
+      await heading(name);
+      await page.getByText('Drafted').first().waitFor();
+      await page.getByText('active', { exact: true }).waitFor();
+      await look('2-person');
+      await press('Deactivate');
+      await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+      await page.getByText('deactivated', { exact: true }).waitFor();
+      await look('3-deactivated');
+      await press('Reactivate');
+      await page.getByText('active', { exact: true }).waitFor();
+      await press('Make reader');
+      await press('Change the role');
+      await page.getByRole('button', { name: 'Make author' }).waitFor();
+      await press('End Journal');
+      await page.getByText('No application may act for the user.').waitFor();
 
-    await signIn(page, '/console/users');
-    await heading('Accounts');
-    await page.getByRole('link', { name: 'Grace' }).waitFor();
-    await page.getByLabel('Name or e-mail address').fill(ada.email.slice(0, 12));
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Grace' }).waitFor({ state: 'detached' });
-    expect(new URL(page.url()).searchParams.get('q')).toBe(ada.email.slice(0, 12));
-    const guest = `${randomUUID().slice(0, 8)}@example.com`;
-    const invitation = page.locator('section', { has: page.getByRole('heading', { name: 'Invitations' }) });
-    await invitation.getByLabel('E-mail address').fill(guest);
-    await invitation.getByLabel('Role').selectOption('author');
-    await press('Invite');
-    await page.getByText(`${guest} is invited.`).waitFor();
-    await look('1-list');
-    await press(`Revoke the invitation of ${guest}`);
-    await page
-      .getByRole('button', { name: `Revoke the invitation of ${guest}` })
-      .waitFor({ state: 'detached' });
+      await press('Erase');
+      await press('Erase permanently');
+      await heading(`User ${ada.userId}, deleted`);
+      await page.getByText('No residual personal data was found').waitFor();
+      await look('4-erased');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
 
-    await page.getByRole('link', { name }).click();
-    await heading(name);
-    await page.getByText('Drafted').first().waitFor();
-    await page.getByText('active', { exact: true }).waitFor();
-    await look('2-person');
-    await press('Deactivate');
-    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
-    await page.getByText('deactivated', { exact: true }).waitFor();
-    await look('3-deactivated');
-    await press('Reactivate');
-    await page.getByText('active', { exact: true }).waitFor();
-    await press('Make reader');
-    await press('Change the role');
-    await page.getByRole('button', { name: 'Make author' }).waitFor();
-    await press('End Journal');
-    await page.getByText('No application may act for the user.').waitFor();
-
-    await press('Erase');
-    await press('Erase permanently');
-    await heading(`User ${ada.userId}, deleted`);
-    await page.getByText('No residual personal data was found').waitFor();
-    await look('4-erased');
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
-
-  test('are the targets of names in the history of an item', async () => {
+  test('are the targets of names in the history of an item', async ({
+    ask,
+    chromium,
+    operator,
+    signInAt,
+  }) => {
     const { body } = await ask('POST', '/articles', {
       token: operator.token,
       body: { title: 'On names', body: 'One', tags: [] },
     });
     const page = await chromium.newPage();
     page.setDefaultTimeout(scaled(10_000));
-    await signIn(page, `/console/items/articles/${(body as { id: number }).id}`);
+    await signInAt(page, `/console/items/articles/${(body as { id: number }).id}`);
     // The author is named among the fields, too.
     await page.getByRole('region', { name: 'History' }).getByRole('link', { name: 'Grace' }).first().click();
     await page.getByRole('heading', { name: 'Latest actions' }).waitFor();

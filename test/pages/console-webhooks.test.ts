@@ -1,17 +1,12 @@
 // Takes minutes, so it starts first.
 // Over 200 lines, because one endpoint is followed through every page, in the installation that is set up
 // here.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { CONSOLE_SIZES, describeInChromium, launchChromium } from '../engines/chromium.ts';
-import { signInOn, signUpOperator } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type ConsoleWindow, openConsoleWindow } from './console-window.ts';
+import { CONSOLE_SIZES, describeInChromium } from '../engines/chromium.ts';
+import { test as base, oncePerDevice } from './console-window.ts';
 
 /** Lets the clock of the page run, which otherwise stands still, until a condition holds. */
 const runUntil = (page: Page, read: () => Promise<number>, isSo: (count: number) => boolean) =>
@@ -42,79 +37,37 @@ const lookAway = (page: Page, isAway: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event('visibilitychange'));
   `);
 
-/** A new user finds why a webhook did not arrive, and redelivers yesterday's failures. */
-describeInChromium('webhooks in Chromium', () => {
-  const open = new AsyncDisposableStack();
-  const refused = { isRefusing: true };
-  let installation: Installation;
-  let ask: RestClient;
-  let sink: WebhookSink;
-  let author: Person;
-  let operator: Person;
-  let chromium: Browser;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    const people = await openPeople(installation);
-    ask = restClientOf(installation);
-    author = await people.signUp('Ada');
-    operator = await signUpOperator(installation, people);
-    sink = open.use(await startWebhookSink());
+const test = base
+  .extend('pictures', { scope: 'file' }, 'webhooks')
+  .extend(
+    'draft',
+    { scope: 'file' },
+    ({ ada, create }) =>
+      (title: string) =>
+        create('/articles', ada, { title, body: '', tags: [] }),
+  )
+  /** A receiver of two endpoints for each device. One of them, the shop, may be closed. */
+  .extend('shop', { scope: 'file' }, ({ sink }) => {
+    const shop = { isClosed: true, urlOn: (size: string) => `${sink.url}/closed-${size}` };
     sink.behave(({ path }, response) => {
-      const isRefused = path.startsWith('/closed') && refused.isRefusing;
+      const isRefused = path.startsWith('/closed') && shop.isClosed;
       response
         .writeHead(isRefused ? 500 : 200, { 'content-type': 'text/plain' })
         .end(isRefused ? 'The shop is closed.' : 'Thanks.');
     });
-    chromium = await launchChromium();
-    open.defer(() => chromium.close());
-  });
-  afterAll(() => open.disposeAsync());
-
-  const make = async (path: string, body: object): Promise<number> => {
-    const made = await ask('POST', path, { token: author.token, body });
-    expect(made.status, JSON.stringify(made.body)).toBe(201);
-    return (made.body as { id: number }).id;
-  };
-  const draft = (title: string) => make('/articles', { title, body: '', tags: [] });
-
-  const openWindow = async (
-    options: BrowserContextOptions,
-    person: Person,
-    { address, pictures }: { readonly address: string; readonly pictures: string },
-  ): Promise<ConsoleWindow> => {
-    const window = await openConsoleWindow({
-      chromium,
-      options: { ...options, reducedMotion: 'reduce' },
-      pictures,
-    });
-    await window.page.goto(`${installation.url}${address}`);
-    await signInOn(window.page, person);
-    return window;
-  };
-
-  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let { context, page, heading, press, look } = {} as ConsoleWindow;
-    const pictures = `webhooks-${size}`;
-    let opened: number;
-    let closed: number;
-    const closedUrl = () => `${sink.url}/closed-${size}`;
-
-    beforeAll(async () => {
-      refused.isRefusing = true;
-      opened = await make('/webhooks', {
-        url: `${sink.url}/open-${size}`,
-        description: `The archive (${size})`,
-        eventTypes: ['article.*'],
-      });
-      closed = await make('/webhooks', {
-        url: closedUrl(),
-        description: `The shop (${size})`,
-        eventTypes: ['article.*'],
-      });
+    return shop;
+  })
+  .extend('endpointsOn', { scope: 'file' }, ({ ada, ask, create, draft, installation, shop, sink }) =>
+    oncePerDevice(async ({ size }) => {
+      shop.isClosed = true;
+      const register = (url: string, description: string) =>
+        create('/webhooks', ada, { url, description, eventTypes: ['article.*'] });
+      const opened = await register(`${sink.url}/open-${size}`, `The archive (${size})`);
+      const closed = await register(shop.urlOn(size), `The shop (${size})`);
       for (const title of ['On engines', 'On looms', 'On tables']) await draft(title);
       await until(
         async () =>
-          (await ask('GET', `/deliveries?webhookId=${closed}&state=failed`, { token: author.token }))
+          (await ask('GET', `/deliveries?webhookId=${closed}&state=failed`, { token: ada.token }))
             .body as readonly { id: string }[],
         ({ length }) => length === 3,
       );
@@ -128,12 +81,26 @@ describeInChromium('webhooks in Chromium', () => {
           [closed, noon],
         ),
       );
-      const at = { address: '/console/webhooks', pictures };
-      ({ context, page, heading, press, look } = await openWindow(options, operator, at));
-    });
-    afterAll(() => context?.close());
+      return { opened, closed };
+    }),
+  )
+  .extend('openOn', { scope: 'file' }, ({ endpointsOn, operator, signIn }) => async (device) => {
+    await endpointsOn(device);
+    return signIn(operator, device, '/console/webhooks', 'Webhooks');
+  })
+  .extend('opened', async ({ device, endpointsOn }) => (await endpointsOn(device)).opened)
+  .extend('closed', async ({ device, endpointsOn }) => (await endpointsOn(device)).closed)
+  .extend('closedUrl', ({ device, shop }) => shop.urlOn(device.size));
 
-    test('failures come first, with reason and time', async () => {
+/** A new user finds why a webhook did not arrive, and redelivers yesterday's failures. */
+describeInChromium('webhooks in Chromium', () => {
+  describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
+    test.override('device', { size, options: { ...options, reducedMotion: 'reduce' } });
+
+    test('failures come first, with reason and time', async ({
+      closedUrl,
+      window: { page, heading, press, look },
+    }) => {
       await heading('Webhooks');
       await page
         .getByText(new RegExp(`closed-${size} is failing\\. .*The receiver answered with status 500\\.`))
@@ -144,14 +111,16 @@ describeInChromium('webhooks in Chromium', () => {
         () => page.url(),
         (url) => url.endsWith('?show=attention'),
       );
-      await page.getByRole('link', { name: closedUrl(), exact: true }).click();
-      await heading(`${closedUrl().replace('http://', '')}`);
+      await page.getByRole('link', { name: closedUrl, exact: true }).click();
+      await heading(closedUrl.replace('http://', ''));
       await page.getByText('The receiver failed. Look for the webhook-id in its log.').waitFor();
       await page.getByRole('img', { name: /^Attempts in each 15 min\. Arrived: .*; Failed: now/ }).waitFor();
       await look('2-endpoint');
     });
 
-    test('a delivery shows the request, the answer and the remedy', async () => {
+    test('a delivery shows the request, the answer and the remedy', async ({
+      window: { page, heading, look },
+    }) => {
       await page.getByRole('link', { name: 'article.drafted' }).first().click();
       await heading('Delivery of article.drafted');
       await page.getByText('The shop is closed.').first().waitFor();
@@ -161,6 +130,10 @@ describeInChromium('webhooks in Chromium', () => {
     });
 
     test('pages follow deliveries, send few requests while nothing happens, and none in the background', async ({
+      draft,
+      installation,
+      opened,
+      window: { page },
       onTestFinished,
     }) => {
       const isMeant = (path: string) => /^\/(webhooks|deliveries)\b/.test(path);
@@ -199,7 +172,11 @@ describeInChromium('webhooks in Chromium', () => {
       );
     });
 
-    test('yesterday’s failures are redelivered, after a confirmation of their number', async () => {
+    test('yesterday’s failures are redelivered, after a confirmation of their number', async ({
+      closed,
+      shop,
+      window: { page, heading, press, look },
+    }) => {
       await page
         .getByRole('navigation', { name: 'Sections' })
         .getByRole('link', { name: 'Webhooks' })
@@ -210,7 +187,7 @@ describeInChromium('webhooks in Chromium', () => {
       await page.getByLabel('Endpoint').selectOption({ label: `The shop (${size})` });
       await page.getByRole('cell', { name: /dead/ }).waitFor();
       await look('4-found');
-      refused.isRefusing = false;
+      shop.isClosed = false;
       await press('Send all 1 failed delivery again');
       await page.getByRole('dialog').getByText('1 dead, 0 waiting for a retry').waitFor();
       await look('5-confirm');
@@ -220,7 +197,12 @@ describeInChromium('webhooks in Chromium', () => {
       expect(page.url()).toContain(`webhookId=${closed}`);
     });
 
-    test('an endpoint is created, tested, changed and deleted', async () => {
+    test('an endpoint is created, tested, changed and deleted', async ({
+      installation,
+      shop,
+      sink,
+      window: { page, heading, press, look },
+    }) => {
       await page.goto(`${installation.url}/console/webhooks/new`);
       await heading('New endpoint');
       await page.getByLabel('URL').fill('not an address');
@@ -235,14 +217,14 @@ describeInChromium('webhooks in Chromium', () => {
       await press('Register');
       await page.getByText('Must be an http(s) URL').waitFor();
       await page.getByLabel('URL').fill(`${sink.url}/closed-new-${size}`);
-      refused.isRefusing = true;
+      shop.isClosed = true;
       await press('Register');
       await heading('Endpoint registered');
       expect(await page.locator('.secret code').textContent()).toMatch(/^whsec_/);
       await press('Send a test event');
       await page.getByText('The test event failed.').waitFor();
       await page.getByText('The shop is closed.').waitFor();
-      refused.isRefusing = false;
+      shop.isClosed = false;
       await press('Send a test event');
       await page.getByText('The test event arrived.').waitFor();
       await look('7-registered');
@@ -262,17 +244,24 @@ describeInChromium('webhooks in Chromium', () => {
       await heading('Webhooks');
     });
 
-    test('owners who are not administrators have the same parts in their account', async () => {
-      const own = await openWindow(options, author, { address: '/account/webhooks', pictures });
-      await own.heading('Webhooks');
-      await own.page.getByRole('link', { name: closedUrl(), exact: true }).click();
-      await own.heading(closedUrl().replace('http://', ''));
+    test('owners who are not administrators have the same parts in their account', async ({
+      ada,
+      closed,
+      closedUrl,
+      device,
+      installation,
+      signIn,
+      window: { page, heading },
+    }) => {
+      const own = await signIn(ada, device, '/account/webhooks', 'Webhooks');
+      await own.page.getByRole('link', { name: closedUrl, exact: true }).click();
+      await own.heading(closedUrl.replace('http://', ''));
       await own.look('8-account');
       expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
       await own.page.getByRole('link', { name: 'article.drafted' }).first().click();
       await own.heading('Delivery of article.drafted');
       await own.page.goto(`${installation.url}/console/webhooks/${closed}`);
-      await own.heading(closedUrl().replace('http://', ''));
+      await own.heading(closedUrl.replace('http://', ''));
       expect(new URL(own.page.url()).pathname).toBe(`/account/webhooks/${closed}`);
       expect(own.complaints).toEqual([]);
       await own.context.close();

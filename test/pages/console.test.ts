@@ -2,59 +2,29 @@
 // Over 200 lines, because every page is looked at in the one installation that is set up here.
 
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import {
-  CONSOLE_SIZES,
-  describeInChromium,
-  expectStill,
-  launchChromium,
-  watchShifts,
-} from '../engines/chromium.ts';
-import { signInOn, signUpOperator } from '../engines/console.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type ConsoleWindow, openConsoleWindow } from './console-window.ts';
+import { CONSOLE_SIZES, describeInChromium, expectStill, watchShifts } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
+import { test as base } from './console-window.ts';
 
 /** A longer test, because one signed-in user looks at every section of the one installation. */
 const DEADLINE_MS = scaled(20_000);
 
-describeInChromium('the console in Chromium', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let ask: RestClient;
-  let author: Person;
-  let operator: Person;
-  let sink: WebhookSink;
-  let chromium: Browser;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    const people = await openPeople(installation);
-    ask = restClientOf(installation);
-    author = await people.signUp('Ada');
-    operator = await signUpOperator(installation, people);
-    sink = open.use(await startWebhookSink());
-    chromium = await launchChromium();
-    open.defer(() => chromium.close());
-  });
-  afterAll(() => open.disposeAsync());
-
-  const make = async (path: string, body: object): Promise<number> => {
-    const made = await ask('POST', path, { token: author.token, body });
-    expect(made.status, JSON.stringify(made.body)).toBe(201);
-    return (made.body as { id: number }).id;
-  };
-  const draft = (title: string) => make('/articles', { title, body: 'One\nTwo', tags: [] });
-
-  /** An article that is unreadable, because of an event of a later release. */
-  const parkArticle = async (): Promise<string> => {
+const test = base
+  .extend(
+    'draft',
+    { scope: 'file' },
+    ({ ada, create }) =>
+      (title: string) =>
+        create('/articles', ada, { title, body: 'One\nTwo', tags: [] }),
+  )
+  /** Writes an article that is unreadable, because of an event of a later release. */
+  .extend('parkArticle', { scope: 'file' }, ({ draft, installation }) => async (): Promise<string> => {
     const stream = `article-${await draft('On engines')}` as StreamName;
     const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
     await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
@@ -62,17 +32,20 @@ describeInChromium('the console in Chromium', () => {
       { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
     ]);
     return stream;
-  };
-
-  /** It is retried no more. */
-  const skipConsequence = () =>
-    inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
-      client.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, attempts, next_at, skipped_at)
+  })
+  /** Parks a consequence, which is retried no more. */
+  .extend(
+    'skipConsequence',
+    { scope: 'file' },
+    ({ installation }) =>
+      () =>
+        inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
+          client.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, attempts, next_at, skipped_at)
         values ('end', 'comment-4001', gen_random_uuid(), '{}', 'No key.', 3, now(), now()) on conflict do nothing`),
-    );
-
-  const openWindow = async (options: BrowserContextOptions, pictures: string): Promise<ConsoleWindow> => {
-    const window = await openConsoleWindow({ chromium, options, pictures });
+        ),
+  )
+  .extend('openOn', { scope: 'file' }, ({ openWindow }) => async (device) => {
+    const window = await openWindow(device);
     const { page, complaints } = window;
     await watchShifts(page);
     page.on(
@@ -80,19 +53,20 @@ describeInChromium('the console in Chromium', () => {
       (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())),
     );
     return window;
-  };
+  });
 
+describeInChromium('the console in Chromium', () => {
   describe.each(CONSOLE_SIZES)('on a %s', (size, options) => {
-    let { context, page, complaints, heading, go, press, look } = {} as ConsoleWindow;
-    beforeAll(async () => {
-      ({ context, page, complaints, heading, go, press, look } = await openWindow(
-        options,
-        `console-${size}`,
-      ));
-    });
-    afterAll(() => context?.close());
+    test.override('device', { size, options });
 
-    test('a sign-in returns to the requested page, and new events appear by themselves', async () => {
+    test('a sign-in returns to the requested page, and new events appear by themselves', async ({
+      ada,
+      ask,
+      draft,
+      installation,
+      operator,
+      window: { page, heading, press, look },
+    }) => {
       const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
       await page.goto(`${installation.url}/console/feed`);
       await signInOn(page, operator);
@@ -117,13 +91,13 @@ describeInChromium('the console in Chromium', () => {
         (url) => url.endsWith(`?subject=article-${first}`),
       );
       await page.getByText('live', { exact: true }).waitFor();
-      await ask('POST', `/articles/${second}/publish`, { token: author.token });
-      await ask('POST', `/articles/${first}/publish`, { token: author.token });
+      await ask('POST', `/articles/${second}/publish`, { token: ada.token });
+      await ask('POST', `/articles/${first}/publish`, { token: ada.token });
       await page.locator('summary', { hasText: 'article.published' }).waitFor();
       expect(await entryOf(second).count()).toBe(0);
     });
 
-    test('a reload needs no sign-in page', async () => {
+    test('a reload needs no sign-in page', async ({ window: { page, heading } }) => {
       await page.reload();
       await heading('Events');
       await page.getByText('live', { exact: true }).waitFor();
@@ -134,7 +108,9 @@ describeInChromium('the console in Chromium', () => {
       ).toBe(0);
     });
 
-    test('the overview shows the state of everything, now and over time', async () => {
+    test('the overview shows the state of everything, now and over time', async ({
+      window: { page, go, press, look },
+    }) => {
       await go('Overview');
       await page.getByText(/^All \d+ checks pass\.$/).waitFor();
       await expect.poll(() => page.locator('canvas').count(), { timeout: DEADLINE_MS }).toBe(3);
@@ -150,7 +126,11 @@ describeInChromium('the console in Chromium', () => {
       await page.getByRole('button', { name: '6 h', pressed: true }).waitFor();
     });
 
-    test('a parked item is retried, and an event skipped', async () => {
+    test('a parked item is retried, and an event skipped', async ({
+      parkArticle,
+      skipConsequence,
+      window: { page, heading, go, press, look },
+    }) => {
       await go('Parked');
       await page.getByText('Nothing is parked.').waitFor();
       const stream = await parkArticle();
@@ -180,7 +160,9 @@ describeInChromium('the console in Chromium', () => {
       await look('operator-commands');
     });
 
-    test('everything is verified at the press of a button', async () => {
+    test('everything is verified at the press of a button', async ({
+      window: { page, heading, go, press, look },
+    }) => {
       await go('Proof');
       await page.getByText('Last verified position').waitFor();
       await look('proof');
@@ -190,10 +172,15 @@ describeInChromium('the console in Chromium', () => {
       await look('verified');
     });
 
-    test('one can move through the history of an item', async () => {
+    test('one can move through the history of an item', async ({
+      ada,
+      ask,
+      draft,
+      window: { page, heading, go, press, look },
+    }) => {
       const id = await draft('On engines');
       await ask('PATCH', `/articles/${id}`, {
-        token: author.token,
+        token: ada.token,
         body: { title: 'On looms', body: 'One\nThree' },
       });
       await go('Data');
@@ -214,9 +201,15 @@ describeInChromium('the console in Chromium', () => {
       await look('item');
     });
 
-    test('the deliveries of a webhook are shown, and sent again', async () => {
+    test('the deliveries of a webhook are shown, and sent again', async ({
+      ada,
+      create,
+      draft,
+      sink,
+      window: { page, heading, go, press, look },
+    }) => {
       const began = new Date().toISOString();
-      await make('/webhooks', { url: `${sink.url}/${size}`, eventTypes: ['article.drafted'] });
+      await create('/webhooks', ada, { url: `${sink.url}/${size}`, eventTypes: ['article.drafted'] });
       await draft('On engines');
       await go('Webhooks');
       await look('webhooks');
@@ -242,7 +235,9 @@ describeInChromium('the console in Chromium', () => {
       await page.getByText('disabled', { exact: true }).waitFor();
     });
 
-    test('a client is created, gets another secret, and is deleted', async () => {
+    test('a client is created, gets another secret, and is deleted', async ({
+      window: { page, heading, go, press, look },
+    }) => {
       await go('Clients');
       await page.getByRole('link', { name: 'Console', exact: true }).waitFor();
       // It got its token when the operator signed in.
@@ -269,7 +264,10 @@ describeInChromium('the console in Chromium', () => {
       await heading('Clients');
     });
 
-    test('an impossible action is reported with a remedy', async () => {
+    test('an impossible action is reported with a remedy', async ({
+      installation,
+      window: { page, complaints, heading },
+    }) => {
       await page.goto(`${installation.url}/console/orders/${randomUUID()}`);
       await page.getByRole('alert').getByText('Go back to the list.').waitFor();
       await page.getByRole('link', { name: 'All operator commands' }).click();
@@ -278,7 +276,9 @@ describeInChromium('the console in Chromium', () => {
       complaints.length = 0;
     });
 
-    test('after a sign-out, the sign-in page is shown', async () => {
+    test('after a sign-out, the sign-in page is shown', async ({
+      window: { page, heading, press, look },
+    }) => {
       await press('Sign out');
       await press('Sign out');
       await heading('You are signed out');
@@ -287,10 +287,15 @@ describeInChromium('the console in Chromium', () => {
       await page.getByLabel('E-mail address').waitFor();
     });
 
-    test('a user who is not an administrator sees only the data, and why', async () => {
-      const other = await openWindow(options, `console-${size}`);
+    test('a user who is not an administrator sees only the data, and why', async ({
+      ada,
+      device,
+      installation,
+      openOn,
+    }) => {
+      const other = await openOn(device);
       await other.page.goto(`${installation.url}/console`);
-      await signInOn(other.page, author);
+      await signInOn(other.page, ada);
       await other.heading('Data');
       expect(await other.page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
         ...['Data', 'Users', 'Articles'],
