@@ -1,72 +1,87 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
-import {
-  type AuthDatabase,
-  createAuthDatabase,
-  registerClient,
-  serviceClient,
-} from '../../test/engines/auth-database.ts';
-import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
+import { registerClient, serviceClient } from '../../test/engines/auth-database.ts';
+import { test as base, openAuthProcess } from '../../test/engines/auth-process.ts';
 import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { basic, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 import { deleteClient, selectClient, selectClientForUpdate } from './client-table.ts';
 import { createNoteUse } from './client-uses.ts';
 
-let database: AuthDatabase;
-let site: AuthProcess;
-let other: AuthProcess;
-beforeAll(async () => {
-  database = await createAuthDatabase();
-  site = await openAuthProcess(database);
-  other = await openAuthProcess(database);
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await site?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend(
+    'askToken',
+    { scope: 'file' },
+    ({ one }) =>
+      async ({ clientId, secret }: Made, at = one, given = secret): Promise<number> => {
+        const form = { grant_type: 'client_credentials', scope: 'read:articles' };
+        return (await post(at.auth, '/token', form, basic({ clientId, secret: given }))).status;
+      },
+  )
+  .extend(
+    'useOf',
+    { scope: 'file' },
+    ({ one }) =>
+      async ({ clientId }: Made): Promise<Date | undefined> =>
+        (await one.auth.service.clients.usesOf([clientId])).get(clientId),
+  )
+  .extend(
+    'used',
+    { scope: 'file' },
+    ({ useOf }) =>
+      (client: Made) =>
+        until(
+          () => useOf(client),
+          (at) => at !== undefined,
+        ),
+  )
+  .extend(
+    'setUse',
+    { scope: 'file' },
+    ({ one }) =>
+      ({ clientId }: Made, before: string) =>
+        one.auth.pool.query(
+          `update auth.client_use set used_at = now() - $2::interval where client_id = $1`,
+          [clientId, before],
+        ),
+  );
 
 const BY = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
 
 type Made = Awaited<ReturnType<typeof registerClient>>;
 
-const askToken = async ({ clientId, secret }: Made, at = site, given = secret): Promise<number> => {
-  const form = { grant_type: 'client_credentials', scope: 'read:articles' };
-  return (await post(at.auth, '/token', form, basic({ clientId, secret: given }))).status;
-};
-const useOf = async ({ clientId }: Made): Promise<Date | undefined> =>
-  (await site.auth.service.clients.usesOf([clientId])).get(clientId);
-const used = (client: Made) =>
-  until(
-    () => useOf(client),
-    (at) => at !== undefined,
-  );
-const setUse = ({ clientId }: Made, before: string) =>
-  site.auth.pool.query(`update auth.client_use set used_at = now() - $2::interval where client_id = $1`, [
-    clientId,
-    before,
-  ]);
-
-test('a client is used once it gets a token, not by one that it is refused', async () => {
-  const client = await registerClient(site.auth, serviceClient);
-  expect(await askToken(client, site, 'annals_secret_wrong')).toBe(401);
+test('a client is used once it gets a token, not by one that it is refused', async ({
+  askToken,
+  one,
+  useOf,
+  used,
+}) => {
+  const client = await registerClient(one.auth, serviceClient);
+  expect(await askToken(client, one, 'annals_secret_wrong')).toBe(401);
   expect(await useOf(client)).toBeUndefined();
   const before = Date.now();
   expect(await askToken(client)).toBe(200);
   expect(Math.abs(Number(await used(client)) - before)).toBeLessThan(60_000);
 });
 
-test('within half an hour nothing is written again, by any process; after it, it is', async () => {
-  const client = await registerClient(site.auth, serviceClient);
+test('within half an hour nothing is written again, by any process; after it, it is', async ({
+  askToken,
+  database,
+  one,
+  other,
+  setUse,
+  useOf,
+  used,
+}) => {
+  const client = await registerClient(one.auth, serviceClient);
   await askToken(client);
   await used(client);
   await setUse(client, '29 minutes');
   const known = await useOf(client);
-  for (const at of [site, other]) expect(await askToken(client, at)).toBe(200);
+  for (const at of [one, other]) expect(await askToken(client, at)).toBe(200);
   // A use that is written later than those would have been.
-  const witness = await registerClient(site.auth, serviceClient);
+  const witness = await registerClient(one.auth, serviceClient);
   await askToken(witness, other);
   await used(witness);
   expect(await useOf(client)).toEqual(known);
@@ -80,11 +95,17 @@ test('within half an hour nothing is written again, by any process; after it, it
   await third[Symbol.asyncDispose]();
 });
 
-test('a client that is deleted leaves nothing, and another one with its id is used again', async () => {
-  const client = await registerClient(site.auth, serviceClient);
-  for (const at of [site, other]) await askToken(client, at);
+test('a client that is deleted leaves nothing, and another one with its id is used again', async ({
+  askToken,
+  one,
+  other,
+  useOf,
+  used,
+}) => {
+  const client = await registerClient(one.auth, serviceClient);
+  for (const at of [one, other]) await askToken(client, at);
   await used(client);
-  const { clients } = site.auth.service;
+  const { clients } = one.auth.service;
   await clients.remove(client.clientId, undefined, BY);
   expect(await useOf(client)).toBeUndefined();
   const { clientId } = client;
@@ -94,10 +115,13 @@ test('a client that is deleted leaves nothing, and another one with its id is us
   await used(client);
 });
 
-test('a use that is noted late leaves nothing of a deleted client, and is not one of its successor', async () => {
-  const client = await registerClient(site.auth, serviceClient);
+test('a use that is noted late leaves nothing of a deleted client, and is not one of its successor', async ({
+  one,
+  useOf,
+}) => {
+  const client = await registerClient(one.auth, serviceClient);
   const { clientId } = client;
-  const { pool } = site.auth;
+  const { pool } = one.auth;
   const createdAtMs = Number((await selectClient(pool, clientId))?.createdAt);
   const noteLate = (): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -129,7 +153,7 @@ test('a use that is noted late leaves nothing of a deleted client, and is not on
   await noted.waiting;
   expect(await useOf(client)).toBeUndefined();
   const settings = ClientSettings.parse({ name: 'Its successor', ...serviceClient });
-  await site.auth.service.clients.register({ clientId, settings }, BY);
+  await one.auth.service.clients.register({ clientId, settings }, BY);
   await noteLate();
   expect(await useOf(client)).toBeUndefined();
 });

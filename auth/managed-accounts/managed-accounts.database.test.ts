@@ -1,90 +1,105 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import {
-  type AuthDatabase,
-  createAuthDatabase,
   registerClient,
   registerPerson,
   type TestPerson,
   webClient,
 } from '../../test/engines/auth-database.ts';
-import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
+import { test as base } from '../../test/engines/auth-process.ts';
 import { obtainCode, post } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 
 const SCOPES = ['manage:accounts', 'manage:tokens', 'read:articles'];
 const WITHIN_MS = 3_000;
 
-let database: AuthDatabase;
-let site: AuthProcess;
-let clientId: string;
-let admin: string;
-beforeAll(async () => {
-  database = await createAuthDatabase();
-  site = await openAuthProcess(database);
-  ({ clientId } = await registerClient(site.auth, {
-    ...webClient,
-    scopes: ['openid', 'write:users', ...SCOPES],
-    firstParty: true,
-  }));
-  admin = await tokenOf(await registerPerson(site.auth, 'admin'));
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const tokenOf = async (person: TestPerson, scopes: readonly string[] = SCOPES): Promise<string> => {
-  const { code, verifier } = await obtainCode(site.auth, person, {
-    client_id: clientId,
-    scope: scopes.join(' '),
-  });
-  const form = {
-    grant_type: 'authorization_code',
-    code,
-    code_verifier: verifier,
-    client_id: clientId,
-    redirect_uri: webClient.redirectUris[0],
-  };
-  return String((await post(site.auth, '/token', form)).body.access_token);
-};
-
-const ask = async (token: string, method: string, path: string, body?: object) => {
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  };
-  const response = await fetch(`${site.url}${path}`, {
-    method,
-    headers,
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
-};
-const accountOf = async ({ userId }: TestPerson) =>
-  (await ask(admin, 'GET', `/account/people/${userId}`)).body as unknown as ManagedAccount;
-
-const somebody = async () => {
-  const person = await registerPerson(site.auth);
-  const session = await tokenOf(person);
-  const wanted = {
-    name: 'Import',
-    scopes: ['read:articles'],
-    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
-  };
-  const made = (await ask(session, 'POST', '/account/tokens', wanted)).body;
-  return { person, session, token: String(made.token), path: `/account/people/${person.userId}` };
-};
-const refusedSoon = (token: string) =>
-  until(
-    () => ask(token, 'GET', '/account/tokens'),
-    ({ status }) => status === 401,
-    WITHIN_MS,
+const test = base
+  .extend('clientId', { scope: 'file' }, async ({ one }) => {
+    const scopes = ['openid', 'write:users', ...SCOPES];
+    const { clientId } = await registerClient(one.auth, { ...webClient, scopes, firstParty: true });
+    return clientId;
+  })
+  .extend(
+    'tokenOf',
+    { scope: 'file' },
+    ({ clientId, one }) =>
+      async (person: TestPerson, scopes: readonly string[] = SCOPES): Promise<string> => {
+        const { code, verifier } = await obtainCode(one.auth, person, {
+          client_id: clientId,
+          scope: scopes.join(' '),
+        });
+        const form = {
+          grant_type: 'authorization_code',
+          code,
+          code_verifier: verifier,
+          client_id: clientId,
+          redirect_uri: webClient.redirectUris[0],
+        };
+        return String((await post(one.auth, '/token', form)).body.access_token);
+      },
+  )
+  .extend(
+    'ask',
+    { scope: 'file' },
+    ({ one }) =>
+      async (token: string, method: string, path: string, body?: object) => {
+        const headers = {
+          Authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        };
+        const response = await fetch(`${one.url}${path}`, {
+          method,
+          headers,
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        return {
+          status: response.status,
+          body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+        };
+      },
+  )
+  .extend('admin', { scope: 'file' }, async ({ one, tokenOf }) =>
+    tokenOf(await registerPerson(one.auth, 'admin')),
+  )
+  .extend(
+    'accountOf',
+    { scope: 'file' },
+    ({ admin, ask }) =>
+      async ({ userId }: TestPerson) =>
+        (await ask(admin, 'GET', `/account/people/${userId}`)).body as unknown as ManagedAccount,
+  )
+  .extend('somebody', { scope: 'file' }, ({ ask, one, tokenOf }) => async () => {
+    const person = await registerPerson(one.auth);
+    const session = await tokenOf(person);
+    const wanted = {
+      name: 'Import',
+      scopes: ['read:articles'],
+      expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    };
+    const made = (await ask(session, 'POST', '/account/tokens', wanted)).body;
+    return { person, session, token: String(made.token), path: `/account/people/${person.userId}` };
+  })
+  .extend(
+    'refusedSoon',
+    { scope: 'file' },
+    ({ ask }) =>
+      (token: string) =>
+        until(
+          () => ask(token, 'GET', '/account/tokens'),
+          ({ status }) => status === 401,
+          WITHIN_MS,
+        ),
   );
 
-test('only an administrator sees how a person signs in and what acts for them', async () => {
+test('only an administrator sees how a person signs in and what acts for them', async ({
+  accountOf,
+  admin,
+  ask,
+  clientId,
+  somebody,
+}) => {
   const { person, session, path } = await somebody();
   expect(await accountOf(person)).toMatchObject({
     userId: person.userId,
@@ -105,7 +120,14 @@ test('only an administrator sees how a person signs in and what acts for them', 
   expect(await ask(admin, 'PUT', path)).toMatchObject({ status: 405 });
 });
 
-test('an administrator ends a session, an application and a token of a person, each alone', async () => {
+test('an administrator ends a session, an application and a token of a person, each alone', async ({
+  accountOf,
+  admin,
+  ask,
+  clientId,
+  refusedSoon,
+  somebody,
+}) => {
   const { person, session, token, path } = await somebody();
   const { sessions, tokens } = await accountOf(person);
   expect((await ask(admin, 'DELETE', `${path}/sessions/${sessions[0]?.id}`)).status).toBe(204);
@@ -125,7 +147,14 @@ test('an administrator ends a session, an application and a token of a person, e
 });
 
 describe('a deactivated account', () => {
-  test('is refused with all its credentials, and works again once it is reactivated', async () => {
+  test('is refused with all its credentials, and works again once it is reactivated', async ({
+    accountOf,
+    admin,
+    ask,
+    refusedSoon,
+    somebody,
+    tokenOf,
+  }) => {
     const { person, session, token, path } = await somebody();
     expect((await ask(token, 'GET', '/account/tokens')).status).toBe(403);
     expect((await ask(admin, 'POST', `${path}/deactivate`)).status).toBe(204);
@@ -142,19 +171,19 @@ describe('a deactivated account', () => {
     expect(await tokenOf(person)).toMatch(/\./);
   });
 
-  test('cannot be an administrator’s', async () => {
-    const { userId } = await registerPerson(site.auth, 'admin');
+  test('cannot be an administrator’s', async ({ admin, ask, one }) => {
+    const { userId } = await registerPerson(one.auth, 'admin');
     const refused = await ask(admin, 'POST', `/account/people/${userId}/deactivate`);
     expect(refused).toMatchObject({ status: 409, body: { code: 'account_of_administrator' } });
   });
 
-  test('is in the log, with the person who did it', async () => {
+  test('is in the log, with the person who did it', async ({ admin, ask, one, somebody }) => {
     const { person, path } = await somebody();
     await ask(admin, 'POST', `${path}/deactivate`);
     await ask(admin, 'POST', `${path}/deactivate`);
     await ask(admin, 'POST', `${path}/reactivate`);
     const told: (readonly [string, unknown])[] = [];
-    for await (const page of site.auth.eventLog.read(`account-${person.userId}` as never))
+    for await (const page of one.auth.eventLog.read(`account-${person.userId}` as never))
       told.push(...page.map(({ type, metadata }) => [type, metadata.actor] as const));
     expect(told.map(([type]) => type)).toEqual([
       'account.token_created',
@@ -166,7 +195,7 @@ describe('a deactivated account', () => {
   });
 });
 
-test('an administrator invites a person, and revokes it', async () => {
+test('an administrator invites a person, and revokes it', async ({ admin, ask, somebody }) => {
   const email = `${randomUUID()}@example.com`;
   const made = await ask(admin, 'POST', '/account/invitations', { email, role: 'author' });
   expect(made).toMatchObject({
@@ -191,10 +220,15 @@ test('an administrator invites a person, and revokes it', async () => {
   });
 });
 
-test('an invitation to a higher role needs the scope that changes roles', async () => {
+test('an invitation to a higher role needs the scope that changes roles', async ({
+  admin,
+  ask,
+  one,
+  tokenOf,
+}) => {
   const invite = (token: string, role: string) =>
     ask(token, 'POST', '/account/invitations', { email: `${randomUUID()}@example.com`, role });
   expect(await invite(admin, 'admin')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
-  const roleGiver = await tokenOf(await registerPerson(site.auth, 'admin'), [...SCOPES, 'write:users']);
+  const roleGiver = await tokenOf(await registerPerson(one.auth, 'admin'), [...SCOPES, 'write:users']);
   expect(await invite(roleGiver, 'admin')).toMatchObject({ status: 201 });
 });

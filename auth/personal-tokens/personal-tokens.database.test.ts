@@ -1,11 +1,9 @@
 // Over 200 lines, because each case asks the two processes that are set up here.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { isPersonalToken, newPersonalToken } from '#shared/http/authenticate/personal-token.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import {
-  type AuthDatabase,
-  createAuthDatabase,
   ISSUER,
   registerClient,
   registerPerson,
@@ -13,7 +11,7 @@ import {
   type TestPerson,
   webClient,
 } from '../../test/engines/auth-database.ts';
-import { type AuthProcess, openAuthProcess } from '../../test/engines/auth-process.ts';
+import { type AuthProcess, test as base, openAuthProcess } from '../../test/engines/auth-process.ts';
 import { system } from '../../test/engines/command-side.ts';
 import { basic, obtainCode, post } from '../../test/engines/oauth.ts';
 import { minutesLater } from '../../test/engines/own-account.ts';
@@ -31,95 +29,147 @@ const WITHIN_MS = 3_000;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const wanted = { name: 'Nightly import', scopes: ['read:articles', 'manage:clients'], expiresAt: inDays(30) };
 
-let database: AuthDatabase;
-let site: AuthProcess;
-/** Another process, which learns of revocations only through the feed. */
-let other: AuthProcess;
-let clientId: string;
-beforeAll(async () => {
-  database = await createAuthDatabase();
-  site = await openAuthProcess(database);
-  other = await openAuthProcess(database);
-  const settings = {
-    ...webClient,
-    scopes: [...webClient.scopes, ...SCOPES.filter((scope) => scope !== 'read:articles')],
-    firstParty: true,
-  };
-  ({ clientId } = await registerClient(site.auth, settings));
-});
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await site?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const ask = async (token: string, path: string, init: RequestInit = {}, at = site): Promise<Answer> => {
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
-  };
-  const response = await fetch(`${at.url}${path}`, { ...init, headers });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
-};
-
-const tokensOf = async (
-  person: TestPerson,
-  scope = SCOPES.join(' '),
-  recoveryCode?: string,
-): Promise<Readonly<Record<string, unknown>>> => {
-  const { code, verifier } = await obtainCode(
-    site.auth,
-    { ...person, recoveryCode },
-    { client_id: clientId, scope },
-  );
-  const form = {
-    grant_type: 'authorization_code',
-    code,
-    code_verifier: verifier,
-    client_id: clientId,
-    redirect_uri: webClient.redirectUris[0],
-  };
-  return (await post(site.auth, '/token', form)).body;
-};
-const accessTokenOf = async (person: TestPerson, scope?: string, code?: string): Promise<string> =>
-  String((await tokensOf(person, scope, code)).access_token);
-
-/** Answers a recovery code. */
-const turnOnCodes = async ({ userId }: TestPerson): Promise<string> => {
-  const { pool, service } = site.auth;
-  const { masterKey } = database;
-  await using keys = await openPostgresKeyStore({ pool, masterKey });
-  const factors = createSecondFactors({
-    ...{ pool, keys, record: service.record },
-    seal: createRecordSeal(masterKey),
+const test = base
+  .extend('clientId', { scope: 'file' }, async ({ one }) => {
+    const settings = {
+      ...webClient,
+      scopes: [...webClient.scopes, ...SCOPES.filter((scope) => scope !== 'read:articles')],
+      firstParty: true,
+    };
+    return (await registerClient(one.auth, settings)).clientId;
+  })
+  .extend(
+    'ask',
+    { scope: 'file' },
+    ({ one }) =>
+      async (token: string, path: string, init: RequestInit = {}, at = one): Promise<Answer> => {
+        const headers = {
+          Authorization: `Bearer ${token}`,
+          ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
+        };
+        const response = await fetch(`${at.url}${path}`, { ...init, headers });
+        const text = await response.text();
+        return {
+          status: response.status,
+          headers: response.headers,
+          body: text === '' ? {} : JSON.parse(text),
+        };
+      },
+  )
+  .extend(
+    'tokensOf',
+    { scope: 'file' },
+    ({ clientId, one }) =>
+      async (
+        person: TestPerson,
+        scope = SCOPES.join(' '),
+        recoveryCode?: string,
+      ): Promise<Readonly<Record<string, unknown>>> => {
+        const { code, verifier } = await obtainCode(
+          one.auth,
+          { ...person, recoveryCode },
+          { client_id: clientId, scope },
+        );
+        const form = {
+          grant_type: 'authorization_code',
+          code,
+          code_verifier: verifier,
+          client_id: clientId,
+          redirect_uri: webClient.redirectUris[0],
+        };
+        return (await post(one.auth, '/token', form)).body;
+      },
+  )
+  .extend(
+    'accessTokenOf',
+    { scope: 'file' },
+    ({ tokensOf }) =>
+      async (person: TestPerson, scope?: string, code?: string): Promise<string> =>
+        String((await tokensOf(person, scope, code)).access_token),
+  )
+  /** Answers a recovery code. */
+  .extend(
+    'turnOnCodes',
+    { scope: 'file' },
+    ({ database, one }) =>
+      async ({ userId }: TestPerson): Promise<string> => {
+        const { pool, service } = one.auth;
+        const { masterKey } = database;
+        await using keys = await openPostgresKeyStore({ pool, masterKey });
+        const factors = createSecondFactors({
+          ...{ pool, keys, record: service.record },
+          seal: createRecordSeal(masterKey),
+        });
+        const secret = randomBytes(SECRET_BYTES);
+        const by = { actor: `user:${userId}`, client: null, requestId: randomUUID() } as const;
+        const codes = await factors.turnOn(userId, { secret, code: codeOf(secret, stepAt(Date.now())) }, by);
+        return codes[0] ?? '';
+      },
+  )
+  .extend(
+    'create',
+    { scope: 'file' },
+    ({ ask }) =>
+      (token: string, body: object = wanted) =>
+        ask(token, '/account/tokens', { method: 'POST', body: JSON.stringify(body) }),
+  )
+  .extend(
+    'list',
+    { scope: 'file' },
+    ({ ask }) =>
+      async (token: string) =>
+        (await ask(token, '/account/tokens')).body as unknown as readonly Record<string, unknown>[],
+  )
+  .extend(
+    'somebody',
+    { scope: 'file' },
+    ({ accessTokenOf, one }) =>
+      async (role: 'author' | 'admin' = 'author') => {
+        const person = await registerPerson(one.auth, role);
+        return { person, token: await accessTokenOf(person) };
+      },
+  )
+  .extend(
+    'somebodyWithToken',
+    { scope: 'file' },
+    ({ create, somebody }) =>
+      async (role: 'author' | 'admin' = 'author', body: object = wanted) => {
+        const { person, token } = await somebody(role);
+        return { person, session: token, made: (await create(token, body)).body as Made };
+      },
+  )
+  .extend(
+    'give',
+    { scope: 'file' },
+    ({ one }) =>
+      (userId: TestPerson['userId'], role: 'author' | 'admin') =>
+        one.auth.gateway.send(
+          { type: 'UpdateUser', userId, role },
+          { caller: system, requestId: randomUUID() },
+        ),
+  )
+  /** Returns whether the token works with an administrator’s rights; it lacks the scope for managing tokens. */
+  .extend(
+    'isAdmin',
+    { scope: 'file' },
+    ({ ask, one }) =>
+      async (token: string, at = one) =>
+        (await ask(token, '/clients', {}, at)).status,
+  )
+  .extend(
+    'introspectBy',
+    { scope: 'file' },
+    ({ one }) =>
+      async (client: Parameters<typeof basic>[0], token: string) =>
+        (await post(one.auth, '/introspect', { token }, basic(client))).body,
+  )
+  .extend('userInfo', { scope: 'file' }, ({ one }) => async (token: string) => {
+    const response = await fetch(`${one.url}/userinfo`, { headers: { Authorization: `Bearer ${token}` } });
+    return [response.status, await response.json(), response.headers.get('www-authenticate')];
   });
-  const secret = randomBytes(SECRET_BYTES);
-  const by = { actor: `user:${userId}`, client: null, requestId: randomUUID() } as const;
-  const codes = await factors.turnOn(userId, { secret, code: codeOf(secret, stepAt(Date.now())) }, by);
-  return codes[0] ?? '';
-};
-
-const create = (token: string, body: object = wanted) =>
-  ask(token, '/account/tokens', { method: 'POST', body: JSON.stringify(body) });
-const list = async (token: string) =>
-  (await ask(token, '/account/tokens')).body as unknown as readonly Record<string, unknown>[];
-
-const somebody = async (role: 'author' | 'admin' = 'author') => {
-  const person = await registerPerson(site.auth, role);
-  return { person, token: await accessTokenOf(person) };
-};
-const somebodyWithToken = async (role: 'author' | 'admin' = 'author', body: object = wanted) => {
-  const { person, token } = await somebody(role);
-  return { person, session: token, made: (await create(token, body)).body as Made };
-};
-const give = (userId: TestPerson['userId'], role: 'author' | 'admin') =>
-  site.auth.gateway.send({ type: 'UpdateUser', userId, role }, { caller: system, requestId: randomUUID() });
-/** Returns whether the token works with an administrator’s rights; it lacks the scope for managing tokens. */
-const isAdmin = async (token: string, at = site) => (await ask(token, '/clients', {}, at)).status;
 
 describe('a new token', () => {
-  test('is returned once; the list has everything else', async () => {
+  test('is returned once; the list has everything else', async ({ create, list, one, somebody }) => {
     const { person, token } = await somebody();
     const { status, body, headers } = await create(token);
     expect([status, headers.get('cache-control'), headers.get('location')]).toEqual([
@@ -135,7 +185,7 @@ describe('a new token', () => {
       scopes: wanted.scopes,
       expiresAt: wanted.expiresAt,
     });
-    const { rows } = await site.auth.pool.query('select * from auth.personal_token where user_id = $1', [
+    const { rows } = await one.auth.pool.query('select * from auth.personal_token where user_id = $1', [
       person.userId,
     ]);
     const kept = JSON.stringify(rows);
@@ -143,7 +193,7 @@ describe('a new token', () => {
       expect(kept).not.toContain(hidden);
   });
 
-  test.each<[string, object]>([
+  test.for<[string, object]>([
     ['no scope', { scopes: [] }],
     ['a scope twice', { scopes: ['read:articles', 'read:articles'] }],
     ['a scope that there is not', { scopes: ['read:minds'] }],
@@ -153,7 +203,7 @@ describe('a new token', () => {
     ['an end in the past', { expiresAt: inDays(-1) }],
     ['an end in more than a year', { expiresAt: inDays(366) }],
     ['a member that there is not', { userId: 1 }],
-  ])('is refused with %s', async (_, wrong) => {
+  ])('is refused with %s', async ([_, wrong], { create, somebody }) => {
     const { token } = await somebody();
     expect(await create(token, { ...wanted, ...wrong })).toMatchObject({
       status: 422,
@@ -161,23 +211,23 @@ describe('a new token', () => {
     });
   });
 
-  test('cannot have a scope that the caller lacks', async () => {
-    const token = await accessTokenOf(await registerPerson(site.auth), 'manage:tokens read:articles');
+  test('cannot have a scope that the caller lacks', async ({ accessTokenOf, create, one }) => {
+    const token = await accessTokenOf(await registerPerson(one.auth), 'manage:tokens read:articles');
     expect(await create(token, { ...wanted, scopes: ['write:users'] })).toMatchObject({
       status: 403,
       body: { code: 'insufficient_scope' },
     });
-    expect(await create(await accessTokenOf(await registerPerson(site.auth), 'read:articles'))).toMatchObject(
-      { status: 403 },
-    );
+    expect(await create(await accessTokenOf(await registerPerson(one.auth), 'read:articles'))).toMatchObject({
+      status: 403,
+    });
   });
 
-  test('needs a recent sign-in, as the challenge says', async () => {
-    const { refresh_token } = await tokensOf(await registerPerson(site.auth));
+  test('needs a recent sign-in, as the challenge says', async ({ clientId, create, one, tokensOf }) => {
+    const { refresh_token } = await tokensOf(await registerPerson(one.auth));
     using _ = minutesLater(11);
     const form = { grant_type: 'refresh_token', refresh_token: String(refresh_token), client_id: clientId };
     const { status, body, headers } = await create(
-      String((await post(site.auth, '/token', form)).body.access_token),
+      String((await post(one.auth, '/token', form)).body.access_token),
     );
     expect([status, body.code]).toEqual([401, 'sign_in_too_old']);
     expect(headers.get('www-authenticate')).toMatch(
@@ -185,8 +235,13 @@ describe('a new token', () => {
     );
   });
 
-  test('needs a sign-in with a code if the user has codes, also just after they turned them on', async () => {
-    const person = await registerPerson(site.auth);
+  test('needs a sign-in with a code if the user has codes, also just after they turned them on', async ({
+    accessTokenOf,
+    create,
+    one,
+    turnOnCodes,
+  }) => {
+    const person = await registerPerson(one.auth);
     const byPassword = await accessTokenOf(person);
     const code = await turnOnCodes(person);
     const refused = await create(byPassword);
@@ -194,20 +249,20 @@ describe('a new token', () => {
     expect(await create(await accessTokenOf(person, SCOPES.join(' '), code))).toMatchObject({ status: 201 });
   });
 
-  test('is refused to services, which never sign in', async () => {
-    const service = await registerClient(site.auth, {
+  test('is refused to services, which never sign in', async ({ create, one }) => {
+    const service = await registerClient(one.auth, {
       ...serviceClient,
       scopes: SCOPES,
       defaultScopes: SCOPES,
     });
-    const { body } = await post(site.auth, '/token', { grant_type: 'client_credentials' }, basic(service));
+    const { body } = await post(one.auth, '/token', { grant_type: 'client_credentials' }, basic(service));
     expect(await create(String(body.access_token))).toMatchObject({
       status: 401,
       body: { code: 'sign_in_too_old' },
     });
   });
 
-  test('is refused over the limit, even to parallel requests', async () => {
+  test('is refused over the limit, even to parallel requests', async ({ create, somebody }) => {
     const { token } = await somebody();
     const statuses = await Promise.all(
       Array.from({ length: TOKENS_MAX + 5 }, async () => (await create(token)).status),
@@ -217,7 +272,12 @@ describe('a new token', () => {
 });
 
 describe('a token', () => {
-  test('works for its scopes, in the role of its user, under a client of its own', async () => {
+  test('works for its scopes, in the role of its user, under a client of its own', async ({
+    ask,
+    isAdmin,
+    other,
+    somebodyWithToken,
+  }) => {
     const { made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
     expect(await isAdmin(made.token, other)).toBe(200);
@@ -227,11 +287,17 @@ describe('a token', () => {
     });
   });
 
-  test('never exceeds the role of its user', async () => {
+  test('never exceeds the role of its user', async ({ isAdmin, somebodyWithToken }) => {
     expect(await isAdmin((await somebodyWithToken('author')).made.token)).toBe(403);
   });
 
-  test('follows the role of its user in every process', async () => {
+  test('follows the role of its user in every process', async ({
+    give,
+    isAdmin,
+    one,
+    other,
+    somebodyWithToken,
+  }) => {
     const { person, made } = await somebodyWithToken('author');
     const becomes = (status: number, at: AuthProcess) =>
       until(
@@ -239,14 +305,18 @@ describe('a token', () => {
         (found) => found === status,
         WITHIN_MS,
       );
-    for (const at of [site, other]) expect(await isAdmin(made.token, at)).toBe(403);
+    for (const at of [one, other]) expect(await isAdmin(made.token, at)).toBe(403);
     await give(person.userId, 'admin');
-    for (const at of [site, other]) await becomes(200, at);
+    for (const at of [one, other]) await becomes(200, at);
     await give(person.userId, 'author');
-    for (const at of [site, other]) await becomes(403, at);
+    for (const at of [one, other]) await becomes(403, at);
   });
 
-  test('never has the former role once a process knows of the change', async () => {
+  test('never has the former role once a process knows of the change', async ({
+    give,
+    isAdmin,
+    somebodyWithToken,
+  }) => {
     const { person, made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
     await give(person.userId, 'author');
@@ -259,11 +329,11 @@ describe('a token', () => {
     expect(new Set(later)).toEqual(new Set([403]));
   });
 
-  test.each([
+  test.for<[string, () => string]>([
     ['one that there is not', () => newPersonalToken()],
     ['a wrong checksum', () => `annals_pat_${'a'.repeat(49)}`],
     ['a beginning alone', () => 'annals_pat_'],
-  ])('is refused if it is %s', async (_, token) => {
+  ])('is refused if it is %s', async ([_, token], { ask }) => {
     const { status, body, headers } = await ask(token(), '/account/tokens');
     expect([status, body.code, headers.get('content-type')]).toEqual([
       401,
@@ -272,21 +342,22 @@ describe('a token', () => {
     ]);
   });
 
-  test('expires', async () => {
+  test('expires', async ({ database, ask, isAdmin, one, somebodyWithToken }) => {
     const { made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
-    await site.auth.pool.query(
+    await one.auth.pool.query(
       `update auth.personal_token set expires_at = now() - interval '1 second' where id = $1`,
       [made.id],
     );
-    const { body } = await ask(made.token, '/clients', {}, await freshProcess());
+    await using fresh = await openAuthProcess(database);
+    const { body } = await ask(made.token, '/clients', {}, fresh);
     expect(body).toMatchObject({ code: 'invalid_token', detail: 'The token has expired.' });
   });
 
-  test('ends with its user', async () => {
+  test('ends with its user', async ({ isAdmin, one, other, somebodyWithToken }) => {
     const { person, made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token, other)).toBe(200);
-    await site.auth.gateway.send(
+    await one.auth.gateway.send(
       { type: 'DeleteUser', userId: person.userId },
       { caller: system, requestId: randomUUID() },
     );
@@ -295,36 +366,40 @@ describe('a token', () => {
       (status) => status === 401,
       WITHIN_MS,
     );
-    const { rows } = await site.auth.pool.query('select from auth.personal_token where user_id = $1', [
+    const { rows } = await one.auth.pool.query('select from auth.personal_token where user_id = $1', [
       person.userId,
     ]);
     expect(rows).toEqual([]);
   });
 
-  test('records its use rarely', async () => {
+  test('records its use rarely', async ({ database, isAdmin, list, somebodyWithToken }) => {
     const { made, session } = await somebodyWithToken('admin');
     const used = async () => (await list(session)).find(({ id }) => id === made.id)?.lastUsedAt;
     await isAdmin(made.token);
     const first = await until(used, (at) => typeof at === 'string');
-    await isAdmin(made.token, await freshProcess());
+    await using fresh = await openAuthProcess(database);
+    await isAdmin(made.token, fresh);
     expect(await used()).toBe(first);
   });
 });
 
-const fresh = new AsyncDisposableStack();
-afterAll(() => fresh.disposeAsync());
-/** A process that has seen no token yet. */
-const freshProcess = async () => fresh.use(await openAuthProcess(database));
-
 describe('revoking', () => {
-  test('ends one token in every process within seconds', async () => {
+  test('ends one token in every process within seconds', async ({
+    ask,
+    create,
+    isAdmin,
+    list,
+    one,
+    other,
+    somebodyWithToken,
+  }) => {
     const { made, session } = await somebodyWithToken('admin');
     const kept = (await create(session)).body as Made;
-    for (const at of [site, other]) expect(await isAdmin(made.token, at)).toBe(200);
+    for (const at of [one, other]) expect(await isAdmin(made.token, at)).toBe(200);
     expect(await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({
       status: 204,
     });
-    for (const at of [site, other])
+    for (const at of [one, other])
       await until(
         () => isAdmin(made.token, at),
         (status) => status === 401,
@@ -338,7 +413,7 @@ describe('revoking', () => {
     });
   });
 
-  test('is for the owner only', async () => {
+  test('is for the owner only', async ({ ask, list, somebody, somebodyWithToken }) => {
     const { made, session } = await somebodyWithToken();
     const { token } = await somebody('admin');
     expect(await ask(token, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({
@@ -347,7 +422,7 @@ describe('revoking', () => {
     expect(await list(session)).toHaveLength(1);
   });
 
-  test('works while many requests use the token', async () => {
+  test('works while many requests use the token', async ({ ask, isAdmin, other, somebodyWithToken }) => {
     const { made, session } = await somebodyWithToken('admin');
     const revoking = ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
     await Promise.all(Array.from({ length: 30 }, () => isAdmin(made.token, other)));
@@ -362,15 +437,14 @@ describe('revoking', () => {
 });
 
 describe('the endpoints of OAuth', () => {
-  const introspectBy = async (client: Parameters<typeof basic>[0], token: string) =>
-    (await post(site.auth, '/introspect', { token }, basic(client))).body;
-  const userInfo = async (token: string) => {
-    const response = await fetch(`${site.url}/userinfo`, { headers: { Authorization: `Bearer ${token}` } });
-    return [response.status, await response.json(), response.headers.get('www-authenticate')];
-  };
-
-  test('introspection states the token, until it is revoked', async () => {
-    const service = await registerClient(site.auth, serviceClient);
+  test('introspection states the token, until it is revoked', async ({
+    ask,
+    introspectBy,
+    list,
+    one,
+    somebodyWithToken,
+  }) => {
+    const service = await registerClient(one.auth, serviceClient);
     const { person, made, session } = await somebodyWithToken();
     expect(await introspectBy(service, made.token)).toEqual({
       ...{ active: true, iss: ISSUER, aud: ISSUER, sub: String(person.userId), role: 'author' },
@@ -384,34 +458,42 @@ describe('the endpoints of OAuth', () => {
     expect(await introspectBy(service, newPersonalToken())).toEqual({ active: false });
   });
 
-  test('introspection states the role that the owner has now, and nothing after the end', async () => {
-    const service = await registerClient(site.auth, serviceClient);
+  test('introspection states the role that the owner has now, and nothing after the end', async ({
+    give,
+    introspectBy,
+    one,
+    somebodyWithToken,
+  }) => {
+    const service = await registerClient(one.auth, serviceClient);
     const { person, made } = await somebodyWithToken();
     await give(person.userId, 'admin');
     await until(
       () => introspectBy(service, made.token),
       ({ role }) => role === 'admin',
     );
-    await site.auth.pool.query('update auth.personal_token set expires_at = now() where id = $1', [made.id]);
+    await one.auth.pool.query('update auth.personal_token set expires_at = now() where id = $1', [made.id]);
     expect(await introspectBy(service, made.token)).toEqual({ active: false });
   });
 
-  test('introspection tells public clients nothing', async () => {
+  test('introspection tells public clients nothing', async ({ clientId, one, somebodyWithToken }) => {
     const { made } = await somebodyWithToken();
-    expect((await post(site.auth, '/introspect', { token: made.token, client_id: clientId })).status).toBe(
+    expect((await post(one.auth, '/introspect', { token: made.token, client_id: clientId })).status).toBe(
       401,
     );
   });
 
-  test('no client revokes the token', async () => {
-    const service = await registerClient(site.auth, serviceClient);
+  test('no client revokes the token', async ({ clientId, isAdmin, one, somebodyWithToken }) => {
+    const service = await registerClient(one.auth, serviceClient);
     const { made } = await somebodyWithToken('admin');
-    expect((await post(site.auth, '/revoke', { token: made.token }, basic(service))).status).toBe(400);
-    expect((await post(site.auth, '/revoke', { token: made.token, client_id: clientId })).status).toBe(200);
+    expect((await post(one.auth, '/revoke', { token: made.token }, basic(service))).status).toBe(400);
+    expect((await post(one.auth, '/revoke', { token: made.token, client_id: clientId })).status).toBe(200);
     expect(await isAdmin(made.token)).toBe(200);
   });
 
-  test('/userinfo refuses it for its scope, like any other token without openid', async () => {
+  test('/userinfo refuses it for its scope, like any other token without openid', async ({
+    somebodyWithToken,
+    userInfo,
+  }) => {
     const { made, session } = await somebodyWithToken();
     const refused = await userInfo(made.token);
     expect(refused.slice(0, 2)).toMatchObject([403, { error: 'insufficient_scope', scope: 'openid' }]);
@@ -421,11 +503,11 @@ describe('the endpoints of OAuth', () => {
   });
 });
 
-test('the log records tokens, without their secrets', async () => {
+test('the log records tokens, without their secrets', async ({ ask, one, somebodyWithToken }) => {
   const { person, made, session } = await somebodyWithToken();
   await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' });
   const told: { type: string; data: string }[] = [];
-  for await (const page of site.auth.eventLog.read(`account-${person.userId}` as never))
+  for await (const page of one.auth.eventLog.read(`account-${person.userId}` as never))
     told.push(...page.map(({ type, data }) => ({ type, data: JSON.stringify(data) })));
   expect(told.map(({ type }) => type)).toEqual(['account.token_created', 'account.token_revoked']);
   for (const { data } of told) {
