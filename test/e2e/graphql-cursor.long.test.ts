@@ -1,16 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { numbered, openPublishing, type Publishing } from '../engines/publishing.ts';
-
-let installation: Installation;
-let publishing: Publishing;
-beforeAll(async () => {
-  installation = await startInstallation();
-  publishing = await openPublishing(installation);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+import { expect } from 'vitest';
+import { test } from '../engines/installation-fixture.ts';
+import { numbered } from '../engines/publishing.ts';
 
 type Shown = { readonly cursor: string; readonly posts: readonly { readonly id: string }[] };
 type Published = { readonly articlePublished: { readonly subjectId: string } };
@@ -19,7 +9,11 @@ const LOOKED_AT_MAX = 20;
 const READ = '{ posts(limit: 100) { id } cursor }';
 const FOLLOW = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId } }';
 
-test('an answer and the events after its cursor together contain everything once, even with concurrent writes', async () => {
+test('an answer and the events after its cursor together contain everything once, even with concurrent writes', async ({
+  graphql,
+  openStream,
+  publishing,
+}) => {
   const next = numbered('Meanwhile');
   const writing = Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -33,14 +27,14 @@ test('an answer and the events after its cursor together contain everything once
   const written = writing.finally(() => {
     isWritten = true;
   });
-  while (!isWritten) answers.push((await graphqlClientOf(installation)<Shown>(READ)).data);
+  while (!isWritten) answers.push((await graphql<Shown>(READ)).data);
   const all = (await written).flat();
   expect(new Set(answers.map(({ cursor }) => cursor)).size).toBeGreaterThan(2);
   for (const { cursor, posts } of answers.filter(
     (_, place) => place % Math.ceil(answers.length / LOOKED_AT_MAX) === 0,
   )) {
     const shown = posts.map(({ id }) => id);
-    const stream = await streamOf(installation, FOLLOW, { variables: { after: cursor } });
+    const stream = await openStream(FOLLOW, { variables: { after: cursor } });
     const received = await stream.results<Published>(all.length - shown.length);
     await stream.close();
     expect([...shown, ...received.map(({ data }) => data?.articlePublished.subjectId)].toSorted()).toEqual(
@@ -49,14 +43,13 @@ test('an answer and the events after its cursor together contain everything once
   }
 });
 
-test('an answer that waited for a write has at least its cursor', async () => {
-  const ask = graphqlClientOf(installation);
+test('an answer that waited for a write has at least its cursor', async ({ graphql, publishing }) => {
   for (const query of [
     '{ cursor }',
     '{ ...C } fragment C on Query { now: cursor cursor _service { sdl } }',
   ]) {
     const token = await publishing.cursor();
-    const { data } = await ask<{ cursor: string }>(query, { headers: { 'consistency-token': token } });
+    const { data } = await graphql<{ cursor: string }>(query, { headers: { 'consistency-token': token } });
     const [log, position] = data.cursor.split('-');
     const [ofToken, positionOfToken] = token.split('-');
     expect(log).toBe(ofToken);

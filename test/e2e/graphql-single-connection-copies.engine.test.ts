@@ -1,50 +1,53 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { follow } from '../../testing/http/event-source.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
-import { openPublishing, type Publishing } from '../engines/publishing.ts';
-import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
+import { nginxMissing, startNginx } from '../engines/nginx.ts';
+import { startRole } from '../engines/role-process.ts';
 
 /** The single connection mode with two query processes, each of which knows only its own streams. */
 if (nginxMissing !== undefined)
   process.stderr.write(`Two query processes behind the ingress are not tested: ${nginxMissing}.\n`);
 
-describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingress', () => {
-  const open = new AsyncDisposableStack();
-  let copies: readonly string[];
-  let nginx: Nginx;
-  let publishing: Publishing;
-  beforeAll(async () => {
-    const installation: Installation = open.use(await shareInstallation());
-    publishing = await openPublishing(installation);
-    const started: RoleProcess[] = [1, 2].map(() =>
-      open.use(startRole('query/main.ts', { ...installation.settings, TRUST_PROXY: '1' })),
-    );
-    copies = await Promise.all(
-      started.map(async (copy) => String((await copy.logged('Annals is ready.')).url)),
-    );
-    nginx = open.use(await startNginx({ secret: 'between-ingress-and-roles' }));
+const test = sharedTest
+  .extend('copies', { scope: 'file' }, async ({ installation: { settings } }, { onCleanup }) => {
+    const open = new AsyncDisposableStack();
+    onCleanup(() => open.disposeAsync());
+    const started = [1, 2].map(() => open.use(startRole('query/main.ts', { ...settings, TRUST_PROXY: '1' })));
+    return Promise.all(started.map(async (copy) => String((await copy.logged('Annals is ready.')).url)));
+  })
+  .extend('nginx', { scope: 'file' }, async ({ copies, installation }, { onCleanup }) => {
+    const nginx = await startNginx({ secret: 'between-ingress-and-roles' });
+    onCleanup(() => nginx[Symbol.asyncDispose]());
     const { host } = new URL(installation.origin);
     await nginx.lead({ command: [host], auth: [host], query: copies.map((url) => new URL(url).host) });
-  });
-  afterAll(() => open.disposeAsync());
-
+    return nginx;
+  })
   /** A token and its process: its stream cannot be opened elsewhere. */
-  const openStream = async () => {
-    const token = String((await restClientOf(nginx)('PUT', '/graphql')).body);
-    const stream = open.adopt(await follow(`${nginx.url}/graphql?token=${token}`), (each) => each.close());
-    const send = (to: string, operationId: string) =>
-      restClientOf({ url: to, fetch })('POST', '/graphql', {
-        headers: { 'x-graphql-event-stream-token': token },
-        body: { query: 'subscription { articlePublished { type } }', extensions: { operationId } },
-      });
-    return { token, stream, send };
-  };
+  .extend('reserveStream', ({ nginx }, { onCleanup }) => {
+    const open = new AsyncDisposableStack();
+    onCleanup(() => open.disposeAsync());
+    return async () => {
+      const token = String((await restClientOf(nginx)('PUT', '/graphql')).body);
+      const stream = open.use(await follow(`${nginx.url}/graphql?token=${token}`));
+      const send = (to: string, operationId: string) =>
+        restClientOf({ url: to, fetch })('POST', '/graphql', {
+          headers: { 'x-graphql-event-stream-token': token },
+          body: { query: 'subscription { articlePublished { type } }', extensions: { operationId } },
+        });
+      return { token, stream, send };
+    };
+  });
 
-  test('all operations of one token reach the process with its stream, and many tokens use both', async () => {
-    const streams = await Promise.all(Array.from({ length: 20 }, openStream));
+describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingress', () => {
+  test('all operations of one token reach the process with its stream, and many tokens use both', async ({
+    copies,
+    nginx,
+    publishing,
+    reserveStream,
+  }) => {
+    const streams = await Promise.all(Array.from({ length: 20 }, reserveStream));
     expect(new Set(streams.map(({ stream }) => stream.status))).toEqual(new Set([200]));
     for (const { send } of streams) expect((await send(nginx.url, 'by the ingress')).status).toBe(202);
     await publishing.publish('To all of them');

@@ -1,52 +1,37 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Followed, follow } from '../../testing/http/event-source.ts';
-import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type People, type TokenHolder } from '../../testing/people.ts';
+import type { Reply } from '../../testing/http/rest-client.ts';
+import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
+
+const headersOf = (token: string, by: TokenHolder | undefined): Record<string, string> => ({
+  'x-graphql-event-stream-token': token,
+  ...(by && { authorization: `Bearer ${by.token}` }),
+});
 
 /** The wire protocol, for clients other than graphql-sse. */
-let installation: Installation;
-let people: People;
-let ada: TokenHolder;
-const open: Followed[] = [];
-beforeAll(async () => {
-  installation = await shareInstallation();
-  people = await openPeople(installation);
-  ada = await people.signUp('Ada');
-});
-afterAll(async () => {
-  await Promise.all(open.map((stream) => stream.close()));
-  await installation?.[Symbol.asyncDispose]();
-});
-
-const reserve = (): Promise<Reply> => restClientOf(installation)('PUT', '/graphql');
-const headersOf = (by: TokenHolder | undefined): Record<string, string> =>
-  by ? { authorization: `Bearer ${by.token}` } : {};
-const openStream = async (token: string, by?: TokenHolder): Promise<Followed> => {
-  const headers = { 'x-graphql-event-stream-token': token, ...headersOf(by) };
-  const stream = await follow(`${installation.url}/graphql`, { headers, fetch: installation.fetch });
-  open.push(stream);
-  return stream;
-};
-const send = (token: string, body: object, by?: TokenHolder): Promise<Reply> =>
-  restClientOf(installation)('POST', '/graphql', {
-    headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) },
-    body,
+const test = sharedTest
+  .extend('token', async ({ ask }) => String((await ask('PUT', '/graphql')).body))
+  /** Requests with a token, by a user or anonymous. */
+  .extend('requests', ({ ask, graphqlUrl, installation: { fetch } }, { onCleanup }) => {
+    const open = new AsyncDisposableStack();
+    onCleanup(() => open.disposeAsync());
+    return {
+      connect: async (token: string, by?: TokenHolder) =>
+        open.use(await follow(graphqlUrl, { headers: headersOf(token, by), fetch })),
+      send: (token: string, body: object, by?: TokenHolder) =>
+        ask('POST', '/graphql', { headers: headersOf(token, by), body }),
+      stop: (token: string, operationId: string, by?: TokenHolder) =>
+        ask('DELETE', `/graphql?operationId=${operationId}`, { headers: headersOf(token, by) }),
+    };
   });
+
 const operation = (query: string, operationId: string, more: object = {}) => ({
   query,
   ...more,
   extensions: { operationId },
 });
-const stop = (token: string, operationId: string, by?: TokenHolder): Promise<Reply> =>
-  restClientOf(installation)('DELETE', `/graphql?operationId=${operationId}`, {
-    headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) },
-  });
-const publish = async (): Promise<void> => {
-  const sent = { token: ada.token, body: { title: 'T', body: '', tags: [], publish: true } };
-  await restClientOf(installation)('POST', '/articles', sent);
-};
 const seenBy = (stream: Followed) =>
   stream.messages.map(({ event, data }) => ({
     event,
@@ -60,16 +45,21 @@ const PUBLISHED = 'subscription { articlePublished { type } }';
 const OTHERS = 20;
 
 describe('the single connection mode', () => {
-  test('issues a token, opens one stream with it, and sends the results of each operation under its id', async () => {
-    const reserved = await reserve();
+  test('issues a token, opens one stream with it, and sends the results of each operation under its id', async ({
+    ada,
+    ask,
+    publishing,
+    requests: { connect, send, stop },
+  }) => {
+    const reserved = await ask('PUT', '/graphql');
     expect([reserved.status, reserved.headers.get('content-type'), reserved.body]).toEqual([
       201,
       'text/plain; charset=utf-8',
       expect.stringMatching(/^[\w-]{32}$/),
     ]);
     const token = String(reserved.body);
-    await using stream = await openStream(token, ada);
-    expect((await openStream(token, ada)).status).toBe(409);
+    const stream = await connect(token, ada);
+    expect((await connect(token, ada)).status).toBe(409);
     expect(await send(token, operation(PUBLISHED, 'all'), ada)).toMatchObject({ status: 202, body: '' });
     expect(await send(token, operation('{ me { name } }', 'me'), ada)).toMatchObject({ status: 202 });
     const [answer, complete] = await until(
@@ -78,7 +68,7 @@ describe('the single connection mode', () => {
     );
     expect(answer).toMatchObject({ event: 'next', id: 'me', payload: { data: { me: { name: 'Ada' } } } });
     expect(complete).toMatchObject({ event: 'complete', id: 'me' });
-    await publish();
+    await publishing.publish('T');
     const [, , change] = await until(
       () => seenBy(stream),
       (seen) => seen.length >= 3,
@@ -93,15 +83,20 @@ describe('the single connection mode', () => {
     expect(await stop(token, 'all')).toMatchObject({ status: 404 });
   });
 
-  test('serves an EventSource of a browser, with the token in the address, and stops operations on request', async () => {
-    const token = String((await reserve()).body);
-    const stream = await follow(`${installation.url}/graphql?token=${token}`, { fetch: installation.fetch });
-    open.push(stream);
+  test('serves an EventSource of a browser, with the token in the address, and stops operations on request', async ({
+    ada,
+    graphqlUrl,
+    installation: { fetch },
+    publishing,
+    requests: { send, stop },
+    token,
+  }) => {
+    await using stream = await follow(`${graphqlUrl}?token=${token}`, { fetch });
     expect((await send(token, operation(PUBLISHED, 'first'))).status).toBe(202);
     expect((await send(token, operation(PUBLISHED, 'second'), ada)).status).toBe(202);
     expect((await stop(token, 'first')).status).toBe(200);
     expect((await stop(token, 'first')).status).toBe(200);
-    await publish();
+    await publishing.publish('T');
     await until(
       () => seenBy(stream),
       (seen) => seen.length > 0,
@@ -114,18 +109,23 @@ describe('the single connection mode', () => {
     expect(seen.map(({ id }) => id)).toEqual(['second', 'last', 'last']);
   });
 
-  test('refuses invalid requests by status, like GraphQL over HTTP', async () => {
-    const token = String((await reserve()).body);
+  test('refuses invalid requests by status, like GraphQL over HTTP', async ({
+    ada,
+    ask,
+    people,
+    requests: { connect, send },
+    token,
+  }) => {
     expect(await send(token, operation(PUBLISHED, 'early'))).toMatchObject({ status: 404 });
-    expect((await openStream('of-my-own-making')).status).toBe(400);
-    const looked = await restClientOf(installation)('HEAD', `/graphql?token=${token}`, {
+    expect((await connect('of-my-own-making')).status).toBe(400);
+    const looked = await ask('HEAD', `/graphql?token=${token}`, {
       headers: { accept: 'text/event-stream' },
     });
     expect([looked.status, looked.headers.get('content-type')]).toEqual([
       200,
       'text/event-stream; charset=utf-8',
     ]);
-    await openStream(token, ada);
+    await connect(token, ada);
     const refused = async (body: object, by: TokenHolder | undefined = ada) => {
       const reply = await send(token, body, by);
       return [reply.status, codeOf(reply)];
@@ -147,10 +147,16 @@ describe('the single connection mode', () => {
     );
     expect(new Set((await Promise.all(more)).map(({ status }) => status))).toEqual(new Set([202]));
     expect(await refused(operation(PUBLISHED, 'one more'))).toEqual([429, 'too_many_streams']);
-    expect((await restClientOf(installation)('DELETE', '/graphql')).status).toBe(400);
+    expect((await ask('DELETE', '/graphql')).status).toBe(400);
   });
 
-  test('limits the operations of one client until it ends some', async () => {
+  test('limits the operations of one client until it ends some', async ({
+    ada,
+    ask,
+    installation,
+    requests: { connect, send, stop },
+    token,
+  }) => {
     const wide = `${PUBLISHED} # ${'x'.repeat(8_000)}`;
     const sendAll = async (token: string) => {
       const replies: Reply[] = [];
@@ -159,12 +165,11 @@ describe('the single connection mode', () => {
       return replies;
     };
     const openOther = async () => {
-      const own = String((await reserve()).body);
-      await openStream(own, ada);
+      const own = String((await ask('PUT', '/graphql')).body);
+      await connect(own, ada);
       return own;
     };
-    const token = String((await reserve()).body);
-    const stream = await openStream(token, ada);
+    const stream = await connect(token, ada);
     // Each process counts its own, and some of these are at the same one.
     const others = await Promise.all(
       Array.from({ length: installation.query.length === 1 ? 1 : OTHERS }, openOther),
@@ -187,9 +192,14 @@ describe('the single connection mode', () => {
     );
   });
 
-  test('ends an operation with a revoked token, and keeps the others', async () => {
-    const token = String((await reserve()).body);
-    const stream = await openStream(token);
+  test('ends an operation with a revoked token, and keeps the others', async ({
+    ask,
+    people,
+    publishing,
+    requests: { connect, send },
+    token,
+  }) => {
+    const stream = await connect(token);
     const service = await people.registerService('author');
     const holder = await people.tokenOf(service);
     expect((await send(token, operation('subscription { changes { type } }', 'theirs'), holder)).status).toBe(
@@ -199,7 +209,7 @@ describe('the single connection mode', () => {
     const authorization = `Basic ${Buffer.from(`${service.clientId}:${encodeURIComponent(service.secret)}`).toString('base64')}`;
     const form = new URLSearchParams({ token: holder.token }).toString();
     const type = 'application/x-www-form-urlencoded';
-    await restClientOf(installation)('POST', '/revoke', { headers: { authorization }, body: form, type });
+    await ask('POST', '/revoke', { headers: { authorization }, body: form, type });
     const seen = await until(
       () => seenBy(stream).filter(({ id }) => id === 'theirs'),
       (some) => some.at(-1)?.event === 'complete',
@@ -209,7 +219,7 @@ describe('the single connection mode', () => {
       event: 'next',
       payload: { errors: [{ extensions: { code: 'invalid_token' } }] },
     });
-    await publish();
+    await publishing.publish('T');
     await until(
       () => seenBy(stream).map(({ id }) => id),
       (ids) => ids.includes('anybody’s'),

@@ -1,29 +1,10 @@
-import { type Client, createClient } from 'graphql-sse';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { createClient } from 'graphql-sse';
+import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
-import {
-  numbered,
-  openPublishing,
-  PUBLISHED,
-  type Published,
-  type Publishing,
-} from '../engines/publishing.ts';
+import { sharedTest as test } from '../engines/installation-fixture.ts';
+import { numbered, PUBLISHED, type Published } from '../engines/publishing.ts';
 
 /** The official client, unmodified. */
-let installation: Installation;
-let publishing: Publishing;
-let url: string;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  publishing = await openPublishing(installation);
-  url = `${installation.url}/graphql`;
-  headers = { authorization: `Bearer ${publishing.author.token}` };
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
 const titleOf = (result: unknown): string =>
   (result as { data: Published }).data.articlePublished.article.title;
 
@@ -35,18 +16,17 @@ const expectContiguous = (titles: readonly string[], last: number): void => {
 };
 
 describe.each([false, true])('graphql-sse, with a single connection: %s', (singleConnection) => {
-  const connect = (options: object = {}): Client<boolean> =>
-    createClient({
-      url,
-      headers,
-      singleConnection,
-      fetchFn: installation.fetch,
-      retryAttempts: 0,
-      ...options,
-    } as never);
+  const clientTest = test.extend(
+    'client',
+    ({ graphqlUrl: url, headersOfAda: headers, installation }, { onCleanup }) => {
+      const { fetch: fetchFn } = installation;
+      const client = createClient({ url, headers, singleConnection, fetchFn, retryAttempts: 0 } as never);
+      onCleanup(() => client.dispose());
+      return client;
+    },
+  );
 
-  test('subscribes, queries, mutates, and gets errors', async () => {
-    const client = connect();
+  clientTest('subscribes, queries, mutates, and gets errors', async ({ client, publishing }) => {
     const titles: string[] = [];
     const subscription = client.iterate({ query: PUBLISHED });
     const reading = (async () => {
@@ -71,11 +51,9 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     expect(failed).toMatchObject({ data: null, errors: [{ extensions: { code: 'article_not_found' } }] });
     await subscription.return?.();
     await reading;
-    client.dispose();
   });
 
-  test('resumes after its last cursor', async () => {
-    const client = connect();
+  clientTest('resumes after its last cursor', async ({ client, publishing }) => {
     const receive = async (after: string, count: number) => {
       const seen: Published['articlePublished'][] = [];
       for await (const { data } of client.iterate<Published>({ query: PUBLISHED, variables: { after } })) {
@@ -89,11 +67,9 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     const all = await receive(beginning, 3);
     expect(all.map(({ article }) => article.title)).toEqual(['Then 1', 'Then 2', 'Then 3']);
     expect(await receive(all[0]?.cursor ?? '', 2)).toEqual(all.slice(1));
-    client.dispose();
   });
 
-  test('parallel operations get their own results', async () => {
-    const client = connect();
+  clientTest('parallel operations get their own results', async ({ ada, client, graphql, publishing }) => {
     const ids = [await publishing.publish('A'), await publishing.publish('B'), await publishing.publish('C')];
     const received = new Map(ids.map((id) => [id, [] as string[]]));
     for (const [id, titles] of received) {
@@ -104,14 +80,13 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
         );
       client.subscribe({ query }, { next, error: () => {}, complete: () => {} });
     }
-    const ask = graphqlClientOf(installation);
     let round = 0;
     await until(
       async () => {
         round += 1;
         for (const id of ids)
-          await ask(`mutation { updatePost(id: ${id}, changes: { title: "${id} ${round}" }) { id } }`, {
-            token: publishing.author.token,
+          await graphql(`mutation { updatePost(id: ${id}, changes: { title: "${id} ${round}" }) { id } }`, {
+            token: ada.token,
           });
         return [...received.values()];
       },
@@ -119,11 +94,15 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     );
     for (const [id, titles] of received)
       expect(titles.filter((title) => title.includes(' ') && !title.startsWith(`${id} `))).toEqual([]);
-    client.dispose();
   });
 });
 
-test('graphql-sse resumes by itself, if its headers have the last cursor', async () => {
+test('graphql-sse resumes by itself, if its headers have the last cursor', async ({
+  graphqlUrl,
+  headersOfAda,
+  installation,
+  publishing,
+}) => {
   let last = '';
   let connections = 0;
   const cut = new Set<AbortController>();
@@ -137,9 +116,10 @@ test('graphql-sse resumes by itself, if its headers have the last cursor', async
     });
   };
   const client = createClient({
-    url,
+    url: graphqlUrl,
     fetchFn,
-    headers: () => ({ ...headers, ...(last !== '' && { 'last-event-id': last }) }) as Record<string, string>,
+    headers: () =>
+      ({ ...headersOfAda, ...(last !== '' && { 'last-event-id': last }) }) as Record<string, string>,
     retryAttempts: 5,
     retry: async () => {},
   });

@@ -1,79 +1,77 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { type GraphqlStream, streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
+import { expect } from 'vitest';
+import type { GraphqlStream } from '../../testing/graphql/graphql-stream.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
+import { test as base } from '../engines/installation-fixture.ts';
+import { PUBLISHED, type Published } from '../engines/publishing.ts';
 
 const STREAMS_MAX = 3;
-let installation: Installation;
-let publishing: Publishing;
-const open: GraphqlStream[] = [];
-beforeAll(async () => {
-  // The last message has two heartbeats to arrive.
-  const settings = {
-    STREAMS_PER_OWNER_MAX: String(STREAMS_MAX),
-    STREAM_BUFFER_BYTES_MAX: '65536',
-    STREAM_HEARTBEAT_MS: '2000',
-  };
-  installation = await startInstallation({ settings });
-  publishing = await openPublishing(installation);
-});
-afterEach(async () => {
-  for (const stream of open.splice(0)) await stream.close();
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+const test = base.extend(
+  'installationOptions',
+  { scope: 'file' },
+  {
+    settings: {
+      STREAMS_PER_OWNER_MAX: String(STREAMS_MAX),
+      STREAM_BUFFER_BYTES_MAX: '65536',
+      // The last message has two heartbeats to arrive.
+      STREAM_HEARTBEAT_MS: '2000',
+    },
+  },
+);
 
-const subscribe = async (
-  query = PUBLISHED,
-  options: Parameters<typeof streamOf>[2] = {},
-): Promise<GraphqlStream> => {
-  const stream = await streamOf(installation, query, options);
-  open.push(stream);
-  return stream;
-};
-
-test('the number of streams of a user is limited, independent of others', async () => {
-  const { token } = publishing.author;
+test('the number of streams of a user is limited, independent of others', async ({
+  ada: { token },
+  ask,
+  installation,
+  openStream,
+}) => {
+  const open: GraphqlStream[] = [];
   // At each process: the ingress uses all of them.
   const taken = async () => {
-    await subscribe(PUBLISHED, { token });
+    open.push(await openStream(PUBLISHED, { token }));
     return open.filter(({ status }) => status === 200).length;
   };
   await until(taken, (count) => count === STREAMS_MAX * installation.query.length);
-  const refused = await restClientOf(installation)('POST', '/graphql', {
+  const refused = await ask('POST', '/graphql', {
     token,
     headers: { accept: 'text/event-stream' },
     body: { query: PUBLISHED },
   });
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
   expect(refused.body).toMatchObject({ errors: [{ extensions: { code: 'too_many_streams' } }] });
-  expect((await subscribe()).status).toBe(200);
-  for (const stream of open.splice(0)) await stream.close();
+  expect((await openStream(PUBLISHED)).status).toBe(200);
+  for (const stream of open) await stream.close();
   await until(
-    async () => (await subscribe(PUBLISHED, { token })).status,
+    async () => (await openStream(PUBLISHED, { token })).status,
     (status) => status === 200,
   );
 });
 
-test('an idle stream advances, so that a reconnect never reads far back', async () => {
-  const stream = await subscribe('subscription { articleChanged(id: 5) { type } }');
+test('an idle stream advances, so that a reconnect never reads far back', async ({
+  openStream,
+  publishing,
+}) => {
+  const stream = await openStream('subscription { articleChanged(id: 5) { type } }');
   const first = await until(stream.lastEventId, (id) => id !== '');
   await publishing.publish('Elsewhere');
   await until(stream.lastEventId, (id) => id !== first);
   expect(stream.messages).toEqual([]);
 });
 
-test('a slow reader gets an error, and loses nothing by reconnecting', async () => {
+test('a slow reader gets an error, and loses nothing by reconnecting', async ({
+  ada: { token },
+  graphql,
+  graphqlUrl,
+  installation,
+  openStream,
+  publishing,
+}) => {
   // Two megabytes each.
   const wide = Array.from({ length: 20 }, (_, index) => `_${index}: body`).join(' ');
   const query = `subscription { articlePublished { cursor article { title ${wide} } } }`;
   const beginning = await publishing.cursor();
-  const { token } = publishing.author;
-  const witness = await subscribe();
-  const response = await installation.fetch(`${installation.url}/graphql`, {
+  const witness = await openStream(PUBLISHED);
+  const response = await installation.fetch(graphqlUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
     body: JSON.stringify({ query }),
@@ -81,7 +79,7 @@ test('a slow reader gets an error, and loses nothing by reconnecting', async () 
   const create = 'mutation ($input: PostInput!) { createPost(input: $input) { id } }';
   const titles = Array.from({ length: 12 }, (_, index) => `Wide ${index}`);
   for (const title of titles)
-    await graphqlClientOf(installation)(create, {
+    await graphql(create, {
       token,
       variables: { input: { title, body: 'b'.repeat(100_000), publish: true } },
     });
@@ -92,17 +90,17 @@ test('a slow reader gets an error, and loses nothing by reconnecting', async () 
   expect(messages.filter((message) => message.startsWith('event: next')).length).toBeLessThan(titles.length);
   expect(messages.at(-2)).toContain('"code":"too_slow"');
   expect(messages.at(-1)).toBe('event: complete\ndata:');
-  const again = await subscribe(PUBLISHED, { variables: { after: beginning } });
+  const again = await openStream(PUBLISHED, { variables: { after: beginning } });
   const received = await again.results<Published>(titles.length);
   expect(received.map(({ data }) => data?.articlePublished.article.title)).toEqual(titles);
 });
 
-test('persisted documents support subscriptions', async () => {
+test('persisted documents support subscriptions', async ({ openStream, publishing }) => {
   const sha256Hash = createHash('sha256').update(PUBLISHED).digest('hex');
   const extensions = { persistedQuery: { version: 1, sha256Hash } };
-  const first = await subscribe('', { body: { query: PUBLISHED, extensions } });
+  const first = await openStream('', { body: { query: PUBLISHED, extensions } });
   const byHash = async () => {
-    const stream = await subscribe('', { body: { extensions } });
+    const stream = await openStream('', { body: { extensions } });
     await until(() => stream.isOver() || stream.lastEventId() !== '', Boolean);
     return stream;
   };
@@ -114,8 +112,11 @@ test('persisted documents support subscriptions', async () => {
 });
 
 // Last, because it ends the server.
-test('a server that stops ends its streams at once, unfinished, so that clients reconnect', async () => {
-  const stream = await subscribe();
+test('a server that stops ends its streams at once, unfinished, so that clients reconnect', async ({
+  installation,
+  openStream,
+}) => {
+  const stream = await openStream(PUBLISHED);
   const exited = Promise.all(installation.query.map((copy) => copy.kill('SIGTERM')));
   await stream.over();
   expect([stream.isComplete(), stream.messages]).toEqual([false, []]);

@@ -3,24 +3,17 @@ import { Client, cacheExchange, fetchExchange, subscriptionExchange } from '@urq
 import { print } from 'graphql';
 import { createClient } from 'graphql-sse';
 import { Observable } from 'rxjs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
+import { expect } from 'vitest';
+import { sharedTest as test } from '../engines/installation-fixture.ts';
+import { PUBLISHED, type Published } from '../engines/publishing.ts';
 
 /** Unmodified clients. */
-let installation: Installation;
-let publishing: Publishing;
-let url: string;
-let headers: Record<string, string>;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  publishing = await openPublishing(installation);
-  url = `${installation.url}/graphql`;
-  headers = { authorization: `Bearer ${publishing.author.token}` };
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
-test('Apollo Client subscribes over a link of graphql-sse', async () => {
+test('Apollo Client subscribes over a link of graphql-sse', async ({
+  graphqlUrl: url,
+  headersOfAda: headers,
+  installation,
+  publishing,
+}) => {
   const sse = createClient({ url, headers, fetchFn: installation.fetch });
   const link = new ApolloLink(
     ({ query, variables, operationName }) =>
@@ -47,37 +40,40 @@ test('Apollo Client subscribes over a link of graphql-sse', async () => {
   sse.dispose();
 });
 
-test.each(['its own fetch', 'graphql-sse'])('urql subscribes by %s', async (by) => {
-  const sse = createClient({ url, headers, fetchFn: installation.fetch });
-  const forward = subscriptionExchange({
-    forwardSubscription: ({ query, variables, operationName }) => ({
-      subscribe: (sink) => ({
-        unsubscribe: sse.subscribe(
-          { query: query ?? '', variables: variables as never, ...(operationName && { operationName }) },
-          {
-            next: (result) => sink.next(result as never),
-            error: (error) => sink.error(error),
-            complete: () => sink.complete(),
-          },
-        ),
+test.for(['its own fetch', 'graphql-sse'])(
+  'urql subscribes by %s',
+  async (by, { graphqlUrl: url, headersOfAda: headers, installation, publishing }) => {
+    const sse = createClient({ url, headers, fetchFn: installation.fetch });
+    const forward = subscriptionExchange({
+      forwardSubscription: ({ query, variables, operationName }) => ({
+        subscribe: (sink) => ({
+          unsubscribe: sse.subscribe(
+            { query: query ?? '', variables: variables as never, ...(operationName && { operationName }) },
+            {
+              next: (result) => sink.next(result as never),
+              error: (error) => sink.error(error),
+              complete: () => sink.complete(),
+            },
+          ),
+        }),
       }),
-    }),
-  });
-  const client = new Client({
-    url,
-    fetch: installation.fetch,
-    fetchSubscriptions: by !== 'graphql-sse',
-    preferGetMethod: false,
-    exchanges:
-      by === 'graphql-sse' ? [cacheExchange, forward, fetchExchange] : [cacheExchange, fetchExchange],
-    fetchOptions: { headers },
-  });
-  const titles: string[] = [];
-  const { unsubscribe } = client.subscription<Published>(PUBLISHED, {}).subscribe(({ data, error }) => {
-    expect(error).toBeUndefined();
-    if (data) titles.push(data.articlePublished.article.title);
-  });
-  await publishing.untilReceived(titles, 'urql');
-  unsubscribe();
-  sse.dispose();
-});
+    });
+    const client = new Client({
+      url,
+      fetch: installation.fetch,
+      fetchSubscriptions: by !== 'graphql-sse',
+      preferGetMethod: false,
+      exchanges:
+        by === 'graphql-sse' ? [cacheExchange, forward, fetchExchange] : [cacheExchange, fetchExchange],
+      fetchOptions: { headers },
+    });
+    const titles: string[] = [];
+    const { unsubscribe } = client.subscription<Published>(PUBLISHED, {}).subscribe(({ data, error }) => {
+      expect(error).toBeUndefined();
+      if (data) titles.push(data.articlePublished.article.title);
+    });
+    await publishing.untilReceived(titles, 'urql');
+    unsubscribe();
+    sse.dispose();
+  },
+);

@@ -1,52 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GraphqlClient, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
-import { type GraphqlStream, streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
+import { describe, expect } from 'vitest';
+import type { GraphqlStream } from '../../testing/graphql/graphql-stream.ts';
+import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 
-let installation: Installation;
-let people: People;
-let ada: Person;
-let ask: GraphqlClient;
-beforeAll(async () => {
-  installation = await startInstallation();
-  people = await openPeople(installation);
-  ada = await people.signUp('Ada');
-  ask = graphqlClientOf(installation);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
-const open: GraphqlStream[] = [];
-const subscribe = async (
-  query: string,
-  options: Parameters<typeof streamOf>[2] = {},
-): Promise<GraphqlStream> => {
-  const stream = await streamOf(installation, `subscription ${query}`, options);
-  open.push(stream);
-  return stream;
-};
-afterAll(() => Promise.all(open.map((stream) => stream.close())));
-
-const change = async (mutation: string, by: Pick<Person, 'token'> = ada): Promise<string> => {
-  const { data, errors } = await ask<Record<string, { id: string } | string>>(`mutation { ${mutation} }`, {
-    token: by.token,
-  });
-  expect(errors).toBeUndefined();
-  const [changed] = Object.values(data);
-  return typeof changed === 'object' ? changed.id : String(changed);
-};
-const publish = (title: string): Promise<string> =>
-  change(`createPost(input: { title: "${title}", body: "", publish: true }) { id }`);
-
-/** A cursor after a draft: another replica may answer than the one that wrote it. */
-const reaching = async (id: string): Promise<{ cursor: string }> => {
-  const { data } = await until(
-    () => ask<{ post: unknown; cursor: string }>(`{ post(id: ${id}) { id } cursor }`, { token: ada.token }),
-    ({ data: { post } }) => post !== null,
-  );
-  return data;
-};
+const test = base.extend(
+  'change',
+  { scope: 'file' },
+  ({ ada, graphql }) =>
+    async (mutation: string, { token }: TokenHolder = ada): Promise<string> => {
+      const sent = `mutation { ${mutation} }`;
+      const { data, errors } = await graphql<Record<string, { id: string } | string>>(sent, { token });
+      expect(errors).toBeUndefined();
+      const [changed] = Object.values(data);
+      return typeof changed === 'object' ? changed.id : String(changed);
+    },
+);
 
 type Notification = Record<
   string,
@@ -59,7 +28,7 @@ const received = async (stream: GraphqlStream, count: number) =>
   });
 
 describe('a subscription', () => {
-  test.each<[string, (id: string, after: string) => string, readonly object[]]>([
+  test.for<[string, (id: string, after: string) => string, readonly object[]]>([
     [
       'articlePublished',
       () => 'articlePublished { cursor type at subjectId article { title status author { name } } }',
@@ -99,24 +68,36 @@ describe('a subscription', () => {
         { type: 'comment.edited', article: null, comment: { text: 'Indeed.' }, user: null },
       ],
     ],
-  ])('%s delivers its own events only', async (_field, query, expected) => {
-    const id = await change('createPost(input: { title: "Draft", body: "" }) { id }');
-    const { cursor } = await reaching(id);
-    const stream = await subscribe(`{ ${query(id, cursor)} }`, { token: ada.token });
-    await change(`updatePost(id: ${id}, changes: { title: "Told" }) { id }`);
-    await change(`publishPost(id: ${id}) { id }`);
-    const comment = await change(`addComment(postId: ${id}, input: { text: "Indeed" }) { id }`);
-    await change(`updateComment(id: ${comment}, text: "Indeed.") { id }`);
-    const seen = await received(stream, expected.length);
-    expect(seen).toMatchObject(expected);
-    // Its cursor is the one to resume with.
-    expect(stream.messages.map(({ id }) => id)).toEqual(seen.map((each) => each?.cursor));
-    expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  });
+  ])(
+    '%s delivers its own events only',
+    async ([_field, query, expected], { ada: { token }, change, graphql, openStream }) => {
+      const id = await change('createPost(input: { title: "Draft", body: "" }) { id }');
+      // Another replica may answer than the one that wrote the draft.
+      const { data } = await until(
+        () => graphql<{ post: unknown; cursor: string }>(`{ post(id: ${id}) { id } cursor }`, { token }),
+        ({ data: { post } }) => post !== null,
+      );
+      const stream = await openStream(`subscription { ${query(id, data.cursor)} }`, { token });
+      await change(`updatePost(id: ${id}, changes: { title: "Told" }) { id }`);
+      await change(`publishPost(id: ${id}) { id }`);
+      const comment = await change(`addComment(postId: ${id}, input: { text: "Indeed" }) { id }`);
+      await change(`updateComment(id: ${comment}, text: "Indeed.") { id }`);
+      const seen = await received(stream, expected.length);
+      expect(seen).toMatchObject(expected);
+      // Its cursor is the one to resume with.
+      expect(stream.messages.map(({ id }) => id)).toEqual(seen.map((each) => each?.cursor));
+      expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    },
+  );
 
-  test('userChanged shows private changes to the user, and only the name to others', async () => {
-    const query = `{ userChanged(id: ${ada.userId}) { type subjectId user { name email } } }`;
-    const [own, other] = [await subscribe(query, { token: ada.token }), await subscribe(query)];
+  test('userChanged shows private changes to the user, and only the name to others', async ({
+    ada,
+    change,
+    openStream,
+    people,
+  }) => {
+    const query = `subscription { userChanged(id: ${ada.userId}) { type subjectId user { name email } } }`;
+    const [own, other] = [await openStream(query, { token: ada.token }), await openStream(query)];
     await change(
       `updateUser(id: ${ada.userId}, changes: { email: "ada@new.example" }) { id }`,
       people.administrator,
@@ -132,33 +113,43 @@ describe('a subscription', () => {
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
   });
 
-  test('resumes by Last-Event-ID or after, without gaps or repetition', async () => {
-    const query = '($after: Cursor) { articlePublished(after: $after) { cursor article { id } } }';
-    const first = await subscribe(query);
+  test('resumes by Last-Event-ID or after, without gaps or repetition', async ({
+    openStream,
+    publishing: { publish },
+  }) => {
+    const query =
+      'subscription ($after: Cursor) { articlePublished(after: $after) { cursor article { id } } }';
+    const first = await openStream(query);
     const ids = [await publish('1'), await publish('2'), await publish('3')];
     const seen = (await received(first, 3)).map((each) => each?.cursor ?? '');
     await first.close();
     ids.push(await publish('4'), await publish('5'));
     const articles = () => ids.map((id) => ({ id }));
-    const since = async (options: Parameters<typeof streamOf>[2], count: number) =>
-      (await received(await subscribe(query, options), count)).map((each) => each?.article);
+    const since = async (options: Parameters<typeof openStream>[1], count: number) =>
+      (await received(await openStream(query, options), count)).map((each) => each?.article);
     expect(await since({ headers: { 'last-event-id': seen[0] ?? '' } }, 4)).toEqual(articles().slice(1));
     expect(await since({ variables: { after: seen[1] } }, 3)).toEqual(articles().slice(2));
     // A reconnecting client also repeats its first cursor.
     expect(
       await since({ variables: { after: seen[0] }, headers: { 'last-event-id': seen[2] ?? '' } }, 2),
     ).toEqual(articles().slice(3));
-    const live = await subscribe(query, { variables: { after: seen[2] } });
+    const live = await openStream(query, { variables: { after: seen[2] } });
     ids.push(await publish('6'));
     expect((await received(live, 3)).map((each) => each?.article)).toEqual(articles().slice(3));
   });
 
-  test('shows a stranger that an article is gone, and nothing about drafts', async () => {
+  test('shows a stranger that an article is gone, and nothing about drafts', async ({
+    ada,
+    change,
+    graphql,
+    openStream,
+    publishing: { publish },
+  }) => {
     const id = await publish('Seen');
     // Without after, a client gets the events this process reads from now on, which may be older.
-    const { cursor } = (await ask<{ cursor: string }>('{ cursor }')).data;
-    const query = `{ articleChanged(id: ${id}, after: "${cursor}") { type article { title } } }`;
-    const [stranger, owner] = [await subscribe(query), await subscribe(query, { token: ada.token })];
+    const { cursor } = (await graphql<{ cursor: string }>('{ cursor }')).data;
+    const query = `subscription { articleChanged(id: ${id}, after: "${cursor}") { type article { title } } }`;
+    const [stranger, owner] = [await openStream(query), await openStream(query, { token: ada.token })];
     await change(`unpublishPost(id: ${id}) { id }`);
     await change(`updatePost(id: ${id}, changes: { title: "Hidden" }) { id }`);
     await change(`deletePost(id: ${id})`);
@@ -168,7 +159,7 @@ describe('a subscription', () => {
       'article.deleted',
     ]);
     const marker = await publish('Marker');
-    const after = await subscribe('{ articlePublished { type } }', {
+    const after = await openStream('subscription { articlePublished { type } }', {
       headers: { 'last-event-id': stranger.lastEventId() },
     });
     expect(marker).not.toBe('');
@@ -178,22 +169,28 @@ describe('a subscription', () => {
 });
 
 describe('the right to subscribe', () => {
-  test('is checked before the stream starts, with an HTTP status', async () => {
+  test('is checked before the stream starts, with an HTTP status', async ({ openStream, people }) => {
+    const statusOf = async (query: string, token?: string) =>
+      (await openStream(`subscription ${query}`, { token })).status;
     const everything = '{ changes { type } }';
-    expect((await subscribe(everything)).status).toBe(401);
+    expect(await statusOf(everything)).toBe(401);
     const service = await people.registerService('author');
     const narrow = await people.tokenOf(service, ['read:articles']);
-    expect((await subscribe(everything, { token: narrow.token })).status).toBe(403);
+    expect(await statusOf(everything, narrow.token)).toBe(403);
     // Public data needs no scope.
-    expect((await subscribe('{ userChanged(id: 1) { type } }', { token: narrow.token })).status).toBe(200);
-    expect((await subscribe('{ articlePublished { type } }', { token: 'no-token' })).status).toBe(401);
-    expect((await subscribe('{ articlePublished { type } }', { token: narrow.token })).status).toBe(200);
+    expect(await statusOf('{ userChanged(id: 1) { type } }', narrow.token)).toBe(200);
+    expect(await statusOf('{ articlePublished { type } }', 'no-token')).toBe(401);
+    expect(await statusOf('{ articlePublished { type } }', narrow.token)).toBe(200);
   });
 
-  test('is checked again during the stream: a revoked token ends it with the reason', async () => {
+  test('is checked again during the stream: a revoked token ends it with the reason', async ({
+    installation,
+    openStream,
+    people,
+  }) => {
     const service = await people.registerService('author');
     const { token } = await people.tokenOf(service);
-    const stream = await subscribe('{ changes { type } }', { token });
+    const stream = await openStream('subscription { changes { type } }', { token });
     const authorization = `Basic ${Buffer.from(`${service.clientId}:${encodeURIComponent(service.secret)}`).toString('base64')}`;
     const revoked = await installation.fetch(`${installation.url}/revoke`, {
       method: 'POST',

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
-import type { TokenHolder } from '../../testing/people.ts';
+import { openPeople, type TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from './cuttable.ts';
 import { type Installation, shareInstallation } from './installation.ts';
@@ -42,12 +42,13 @@ export const openFollowing = async (): Promise<Following> => {
   await using opening = new AsyncDisposableStack();
   const installation = opening.use(await shareInstallation());
   const network = opening.use(await openCuttable(installation.origin));
-  const [publishing, client] = await Promise.all([openPublishing(installation), createClient(installation)]);
+  const people = await openPeople(installation);
+  const [author, client] = await Promise.all([people.signUp('Ada'), createClient(installation)]);
   const ask = restClientOf(installation);
   const tokenOfFollower = () => tokenOf(installation, client);
   const resources = opening.move();
   return {
-    publishing,
+    publishing: openPublishing(installation, author),
     network,
     environment: { ANNALS_URL: network.url, CLIENT_ID: client.clientId, CLIENT_SECRET: client.secret },
     tokenOfFollower,
@@ -62,7 +63,7 @@ export const openFollowing = async (): Promise<Following> => {
     },
     async publishedAfter(cursor) {
       const path = `/events?types=article.published&limit=100&after=${cursor}`;
-      const { status, body } = await ask('GET', path, { token: publishing.author.token });
+      const { status, body } = await ask('GET', path, { token: author.token });
       expect(status).toBe(200);
       return (body as { cursor: string }[]).map((event) => event.cursor);
     },

@@ -1,10 +1,12 @@
 import { test as base } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { restSessionOver } from '../../testing/http/rest-session.ts';
 import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
 import { openPeople } from '../../testing/people.ts';
 import { shareInstallation, startInstallation } from './installation.ts';
+import { openPublishing } from './publishing.ts';
 
 /**
  * An installation for each file, with clients, two authors and a receiver of webhooks. Each part starts when a
@@ -25,6 +27,14 @@ export const test = base
   .extend('ada', { scope: 'file' }, ({ people }) => people.signUp('Ada'))
   .extend('headersOfAda', { scope: 'file' }, ({ ada }) => ({ authorization: `Bearer ${ada.token}` }))
   .extend('rita', { scope: 'file' }, ({ people }) => people.signUp('Rita'))
+  .extend('publishing', { scope: 'file' }, ({ ada, installation }) => openPublishing(installation, ada))
+  /** The streams of a test end with it. */
+  .extend('openStream', ({ installation }, { onCleanup }) => {
+    const open = new AsyncDisposableStack();
+    onCleanup(() => open.disposeAsync());
+    return async (query: string, options?: Parameters<typeof streamOf>[2]) =>
+      open.use(await streamOf(installation, query, options));
+  })
   .extend('sink', { scope: 'file' }, async ({ installation: _delivering }, { onCleanup }) => {
     const sink = await startWebhookSink();
     onCleanup(() => sink[Symbol.asyncDispose]());

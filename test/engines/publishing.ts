@@ -1,12 +1,11 @@
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
+import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
 
-/** Subscriptions to `articlePublished`, and an author who publishes. */
+/** An author who publishes, and subscriptions to `articlePublished`. */
 export type Publishing = {
-  readonly author: Person;
   publish(title: string): Promise<string>;
   /** Publishes until the first event arrives: clients do not report when they are connected. */
   untilReceived(titles: readonly string[], prefix: string): Promise<void>;
@@ -21,16 +20,13 @@ export type Published = { articlePublished: { cursor: string; article: { title: 
 const CREATE =
   'mutation Create($title: String!) { createPost(input: { title: $title, body: "", publish: true }) { id } }';
 
-export const openPublishing = async (installation: Installation): Promise<Publishing> => {
-  const author = await (await openPeople(installation)).signUp('Ada');
-  const { token } = author;
+export const openPublishing = (installation: Installation, { token }: TokenHolder): Publishing => {
   const ask = graphqlClientOf(installation);
   const publish = async (title: string): Promise<string> => {
     const { data } = await ask<{ createPost: { id: string } }>(CREATE, { token, variables: { title } });
     return data.createPost.id;
   };
   return {
-    author,
     publish,
     async untilReceived(titles, prefix) {
       const next = numbered(prefix);
