@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { lockArticles } from './lock-articles.ts';
 import { head, openMany } from './sockets.ts';
-import { startTarget, type Target } from './target.ts';
+import { test as base, type Target } from './target.ts';
 
 const REQUESTS_MAX = 300;
 /** Together more than the process admits at once. */
@@ -13,16 +13,11 @@ const CONNECTED_MAX = 20;
 const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(120_000);
 const GROWTH_MAX_MIB = 200;
-const START_MS = scaled(120_000);
 
-let target: Target;
-beforeAll(async () => {
-  target = await startTarget({ REQUESTS_MAX: String(REQUESTS_MAX) });
-}, START_MS);
-afterAll(() => target?.[Symbol.asyncDispose]());
+const test = base.extend('targetSettings', { scope: 'file' }, { REQUESTS_MAX: String(REQUESTS_MAX) });
 
 /** Requests that need no database connection. */
-const askElsewhere = async (): Promise<readonly (readonly [number, string | null])[]> => {
+const askElsewhere = async (target: Target): Promise<readonly (readonly [number, string | null])[]> => {
   const headers = {
     authorization: `Bearer ${target.administrator.token}`,
     'content-type': 'application/json',
@@ -43,7 +38,7 @@ const askElsewhere = async (): Promise<readonly (readonly [number, string | null
 
 test(
   'while all database connections are taken, readers, writers and token requests are refused in time, and served once connections are free',
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, 0);
     // Different requests, so that none shares a statement.
@@ -59,7 +54,7 @@ test(
         (waiting) => waiting > 0,
         PATIENCE_MS,
       );
-      const elsewhere = askElsewhere();
+      const elsewhere = askElsewhere(target);
       read(MORE_READERS);
       expect((await target.ask('/livez')).status).toBe(200);
       expect(await target.metric('annals_http_requests_in_flight')).toBeLessThanOrEqual(REQUESTS_MAX);

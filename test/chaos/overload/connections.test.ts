@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { head, openMany, openRaw, type Raw } from './sockets.ts';
-import { startTarget, type Target } from './target.ts';
+import { test as base, type Target } from './target.ts';
 
 const CONNECTIONS = 10_000;
 /** The open files of each of the two processes beside the connections. */
@@ -16,23 +16,22 @@ const KIB_PER_CONNECTION_MAX = 32;
 
 const filesMax = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
 const size = Number.isNaN(filesMax) ? CONNECTIONS : Math.min(CONNECTIONS, filesMax - OTHER_FILES);
-const START_MS = scaled(120_000);
 
-let target: Target;
-beforeAll(async () => {
-  // Allows idle connections to stay long enough.
-  target = await startTarget({
+// Allows idle connections to stay long enough.
+const test = base.extend(
+  'targetSettings',
+  { scope: 'file' },
+  {
     CONNECTIONS_MAX: String(size),
     HEADERS_TIMEOUT_MS: '60000',
     REQUEST_TIMEOUT_MS: '60000',
-  });
-}, START_MS);
-afterAll(() => target?.[Symbol.asyncDispose]());
+  },
+);
 
 const connected = async ({ socket }: Raw) => (socket.connecting ? once(socket, 'connect') : undefined);
 
 /** Retries until it is admitted. */
-const isLetIn = async (): Promise<boolean> => {
+const isLetIn = async (target: Target): Promise<boolean> => {
   const raw = openRaw(target);
   raw.socket.write(head('GET /articles', 'Connection: close'));
   await raw.closed;
@@ -41,7 +40,7 @@ const isLetIn = async (): Promise<boolean> => {
 
 test(
   `with ${size} connections, idle after an answer or silent from the start, others are answered until all places are taken, and the idle make room`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using silent = openMany(target, 0);
     using idle = openMany(target, 0);
@@ -76,7 +75,7 @@ test(
       (refused) => refused > 0,
       PATIENCE_MS,
     );
-    expect(await until(isLetIn, Boolean, PATIENCE_MS)).toBe(true);
+    expect(await until(() => isLetIn(target), Boolean, PATIENCE_MS)).toBe(true);
     await until(
       () => idle.all.filter(({ socket }) => !socket.closed).length,
       (left) => left === 0,

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { lockArticles } from './lock-articles.ts';
 import { allClosed, head, openMany } from './sockets.ts';
-import { startTarget, type Target } from './target.ts';
+import { test as base } from './target.ts';
 
 const PLACES = 20;
 const WAVES = 10;
@@ -13,13 +13,15 @@ const WAVE_EVERY_MS = 20;
 const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(120_000);
 const GROWTH_MAX_MIB = 200;
-const START_MS = scaled(120_000);
 
-let target: Target;
-beforeAll(async () => {
-  target = await startTarget({ REQUESTS_MAX: String(PLACES), EVENT_LOOP_LAG_MAX_MS: '100' });
-}, START_MS);
-afterAll(() => target?.[Symbol.asyncDispose]());
+const test = base.extend(
+  'targetSettings',
+  { scope: 'file' },
+  {
+    REQUESTS_MAX: String(PLACES),
+    EVENT_LOOP_LAG_MAX_MS: '100',
+  },
+);
 
 /** A slow query whose answer is not shared. */
 const query = (index: number): string => {
@@ -38,7 +40,7 @@ const query = (index: number): string => {
 
 test(
   `${WAVES * PER_WAVE} requests sent without waiting for answers are served, or refused with Retry-After, each in time`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, 0);
     {
@@ -69,7 +71,7 @@ test(
 
 test(
   'a process without CPU time sheds load, answers health checks, and recovers',
-  async () => {
+  async ({ target }) => {
     const before = await target.metric('annals_http_requests_shed_total', 'reason="lag"');
     {
       using _starved = starve(target.pid);

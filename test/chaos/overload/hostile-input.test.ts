@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { SMUGGLED } from '../../security/hostile-requests.ts';
 import { allClosed, head, openMany, type Raw } from './sockets.ts';
-import { startTarget, type Target } from './target.ts';
+import { test } from './target.ts';
 
 const AT_ONCE = 40;
 /** For clients that pipeline requests. */
@@ -15,13 +15,6 @@ const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(120_000);
 /** Out of gigabytes that are sent, or that the input would expand to. */
 const GROWTH_MAX_MIB = 300;
-const START_MS = scaled(120_000);
-
-let target: Target;
-beforeAll(async () => {
-  target = await startTarget();
-}, START_MS);
-afterAll(() => target?.[Symbol.asyncDispose]());
 
 type Input = readonly [name: string, request: () => readonly (string | Buffer)[], status: number];
 
@@ -90,7 +83,7 @@ const answered = (all: readonly Raw[]) =>
 
 test(
   `${AT_ONCE} at once of each kind of huge and malformed input are refused correctly, and leave nothing behind`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     const wrong: unknown[] = [];
     for (const [name, request, status] of INPUTS) {
@@ -127,7 +120,7 @@ test(
 
 test(
   `${AT_ONCE} chunked bodies of 100 MiB are refused once they are too long`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, AT_ONCE);
     const chunk = Buffer.from(`${MEBIBYTE.toString(16)}\r\n${' '.repeat(MEBIBYTE)}\r\n`);
@@ -155,7 +148,7 @@ test(
 
 test(
   `${CONNECTIONS} × ${REQUESTS} pipelined requests are all answered`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, CONNECTIONS);
     const flood =

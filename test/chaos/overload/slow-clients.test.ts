@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { allClosed, head, type Many, openMany, trickle } from './sockets.ts';
-import { startTarget, type Target } from './target.ts';
+import { test as base, type Target } from './target.ts';
 
 const MANY = 1_000;
 /** Far fewer than slow clients, so that those must lose theirs. */
@@ -11,23 +11,22 @@ const BODY_BYTES = 100_000;
 const BYTE_EVERY_MS = 200;
 const PATIENCE_MS = 60_000;
 const ANSWERED = 20;
-const START_MS = scaled(120_000);
 const TEST_MS = scaled(120_000);
 /** Allows for garbage beside retained memory. */
 const GROWTH_MAX_MIB = 200;
 
-let target: Target;
-beforeAll(async () => {
-  target = await startTarget({
+const test = base.extend(
+  'targetSettings',
+  { scope: 'file' },
+  {
     HEADERS_TIMEOUT_MS: '4000',
     REQUEST_TIMEOUT_MS: '8000',
     REQUESTS_MAX: String(PLACES),
-  });
-}, START_MS);
-afterAll(() => target?.[Symbol.asyncDispose]());
+  },
+);
 
 /** Other clients send requests, one after the other. */
-const answersToOthers = async (): Promise<readonly number[]> => {
+const answersToOthers = async (target: Target): Promise<readonly number[]> => {
   const statuses: number[] = [];
   while (statuses.length < ANSWERED) statuses.push((await target.ask('/articles')).status);
   return statuses;
@@ -38,11 +37,11 @@ const statusesOf = ({ all }: Many) => [...new Set(all.map(({ statuses }) => stat
 
 test(
   `${MANY} clients that send their headers a byte at a time get a timeout, and others are answered meanwhile`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, MANY);
     using _sending = trickle(many.all, head('GET /articles', `X-Slow: ${'x'.repeat(1_000)}`), BYTE_EVERY_MS);
-    expect(await answersToOthers()).toEqual(ALL_WELL);
+    expect(await answersToOthers(target)).toEqual(ALL_WELL);
     await allClosed(many, PATIENCE_MS);
     console.log(`slow headers: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
     expect(statusesOf(many)).toEqual(['408']);
@@ -53,7 +52,7 @@ test(
 
 test(
   `${MANY} clients that send their bodies a byte at a time lose their places to others`,
-  async () => {
+  async ({ target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, MANY);
     const begin = head('POST /graphql', 'Content-Type: application/json', `Content-Length: ${BODY_BYTES}`);
@@ -67,7 +66,7 @@ test(
       async () => (await target.ask('/articles')).status,
       (status) => status === 200,
     );
-    expect(await answersToOthers()).toEqual(ALL_WELL);
+    expect(await answersToOthers(target)).toEqual(ALL_WELL);
     await allClosed(many, PATIENCE_MS);
     console.log(`slow bodies: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB`);
     // Some never had a place.

@@ -1,26 +1,44 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { head, openMany, readSlowly } from './sockets.ts';
-import { startTarget, type Target } from './target.ts';
+import { test as base } from './target.ts';
 
 const READERS = 80;
 const ARTICLES = 100;
 const BODY_CHARACTERS = 100_000;
 const BYTE_EVERY_MS = 1_000;
 const PATIENCE_MS = 60_000;
+const START_MS = scaled(120_000);
 const TEST_MS = scaled(120_000);
 /** Out of 800 MiB that they request, with the garbage of refused requests. */
 const GROWTH_MAX_MIB = 450;
-const START_MS = scaled(120_000);
+const LIST = `/articles?limit=${ARTICLES}`;
 
-let target: Target;
-beforeAll(async () => {
-  const room = { CLIENT_BYTES_MAX: String(32 * 1_048_576), STREAM_BUFFER_BYTES_MAX: '262144' };
-  target = await startTarget({ REQUEST_TIMEOUT_MS: '3000', STREAM_HEARTBEAT_MS: '300', ...room });
-  const headers = { authorization: authorization(), 'content-type': 'application/json' };
+const test = base
+  .extend(
+    'targetSettings',
+    { scope: 'file' },
+    {
+      REQUEST_TIMEOUT_MS: '3000',
+      STREAM_HEARTBEAT_MS: '300',
+      CLIENT_BYTES_MAX: String(32 * 1_048_576),
+      STREAM_BUFFER_BYTES_MAX: '262144',
+    },
+  )
+  .extend('authorization', { scope: 'file' }, ({ target }) => `Bearer ${target.administrator.token}`)
+  .extend(
+    'requestOf',
+    { scope: 'file' },
+    ({ authorization }) =>
+      (path: string, ...more: readonly string[]) =>
+        head(`GET ${path}`, `Authorization: ${authorization}`, 'Connection: close', ...more),
+  );
+
+// Sequentially, with retries for a busy machine: the limit on buffered bytes is small here.
+test.beforeAll(async ({ authorization, target }) => {
+  const headers = { authorization, 'content-type': 'application/json' };
   const body = JSON.stringify({ title: 'Long', body: 'x'.repeat(BODY_CHARACTERS), tags: [] });
-  // Sequentially, with retries for a busy machine: the limit on buffered bytes is small here.
   for (let made = 0; made < ARTICLES; made += 1)
     await until(
       async () => (await target.ask('/articles', { method: 'POST', headers, body })).status,
@@ -31,21 +49,15 @@ beforeAll(async () => {
     (length) => length > ARTICLES * BODY_CHARACTERS,
   );
 }, START_MS);
-afterAll(() => target?.[Symbol.asyncDispose]());
-
-const LIST = `/articles?limit=${ARTICLES}`;
-const authorization = () => `Bearer ${target.administrator.token}`;
-const ask = (path: string, ...more: readonly string[]) =>
-  head(`GET ${path}`, `Authorization: ${authorization()}`, 'Connection: close', ...more);
 
 test(
   `${READERS} clients that read large answers a byte at a time are refused, or closed to make room`,
-  async () => {
+  async ({ requestOf, target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, READERS);
     {
       using _reading = readSlowly(many.all, BYTE_EVERY_MS);
-      for (const { socket } of many.all) socket.write(ask(LIST));
+      for (const { socket } of many.all) socket.write(requestOf(LIST));
       await until(
         () => target.metric('annals_http_requests_in_flight'),
         (count) => count > 0,
@@ -70,18 +82,16 @@ test(
 
 test(
   `${READERS} clients that read a stream of events a byte at a time are closed as too slow`,
-  async () => {
+  async ({ authorization, requestOf, target }) => {
     using memory = target.watchMemory();
     using many = openMany(target, READERS);
-    const [first] = (await (
-      await target.ask('/events?limit=1', { headers: { authorization: authorization() } })
-    ).json()) as {
+    const [first] = (await (await target.ask('/events?limit=1', { headers: { authorization } })).json()) as {
       cursor: string;
     }[];
     {
       using _reading = readSlowly(many.all, BYTE_EVERY_MS);
       for (const { socket } of many.all)
-        socket.write(ask(`/events?after=${first?.cursor}`, 'Accept: text/event-stream'));
+        socket.write(requestOf(`/events?after=${first?.cursor}`, 'Accept: text/event-stream'));
       await until(
         () => target.metric('annals_event_stream_overflows_total'),
         (count) => count === READERS,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { platform } from 'node:os';
+import { test as base } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { openPeople, type TokenHolder } from '../../../testing/people.ts';
 import { until } from '../../../testing/until.ts';
@@ -25,6 +26,8 @@ export type Target = AsyncDisposable & {
   recovered(): Promise<void>;
 };
 
+type Settings = Readonly<Record<string, string>>;
+
 /** In MiB; NaN without /proc. */
 type Watched = Disposable & { readonly beforeMib: number; peakMib(): number };
 
@@ -33,7 +36,7 @@ const CLOSE = { connection: 'close' };
 const SAMPLE_MS = 50;
 const RECOVERS_WITHIN_MS = 60_000;
 
-export const startTarget = async (settings: Readonly<Record<string, string>> = {}): Promise<Target> => {
+const startTarget = async (settings: Settings): Promise<Target> => {
   const metricsPort = await freePort();
   const installation = await startInstallation({
     settings: { METRICS_PORT: String(metricsPort), ...settings },
@@ -66,6 +69,15 @@ export const startTarget = async (settings: Readonly<Record<string, string>> = {
     [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
   };
 };
+
+/** A target for each file, with the settings that it needs. */
+export const test = base
+  .extend('targetSettings', { scope: 'file' }, {} as Settings)
+  .extend('target', { scope: 'file' }, async ({ targetSettings }, { onCleanup }) => {
+    const target = await startTarget(targetSettings);
+    onCleanup(() => target[Symbol.asyncDispose]());
+    return target;
+  });
 
 const pidOf = (installation: Installation): number => Number(/"pid":(\d+)/.exec(installation.printed())?.[1]);
 
