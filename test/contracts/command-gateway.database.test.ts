@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
@@ -13,18 +13,13 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createApp } from '#shared/http/app.ts';
 import { listen } from '#shared/http/listen.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
+import type { Caller } from '#shared/policy.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { internalRoutes } from '../../command/role.ts';
 import { until } from '../../testing/until.ts';
-import {
-  allEvents,
-  as,
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  registerUser,
-} from '../engines/command-side.ts';
+import { allEvents, as, by, type CommandSide, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
+import { test as base } from '../engines/processes.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 
@@ -32,31 +27,39 @@ import { WEBHOOK_FORM } from '../webhook-form.ts';
 const LOOKED_UP_MS = 2_300;
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
-let database: Awaited<ReturnType<typeof createCommandDatabase>>;
-let side: CommandSide;
-let server: ReturnType<typeof createServer>;
-let url: string;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  side = await database.open();
-  const routes = [
-    internalRoutes({
-      domain: publishing,
-      gateway: side,
-      key,
-      bodyBytesMax: 1_048_576,
-      log: pino({ level: 'silent' }),
-    }),
-  ];
-  server = createServer(createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes }));
-  url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
-});
-afterAll(async () => {
-  server?.close();
-  server?.closeAllConnections();
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const DELETION = JSON.stringify({ command: { type: 'DeleteArticle', articleId: 4 }, requestId: 'r' });
+type Post = (authorization: string, body?: string) => Promise<Response>;
+
+/** The address of the internal listener. */
+const test = base
+  .extend('url', { scope: 'file' }, async ({ side }, { onCleanup }) => {
+    const log = pino({ level: 'silent' });
+    const routes = [internalRoutes({ domain: publishing, gateway: side, key, bodyBytesMax: 1_048_576, log })];
+    const server = createServer(createApp({ log, metrics: createMetrics(), routes }));
+    onCleanup(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return listen(server, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
+  })
+  .extend('to', { scope: 'file' }, ({ side, url }) => ({ side, url }))
+  .extend(
+    'post',
+    { scope: 'file' },
+    ({ url }): Post =>
+      (authorization, body = DELETION) =>
+        fetch(new URL('/commands', url), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization },
+          body,
+        }),
+  );
+
+type To = { readonly side: CommandSide; readonly url: string };
+const WAYS: readonly (readonly [string, (to: To) => CommandGateway])[] = [
+  ['a direct call', ({ side }) => side],
+  ['HTTP', ({ url }) => createHttpGateway({ urls: [url], key, issuer: 'query' })],
+];
 
 const draft = {
   type: 'DraftArticle',
@@ -67,13 +70,10 @@ const draft = {
   publish: true,
 } as const;
 
-describe.each<[string, () => CommandGateway]>([
-  ['a direct call', () => side],
-  ['HTTP', () => createHttpGateway({ urls: [url], key, issuer: 'query' })],
-])('command gateway by %s', (_name, gateway) => {
-  test('executes a command and returns id, version and cursor', async () => {
+describe.each(WAYS)('command gateway by %s', (_name, gateway) => {
+  test('executes a command and returns id, version and cursor', async ({ side, to }) => {
     const author = await registerUser(side);
-    const answer = await gateway().send(draft, by(as(author)));
+    const answer = await gateway(to).send(draft, by(as(author)));
     expect(answer).toEqual({
       id: expect.any(Number),
       version: 2,
@@ -81,10 +81,10 @@ describe.each<[string, () => CommandGateway]>([
     });
   });
 
-  test('passes on the caller, the request and the cause', async () => {
+  test('passes on the caller, the request and the cause', async ({ side, to }) => {
     const author = await registerUser(side);
     const causationId = crypto.randomUUID() as never;
-    const { id } = await gateway().send(draft, {
+    const { id } = await gateway(to).send(draft, {
       ...by(as(author)),
       requestId: 'r-1',
       correlationId: 'c-1',
@@ -100,45 +100,48 @@ describe.each<[string, () => CommandGateway]>([
     });
   });
 
-  test('passes on the caller’s key and expected version', async () => {
+  test('passes on the caller’s key and expected version', async ({ side, to }) => {
     const author = await registerUser(side);
     const context = by(as(author), { idempotencyKey: 'gateway' });
-    const first = await gateway().send(draft, context);
-    expect(await gateway().send(draft, context)).toEqual(first);
+    const first = await gateway(to).send(draft, context);
+    expect(await gateway(to).send(draft, context)).toEqual(first);
     const edit = { type: 'EditArticle', articleId: first.id as ArticleId, title: 'Two' } as const;
-    await expect(gateway().send(edit, by(as(author), { ifVersion: 1 }))).rejects.toMatchObject({
+    await expect(gateway(to).send(edit, by(as(author), { ifVersion: 1 }))).rejects.toMatchObject({
       code: 'version_mismatch',
       details: { version: 2 },
     });
-    expect((await gateway().send(edit, by(as(author), { ifVersion: 2 }))).version).toBe(3 as Version);
+    expect((await gateway(to).send(edit, by(as(author), { ifVersion: 2 }))).version).toBe(3 as Version);
   });
 
-  test('returns to the caller the secret that a command made, and records the request in the event', async () => {
+  test('returns to the caller the secret that a command made, and records the request in the event', async ({
+    side,
+    to,
+  }) => {
     const owner = await registerUser(side);
     const command = { type: 'RegisterWebhook', ...WEBHOOK_FORM } as const;
     const context = by(as(owner), { idempotencyKey: 'secret' });
-    const answer = await gateway().send(command, context);
+    const answer = await gateway(to).send(command, context);
     expect(answer).toMatchObject({
       version: 1,
       secret: expect.stringMatching(/^whsec_/),
       withheld: expect.any(Array),
     });
-    expect(await gateway().send(command, context)).toEqual(answer);
+    expect(await gateway(to).send(command, context)).toEqual(answer);
     const asked = by(as(owner), { idempotencyKey: 'test' });
-    const test = await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked);
+    const test = await gateway(to).send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked);
     expect(test).toEqual({
       id: answer.id,
       version: 2,
       cursor: expect.any(String),
       eventId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    expect(await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked)).toEqual(
+    expect(await gateway(to).send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked)).toEqual(
       test,
     );
   });
 
-  test.each([
-    ['nobody', { kind: 'anonymous', policy: POLICY } as const, 'unauthenticated', {}],
+  test.for<[string, Caller, string, object]>([
+    ['nobody', { kind: 'anonymous', policy: POLICY }, 'unauthenticated', {}],
     [
       'a token without the scope',
       as(7001, 'author', ['read:articles']),
@@ -146,18 +149,15 @@ describe.each<[string, () => CommandGateway]>([
       { scope: 'write:articles' },
     ],
     ['a reader', as(7001, 'reader'), 'forbidden', {}],
-  ])('refuses %s with the code and its details', async (_who, caller, code, details) => {
-    const refused = gateway().send(draft, by(caller));
+  ])('refuses %s with the code and its details', async ([_who, caller, code, details], { to }) => {
+    const refused = gateway(to).send(draft, by(caller));
     await expect(refused).rejects.toMatchObject({ name: 'Rejection', code, details });
   });
 });
 
-describe.each<[string, () => CommandGateway]>([
-  ['a direct call', () => side],
-  ['HTTP', () => createHttpGateway({ urls: [url], key, issuer: 'query' })],
-])('a malformed command is refused by %s', (_name, gateway) => {
+describe.each(WAYS)('a malformed command is refused by %s', (_name, gateway) => {
   const deletion = { type: 'DeleteArticle', articleId: 4 } as const;
-  test.each<[string, unknown, object]>([
+  test.for<[string, unknown, object]>([
     ['a command with a field too many', { ...deletion, more: 1 }, {}],
     ['a command with a wrong id', { ...deletion, articleId: -1 }, {}],
     ['a title of nothing but spaces', { type: 'EditArticle', articleId: 4, title: '  ' }, {}],
@@ -165,8 +165,8 @@ describe.each<[string, () => CommandGateway]>([
     ['a key that is too long', deletion, { idempotencyKey: 'x'.repeat(256) }],
     ['a correlation id with a space', deletion, { correlationId: 'a b' }],
     ['a version that is none', deletion, { ifVersion: 1.5 }],
-  ])('%s', async (_what, command, more) => {
-    await expect(gateway().send(command as never, { ...by(as(7001)), ...more })).rejects.toMatchObject({
+  ])('%s', async ([_what, command, more], { to }) => {
+    await expect(gateway(to).send(command as never, { ...by(as(7001)), ...more })).rejects.toMatchObject({
       name: 'Rejection',
       code: 'invalid_command',
     });
@@ -174,23 +174,20 @@ describe.each<[string, () => CommandGateway]>([
 });
 
 describe('the internal listener', () => {
-  const body = JSON.stringify({ command: { type: 'DeleteArticle', articleId: 4 }, requestId: 'r' });
-  const post = (authorization: string, sent = body) =>
-    fetch(new URL('/commands', url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization },
-      body: sent,
-    });
   const assertionFor = (sent: string) =>
     signAssertion(key, { caller: as(7001), issuer: 'query', body: sent });
 
-  test.each<[string, () => Promise<Response>, number]>([
-    ['no assertion', () => post(''), 401],
-    ['an assertion for another body', async () => post(`Bearer ${await assertionFor(`${body} `)}`), 401],
-    ['another scheme', async () => post(`Basic ${await assertionFor(body)}`), 401],
+  test.for<[string, (by: { post: Post; url: string }) => Promise<Response>, number]>([
+    ['no assertion', ({ post }) => post(''), 401],
+    [
+      'an assertion for another body',
+      async ({ post }) => post(`Bearer ${await assertionFor(`${DELETION} `)}`),
+      401,
+    ],
+    ['another scheme', async ({ post }) => post(`Basic ${await assertionFor(DELETION)}`), 401],
     [
       'an unknown command',
-      async () =>
+      async ({ post }) =>
         post(
           `Bearer ${await assertionFor('{"command":{"type":"Drop"},"requestId":"r"}')}`,
           '{"command":{"type":"Drop"},"requestId":"r"}',
@@ -199,26 +196,26 @@ describe('the internal listener', () => {
     ],
     [
       "a command of the system's own",
-      async () =>
+      async ({ post }) =>
         post(
           `Bearer ${await assertionFor('{"command":{"type":"DiscardDraft","articleId":1},"requestId":"r"}')}`,
           '{"command":{"type":"DiscardDraft","articleId":1},"requestId":"r"}',
         ),
       422,
     ],
-    ['a body that is no JSON', async () => post(`Bearer ${await assertionFor('{')}`, '{'), 400],
+    ['a body that is no JSON', async ({ post }) => post(`Bearer ${await assertionFor('{')}`, '{'), 400],
     [
       'a caller smuggled into the body',
-      async () =>
+      async ({ post }) =>
         post(
-          `Bearer ${await assertionFor(`${body.slice(0, -1)},"caller":{"kind":"system"}}`)}`,
-          `${body.slice(0, -1)},"caller":{"kind":"system"}}`,
+          `Bearer ${await assertionFor(`${DELETION.slice(0, -1)},"caller":{"kind":"system"}}`)}`,
+          `${DELETION.slice(0, -1)},"caller":{"kind":"system"}}`,
         ),
       422,
     ],
-    ['another method', () => fetch(new URL('/commands', url)), 405],
-  ])('refuses %s', async (_what, ask, status) => {
-    const response = await ask();
+    ['another method', ({ url }) => fetch(new URL('/commands', url)), 405],
+  ])('refuses %s', async ([_what, ask, status], { post, url }) => {
+    const response = await ask({ post, url });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   });
@@ -232,7 +229,7 @@ describe('the gateway over HTTP', () => {
     ).rejects.toThrow(CommandUnavailable);
   });
 
-  test('uses another replica if it cannot connect', async () => {
+  test('uses another replica if it cannot connect', async ({ side, url }) => {
     const author = await registerUser(side);
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const gateway = createHttpGateway({ urls: [nobody, url, nobody], key, issuer: 'query' });
@@ -240,13 +237,16 @@ describe('the gateway over HTTP', () => {
       expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
-  test('or if its name is unknown', async () => {
+  test('or if its name is unknown', async ({ side, url }) => {
     const author = await registerUser(side);
     const gateway = createHttpGateway({ urls: ['http://nobody.invalid:4100', url], key, issuer: 'query' });
     expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
-  test('or if a replica is draining, which does the work itself if there is no other', async () => {
+  test('or if a replica is draining, which does the work itself if there is no other', async ({
+    side,
+    url,
+  }) => {
     const author = await registerUser(side);
     const asked: unknown[] = [];
     const stopping = createServer(({ headers }, response) => {
@@ -265,7 +265,7 @@ describe('the gateway over HTTP', () => {
     stopping.closeAllConnections();
   });
 
-  test('distinguishes the replicas behind one name, and finds later ones', async () => {
+  test('distinguishes the replicas behind one name, and finds later ones', async ({ side, url }) => {
     const author = await registerUser(side);
     const asked: unknown[] = [];
     const stopping = createServer(({ headers }, response) => {
@@ -298,7 +298,10 @@ describe('the gateway over HTTP', () => {
     stopping.closeAllConnections();
   });
 
-  test('nothing fails while an address moves from one name and the lookup of another name is slow', async () => {
+  test('nothing fails while an address moves from one name and the lookup of another name is slow', async ({
+    side,
+    url,
+  }) => {
     const author = await registerUser(side);
     const port = Number(new URL(url).port);
     let address = '127.0.0.1';
@@ -335,7 +338,7 @@ describe('the gateway over HTTP', () => {
     late.closeAllConnections();
   });
 
-  test('and if the roles do not trust each other, which is not the caller’s fault', async () => {
+  test('and if the roles do not trust each other, which is not the caller’s fault', async ({ url }) => {
     const distrusted = createHttpGateway({
       urls: [url],
       key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))),
@@ -361,7 +364,10 @@ describe('the gateway over HTTP', () => {
     odd.closeAllConnections();
   });
 
-  test('uses another replica after one that took a command and fell silent, but not for that command', async () => {
+  test('uses another replica after one that took a command and fell silent, but not for that command', async ({
+    side,
+    url,
+  }) => {
     const author = await registerUser(side);
     const silent = createServer();
     const silentUrl = await listen(silent, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { KeyDestroyed, type KeyStore, MasterKeyMismatch } from '#shared/keys/key-store.ts';
@@ -7,7 +7,7 @@ import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { createDatabase, type TestDatabase } from '../engines/database.ts';
+import { test as base } from '../engines/pool.ts';
 
 const CACHE_LIFETIME_MS = 200;
 const PROCESSES = 3;
@@ -19,42 +19,41 @@ const newSubject = (): UserId => {
 };
 const bytesOf = (key: Awaited<ReturnType<KeyStore['obtain']>>) => key.export().toString('hex');
 
-let database: TestDatabase;
-const resources = new AsyncDisposableStack();
+type Process = { readonly store: KeyStore; readonly pool: Pool };
 const masterKey = createSecretKey(randomBytes(32));
-const openProcess = async (key = masterKey): Promise<{ store: KeyStore; pool: Pool }> => {
-  const pool = resources.use(
-    openPool({ url: database.url, applicationName: 'key-store-contract', connectionsMax: 4 }),
-  );
-  const store = resources.use(
-    await openPostgresKeyStore({ pool, masterKey: key, cacheLifetimeMs: CACHE_LIFETIME_MS }),
-  );
-  return { store, pool };
-};
-
-beforeAll(async () => {
-  database = resources.use(await createDatabase());
+const test = base.extend('openProcess', { scope: 'file' }, ({ database }, { onCleanup }) => {
+  const resources = new AsyncDisposableStack();
+  onCleanup(() => resources.disposeAsync());
+  return async (key = masterKey): Promise<Process> => {
+    const pool = resources.use(
+      openPool({ url: database.url, applicationName: 'key-store-contract', connectionsMax: 4 }),
+    );
+    const store = resources.use(
+      await openPostgresKeyStore({ pool, masterKey: key, cacheLifetimeMs: CACHE_LIFETIME_MS }),
+    );
+    return { store, pool };
+  };
 });
-afterAll(() => resources.disposeAsync());
 
+type OpenProcess = () => Promise<Process>;
+const testOf = (open: (openProcess: OpenProcess) => Promise<readonly KeyStore[]>) =>
+  test
+    .extend('stores', { scope: 'file' }, ({ openProcess }) => open(openProcess))
+    .extend('one', { scope: 'file' }, ({ stores }) => stores[0] as KeyStore)
+    .extend('other', { scope: 'file' }, ({ stores }) => stores[1] as KeyStore);
 /** Each engine opens one store per process over the same keys, in parallel, as at a start. */
-const ENGINES: Record<string, () => Promise<readonly KeyStore[]>> = {
-  memory: async () => new Array<KeyStore>(PROCESSES).fill(memoryKeyStore()),
-  postgres: async () =>
+const ENGINES = {
+  memory: testOf(async () => new Array<KeyStore>(PROCESSES).fill(memoryKeyStore())),
+  postgres: testOf(async (openProcess) =>
     (await Promise.all(Array.from({ length: PROCESSES }, () => openProcess()))).map(({ store }) => store),
+  ),
 };
 
-describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
-  let stores: readonly KeyStore[];
-  let one: KeyStore;
-  let other: KeyStore;
-
-  beforeAll(async () => {
-    stores = await open();
-    [one, other] = stores as [KeyStore, KeyStore];
-  });
-
-  test('makes a key of 256 bits on demand and always returns the same one, to every process', async () => {
+describe.each(Object.entries(ENGINES))('key store: %s', (_, test) => {
+  test('makes a key of 256 bits on demand and always returns the same one, to every process', async ({
+    one,
+    other,
+  }) => {
     const subject = newSubject();
     const key = await one.obtain(subject);
     expect(key.symmetricKeySize).toBe(32);
@@ -62,7 +61,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect(bytesOf(await other.obtain(subject))).toBe(bytesOf(key));
   });
 
-  test('gives one key to parallel requests for a new person', async () => {
+  test('gives one key to parallel requests for a new person', async ({ stores }) => {
     const subject = newSubject();
     const keys = await Promise.all(
       Array.from({ length: 60 }, (_each, index) => stores[index % PROCESSES]?.obtain(subject)),
@@ -70,12 +69,12 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect(new Set(keys.map((key) => key && bytesOf(key)))).toHaveProperty('size', 1);
   });
 
-  test('gives every person another key', async () => {
+  test('gives every person another key', async ({ one }) => {
     const keys = await Promise.all(Array.from({ length: 10 }, () => one.obtain(newSubject())));
     expect(new Set(keys.map(bytesOf))).toHaveProperty('size', 10);
   });
 
-  test('finds existing keys, each once, and makes none', async () => {
+  test('finds existing keys, each once, and makes none', async ({ one, other }) => {
     const [known, unknown] = [newSubject(), newSubject()];
     const key = await one.obtain(known);
     const found = await other.find([known, unknown, known]);
@@ -85,19 +84,19 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect((await one.find([])).size).toBe(0);
   });
 
-  test('finds thousands in one call', async () => {
+  test('finds thousands in one call', async ({ one, other }) => {
     const many = Array.from({ length: 2_500 }, newSubject);
     const last = many.at(-1) as UserId;
     await one.obtain(last);
     expect([...(await other.find(many)).keys()]).toEqual([last]);
   });
 
-  test('accepts every possible id', async () => {
+  test('accepts every possible id', async ({ one, other }) => {
     const subject = Number.MAX_SAFE_INTEGER as UserId;
     expect(bytesOf(await one.obtain(subject))).toBe(bytesOf(await other.obtain(subject)));
   });
 
-  test('destroys at once in its own process, and never makes that key again', async () => {
+  test('destroys at once in its own process, and never makes that key again', async ({ one }) => {
     const subject = newSubject();
     await one.obtain(subject);
     await one.destroy(subject);
@@ -105,7 +104,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     expect((await one.find([subject])).get(subject)).toBe('destroyed');
   });
 
-  test('destroys within the lifetime of the cache in every other process', async () => {
+  test('destroys within the lifetime of the cache in every other process', async ({ one, other, stores }) => {
     const subject = newSubject();
     await Promise.all(stores.map((store) => store.obtain(subject)));
     await one.destroy(subject);
@@ -115,7 +114,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
   });
 
-  test('can destroy repeatedly', async () => {
+  test('can destroy repeatedly', async ({ one, stores }) => {
     const subject = newSubject();
     await one.obtain(subject);
     await Promise.all(stores.map((store) => store.destroy(subject)));
@@ -123,7 +122,10 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
     await expect(one.obtain(subject)).rejects.toThrow(KeyDestroyed);
   });
 
-  test('leaves a mark for a person without a key, as after the restore of an older backup', async () => {
+  test('leaves a mark for a person without a key, as after the restore of an older backup', async ({
+    one,
+    other,
+  }) => {
     const subject = newSubject();
     await one.destroy(subject);
     await expect(other.obtain(subject)).rejects.toThrow(KeyDestroyed);
@@ -131,7 +133,7 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
 });
 
 describe('the PostgreSQL key store', () => {
-  test('keeps keys wrapped, and nothing of a destroyed one', async () => {
+  test('keeps keys wrapped, and nothing of a destroyed one', async ({ openProcess }) => {
     const { store, pool } = await openProcess();
     const subject = newSubject();
     const key = await store.obtain(subject);
@@ -147,7 +149,9 @@ describe('the PostgreSQL key store', () => {
     expect(await stored()).toBeNull();
   });
 
-  test('makes the key of a new person in one round trip, and reads again only if another process was first', async () => {
+  test('makes the key of a new person in one round trip, and reads again only if another process was first', async ({
+    openProcess,
+  }) => {
     const { store, pool } = await openProcess();
     const query = vi.spyOn(pool, 'query');
     await store.obtain(newSubject());
@@ -176,7 +180,7 @@ describe('the PostgreSQL key store', () => {
     expect(query).toHaveBeenCalledTimes(3);
   });
 
-  test('refuses another MASTER_KEY at the start, in one sentence', async () => {
+  test('refuses another MASTER_KEY at the start, in one sentence', async ({ openProcess }) => {
     await openProcess();
     const opening = openProcess(createSecretKey(randomBytes(32)));
     await expect(opening).rejects.toThrow(MasterKeyMismatch);
@@ -185,7 +189,7 @@ describe('the PostgreSQL key store', () => {
     );
   });
 
-  test('refuses a key that was swapped with that of another person', async () => {
+  test('refuses a key that was swapped with that of another person', async ({ openProcess }) => {
     const { store, pool } = await openProcess();
     const [subject, victim] = [newSubject(), newSubject()];
     await store.obtain(subject);
