@@ -1,48 +1,52 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { migrate } from '#shared/database/migrate.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { until } from '../../testing/until.ts';
-import { type Attempts, createAttempts } from './attempts.ts';
-import { createSignInLimits, type SignInLimits } from './sign-in-limits.ts';
+import { createAttempts } from './attempts.ts';
+import { createSignInLimits } from './sign-in-limits.ts';
 
 const HOUR_MS = 3_600_000;
 const slow = { name: 'slow', burst: 3, intervalMs: HOUR_MS };
 
-let database: TestDatabase;
-let pool: Pool;
-let attempts: Attempts;
-let limits: SignInLimits;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
-  await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
-  attempts = createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
-  limits = createSignInLimits(attempts);
-});
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('connectionsMax', { scope: 'file' }, 8)
+  .extend('attempts', { scope: 'file' }, async ({ pool }) => {
+    await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+    return createAttempts({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
+  })
+  .extend('limits', { scope: 'file' }, ({ attempts }) => createSignInLimits(attempts))
+  .extend(
+    'takeMany',
+    { scope: 'file' },
+    ({ attempts }) =>
+      (times: number, subject: string) =>
+        Promise.all(Array.from({ length: times }, () => attempts.take(slow, subject))),
+  )
+  .extend(
+    'guess',
+    { scope: 'file' },
+    ({ limits }) =>
+      (account: string, address: string, device?: string) =>
+        limits.admit({ account, address, device }),
+  );
 
-const takeMany = (times: number, subject: string) =>
-  Promise.all(Array.from({ length: times }, () => attempts.take(slow, subject)));
-
-test('of many parallel attempts, exactly the allowed number pass, and one of them learns that it is the last', async () => {
+test('of many parallel attempts, exactly the allowed number pass, and one of them learns that it is the last', async ({
+  takeMany,
+}) => {
   const taken = await takeMany(20, 'at-once');
   expect(taken.filter(({ granted }) => granted)).toHaveLength(3);
   expect(taken.filter((each) => each.granted && each.isLast)).toHaveLength(1);
 });
 
-test('a refused caller learns how long to wait', async () => {
+test('a refused caller learns how long to wait', async ({ attempts, takeMany }) => {
   await takeMany(3, 'wait');
   const refused = await attempts.take(slow, 'wait');
   expect(refused).toEqual({ granted: false, waitMs: expect.closeTo(HOUR_MS, -4) });
 });
 
-test('an attempt is allowed again after the wait', async () => {
+test('an attempt is allowed again after the wait', async ({ attempts }) => {
   const quick = { name: 'quick', burst: 1, intervalMs: 50 };
   await attempts.take(quick, 'x');
   expect((await attempts.take(quick, 'x')).granted).toBe(false);
@@ -52,7 +56,10 @@ test('an attempt is allowed again after the wait', async () => {
   );
 });
 
-test('an attempt that was given back can be taken again, and a reset restores all of them', async () => {
+test('an attempt that was given back can be taken again, and a reset restores all of them', async ({
+  attempts,
+  takeMany,
+}) => {
   await takeMany(3, 'back');
   await attempts.giveBack(slow, 'back');
   expect((await takeMany(2, 'back')).map(({ granted }) => granted).toSorted()).toEqual([false, true]);
@@ -60,7 +67,11 @@ test('an attempt that was given back can be taken again, and a reset restores al
   expect((await takeMany(3, 'back')).every(({ granted }) => granted)).toBe(true);
 });
 
-test('subjects and allowances are independent, and the table reveals no subject', async () => {
+test('subjects and allowances are independent, and the table reveals no subject', async ({
+  attempts,
+  pool,
+  takeMany,
+}) => {
   await takeMany(3, 'ada@example.com');
   expect((await attempts.take({ ...slow, name: 'other' }, 'ada@example.com')).granted).toBe(true);
   expect((await attempts.take(slow, 'ben@example.com')).granted).toBe(true);
@@ -68,7 +79,7 @@ test('subjects and allowances are independent, and the table reveals no subject'
   for (const { key } of rows) expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/);
 });
 
-test('expired entries are deleted', async () => {
+test('expired entries are deleted', async ({ attempts, pool }) => {
   await pool.query(
     `insert into auth.attempt (key, tat) select 'old-' || n, now() - interval '1 day' from generate_series(1, 120) n`,
   );
@@ -77,10 +88,10 @@ test('expired entries are deleted', async () => {
 });
 
 describe('guesses at an account', () => {
-  const guess = (account: string, address: string, device?: string) =>
-    limits.admit({ account, address, device });
-
-  test('are limited to ten from one address; other addresses have their own, and a success resets only its own address', async () => {
+  test('are limited to ten from one address; other addresses have their own, and a success resets only its own address', async ({
+    guess,
+    limits,
+  }) => {
     const guesses = [];
     for (let each = 1; each <= 10; each += 1) guesses.push(await guess('ada', '192.0.2.1'));
     expect(guesses.map((each) => each.granted && each.locksIfWrong)).toEqual([...Array(9).fill(false), true]);
@@ -90,7 +101,10 @@ describe('guesses at an account', () => {
     expect(await guess('ada', '192.0.2.1')).toMatchObject({ granted: true, locksIfWrong: false });
   });
 
-  test('are limited to a hundred in total, which no success resets; a known browser has its own ten', async () => {
+  test('are limited to a hundred in total, which no success resets; a known browser has its own ten', async ({
+    guess,
+    limits,
+  }) => {
     const guesses = [];
     for (let each = 0; each < 100; each += 1) guesses.push(await guess('ben', `192.0.2.${each % 20}`));
     expect(guesses.filter(({ granted }) => granted)).toHaveLength(100);
@@ -104,7 +118,7 @@ describe('guesses at an account', () => {
   });
 });
 
-test('one address has fifty guesses, whatever the accounts', async () => {
+test('one address has fifty guesses, whatever the accounts', async ({ limits }) => {
   const guesses = [];
   for (let each = 0; each < 51; each += 1)
     guesses.push(await limits.admit({ account: `user-${each}`, address: '203.0.113.1', device: undefined }));
@@ -114,7 +128,11 @@ test('one address has fifty guesses, whatever the accounts', async () => {
   });
 });
 
-test('after the clock was set back, nobody waits longer than all attempts together take', async () => {
+test('after the clock was set back, nobody waits longer than all attempts together take', async ({
+  attempts,
+  pool,
+  takeMany,
+}) => {
   await takeMany(3, 'clock');
   await pool.query(`update auth.attempt set tat = tat + interval '30 days'`);
   expect(await attempts.take(slow, 'clock')).toEqual({ granted: false, waitMs: expect.closeTo(HOUR_MS, -4) });

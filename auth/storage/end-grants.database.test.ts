@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPool, type Pool } from '#shared/database/pool.ts';
+import { describe, expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { migrateAccounts } from '../accounts/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
@@ -18,59 +17,56 @@ import { insertUsedOnce, migrateAuthStorage } from './statements.ts';
 const LIFETIME_S = 60;
 const seal = createRecordSeal(parseMasterKey(randomBytes(32).toString('base64')));
 
-let database: TestDatabase;
-let pool: Pool;
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
+const session = { jti: 's', kind: 'Session', uid: 'u', accountId: '7' };
+const grant = { jti: 'g', kind: 'Grant', accountId: '7', clientId: 'web' };
+
+const test = base
+  .extend('connectionsMax', { scope: 'file' }, 8)
+  .extend('ender', { scope: 'file' }, ({ pool }) => createGrantEnder({ pool, onEnded: async () => {} }))
+  .extend('adapterOf', { scope: 'file' }, ({ ender, pool }) =>
+    createAdapterFactory({ pool, seal, endGrant: ender.endGrant, findClient: async () => undefined }),
+  )
+  .extend('save', { scope: 'file' }, ({ adapterOf }) => (kind: 'Session' | 'Grant') => {
+    const payload = kind === 'Session' ? session : grant;
+    return adapterOf(kind).upsert(payload.jti, payload, LIFETIME_S);
+  });
+test.beforeAll(async ({ pool }) => {
   await migrateRevocations(pool);
   await migrateAuthStorage(pool);
   await migrateAccounts(pool);
 });
-beforeEach(async () => {
+test.beforeEach(async ({ pool }) => {
   await pool.query('truncate auth.record, auth.device_poll, auth.used_once, auth.revoked');
 });
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const ender = () => createGrantEnder({ pool, onEnded: async () => {} });
-const adapterOf = (kind: string) =>
-  createAdapterFactory({ pool, seal, endGrant: ender().endGrant, findClient: async () => undefined })(kind);
-const session = { jti: 's', kind: 'Session', uid: 'u', accountId: '7' };
-const grant = { jti: 'g', kind: 'Grant', accountId: '7', clientId: 'web' };
-const save = (kind: 'Session' | 'Grant') => {
-  const payload = kind === 'Session' ? session : grant;
-  return adapterOf(kind).upsert(payload.jti, payload, LIFETIME_S);
-};
 
 describe('a request that loaded a record before its end cannot restore it:', () => {
-  const sessionEnds: readonly (readonly [string, () => Promise<void>])[] = [
-    ['signs out', () => adapterOf('Session').destroy('s')],
-    ['is deleted', () => ender().endGrantsOfUser(7)],
-  ];
-  test.each(sessionEnds)('a session whose user %s', async (_, end) => {
+  type Ends = {
+    readonly adapterOf: ReturnType<typeof createAdapterFactory>;
+    readonly ender: ReturnType<typeof createGrantEnder>;
+  };
+  test.for<[string, (by: Ends) => Promise<unknown>]>([
+    ['signs out', ({ adapterOf }) => adapterOf('Session').destroy('s')],
+    ['is deleted', ({ ender }) => ender.endGrantsOfUser(7)],
+  ])('a session whose user %s', async ([_, end], { adapterOf, ender, save }) => {
     await save('Session');
-    await end();
+    await end({ adapterOf, ender });
     await save('Session');
     expect(await adapterOf('Session').find('s')).toBeUndefined();
     expect(await adapterOf('Session').findByUid('u')).toBeUndefined();
   });
 
-  const grantEnds: readonly (readonly [string, () => Promise<void>])[] = [
-    ['by itself', () => adapterOf('Grant').destroy('g')],
-    ['with its user', () => ender().endGrantsOfUser(7)],
-    ['with its client', () => ender().endGrantsOfClient('web')],
-  ];
-  test.each(grantEnds)('a grant that ended %s; adding to it fails', async (_, end) => {
+  test.for<[string, (by: Ends) => Promise<unknown>]>([
+    ['by itself', ({ adapterOf }) => adapterOf('Grant').destroy('g')],
+    ['with its user', ({ ender }) => ender.endGrantsOfUser(7)],
+    ['with its client', ({ ender }) => ender.endGrantsOfClient('web')],
+  ])('a grant that ended %s; adding to it fails', async ([_, end], { adapterOf, ender, save }) => {
     await save('Grant');
-    await end();
+    await end({ adapterOf, ender });
     await expect(save('Grant')).rejects.toThrow(errors.AccessDenied);
     expect(await adapterOf('Grant').find('g')).toBeUndefined();
   });
 
-  test('a session that is being saved at the very moment of its end', async () => {
+  test('a session that is being saved at the very moment of its end', async ({ adapterOf, save }) => {
     await save('Session');
     await Promise.all([
       save('Session'),
@@ -83,17 +79,17 @@ describe('a request that loaded a record before its end cannot restore it:', () 
   });
 });
 
-test('a session that gets a new secret keeps its public id', async () => {
+test('a session that gets a new secret keeps its public id', async ({ adapterOf, save }) => {
   await save('Session');
   await adapterOf('Session').destroy('s');
   await adapterOf('Session').upsert('renamed', { ...session, jti: 'renamed' }, LIFETIME_S);
   expect(await adapterOf('Session').findByUid('u')).toMatchObject({ jti: 'renamed' });
 });
 
-test('an ended record has no content, and is removed later', async () => {
+test('an ended record has no content, and is removed later', async ({ ender, pool, save }) => {
   await save('Session');
   await save('Grant');
-  await ender().endGrantsOfUser(7);
+  await ender.endGrantsOfUser(7);
   const { rows } = await pool.query(
     'select other_hash, grant_id, account_id, client_id, length(sealed) as length from auth.record',
   );
@@ -114,7 +110,11 @@ describe('a client', () => {
     seen: { user: 0, client: 0 },
   };
 
-  test('ends in the caller’s transaction, with all its tokens or not at all', async () => {
+  test('ends in the caller’s transaction, with all its tokens or not at all', async ({
+    adapterOf,
+    pool,
+    save,
+  }) => {
     await save('Grant');
     const failing = inTransaction(pool, async (connection) => {
       await endGrantsOfClient(connection, 'web');
@@ -130,7 +130,7 @@ describe('a client', () => {
     expect(await end()).toEqual([]);
   });
 
-  test('loses its opaque access tokens, and nothing else', async () => {
+  test('loses its opaque access tokens, and nothing else', async ({ adapterOf, pool }) => {
     const kinds = ['AccessToken', 'ClientCredentials', 'RefreshToken'];
     for (const kind of kinds)
       await adapterOf(kind).upsert('x', { jti: 'x', kind, clientId: 'web' }, LIFETIME_S);
@@ -146,8 +146,11 @@ describe('a client', () => {
   });
 });
 
-test.each([1e13, 1e300])('a value that is valid for %d seconds can be used once, too', async (expiresInS) => {
-  const digest = seal.hash('used once', 'endless');
-  expect(await insertUsedOnce(pool, digest, expiresInS)).toBe(true);
-  expect(await insertUsedOnce(pool, digest, expiresInS)).toBe(false);
-});
+test.for([1e13, 1e300])(
+  'a value that is valid for %d seconds can be used once, too',
+  async (expiresInS, { pool }) => {
+    const digest = seal.hash('used once', 'endless');
+    expect(await insertUsedOnce(pool, digest, expiresInS)).toBe(true);
+    expect(await insertUsedOnce(pool, digest, expiresInS)).toBe(false);
+  },
+);
