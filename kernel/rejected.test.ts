@@ -1,10 +1,10 @@
 // Over 200 lines, because it is one table: each mistake that the compiler must refuse, and the word it points
 // to.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { test as base } from '../test/engines/folder-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -395,12 +395,9 @@ a reference out of the domain | [article, note, memo, tale, leaf] | TS2345 refer
 `);
 
 const fileOf = (index: number): string => `wrong-${index}.ts`;
-let folder: string;
-/** The compiler’s messages for each file, with their continuation lines. */
-let said: ReadonlyMap<string, readonly string[]>;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'annals-rejected-'));
+/** The compiler’s messages for each file, with their continuation lines. */
+const test = base.extend('said', { scope: 'file' }, async ({ folder }) => {
   const options = { typeRoots: [join(ROOT, 'node_modules/@types')], noUnusedLocals: false };
   await writeFile(
     join(folder, 'tsconfig.json'),
@@ -419,17 +416,17 @@ beforeAll(async () => {
     (_error, output) => resolve(output),
   );
   const errors = (await promise).split(/\n(?=\S)/);
-  said = Map.groupBy(errors, (error) => /^[^(]+/.exec(error)?.[0] ?? '');
-}, 120_000);
-afterAll(() => rm(folder, { recursive: true }));
+  return Map.groupBy(errors, (error) => /^[^(]+/.exec(error)?.[0] ?? '');
+});
 
-test('a valid declaration compiles', () => {
+// The first test waits for the compiler.
+test('a valid declaration compiles', { timeout: 120_000 }, ({ said }) => {
   expect([...said].filter(([file]) => !file.startsWith('wrong-') && file !== '')).toEqual([]);
 });
 
-test.each(WRONG.map((wrong, index) => ({ ...wrong, file: fileOf(index) })))(
+test.for(WRONG.map((wrong, index) => ({ ...wrong, file: fileOf(index) })))(
   '$promise does not compile',
-  ({ right, wrong, at, code, says, file }) => {
+  ({ right, wrong, at, code, says, file }, { said }) => {
     expect(RIGHT).toContain(right);
     const errors = said.get(file) ?? [];
     expect(errors).toHaveLength(1);
