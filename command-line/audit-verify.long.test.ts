@@ -1,47 +1,40 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { report } from '#shared/audit/verification-report.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { spawnAnnals } from '../test/annals-process.ts';
 import { ageLog } from '../test/engines/age-log.ts';
 import { callAt } from '../test/engines/call-line.ts';
-import {
-  addComment,
-  type CommandDatabase,
-  type CommandSide,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
+import { addComment, type CommandSide, draftArticle, registerUser } from '../test/engines/command-side.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
-import { startProjecting, untilProjected } from '../test/engines/projection.ts';
+import { test as base } from '../test/engines/processes.ts';
+import { untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 
-const resources = new AsyncDisposableStack();
-let database: CommandDatabase;
-let side: CommandSide;
-let folder: string;
-let projecting: AsyncDisposable;
-beforeAll(async () => {
-  database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open());
-  projecting = resources.use(await startProjecting(side));
-  folder = resources.use(await temporaryDataDir()).path;
-  const author = await registerUser(side);
+const test = base
+  .extend('folder', { scope: 'file' }, async ({ database: _beside }, { onCleanup }) => {
+    const folder = await temporaryDataDir();
+    onCleanup(() => folder[Symbol.asyncDispose]());
+    return folder.path;
+  })
+  .extend('environment', { scope: 'file' }, ({ database, folder }) => ({
+    ...database.settings,
+    AUDIT_DIR: folder,
+  }))
+  .extend('call', { scope: 'file' }, ({ environment }) => (...args: readonly string[]) => {
+    return callAt({ environment }, ['audit', 'verify', ...args]);
+  });
+
+test.beforeAll(async ({ author, projector: _running, side }) => {
   for (let n = 0; n < 3; n += 1) await addComment(side, author, await draftArticle(side, author));
   await untilProjected(side);
 });
-afterAll(() => resources.disposeAsync());
 
-const call = (...args: readonly string[]) =>
-  callAt({ environment: { ...database.settings, AUDIT_DIR: folder } }, ['audit', 'verify', ...args]);
-
-const scratches = async () =>
-  (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
-
-test('a proof says what it has proven, up to which event, and what still needs outside evidence', async () => {
+test('a proof says what it has proven, up to which event, and what still needs outside evidence', async ({
+  call,
+}) => {
   const { exit, output } = await call();
   expect(output).toMatch(/^Proven, up to position \d+: \d+ events in \d+ s, [\d,]+ a second\.\n/);
   expect(output).toContain('users 1, articles 3, comments 3, webhooks 0');
@@ -49,7 +42,11 @@ test('a proof says what it has proven, up to which event, and what still needs o
   expect(exit).toBe(0);
 });
 
-test('a difference is printed with the events behind it, and sets the exit code', async () => {
+test('a difference is printed with the events behind it, and sets the exit code', async ({
+  call,
+  folder,
+  side,
+}) => {
   await side.pool.query(
     `update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`,
   );
@@ -75,8 +72,12 @@ test('a difference is printed with the events behind it, and sets the exit code'
   await side.pool.query(`update read_model.articles set title = 'On engines' where title = 'Forged'`);
 });
 
-test('the read model is not plainly proven if the projector has not moved for more than a minute', async () => {
-  await projecting[Symbol.asyncDispose]();
+test('the read model is not plainly proven if the projector has not moved for more than a minute', async ({
+  call,
+  projector,
+  side,
+}) => {
+  await projector.stop();
   await draftArticle(side, await registerUser(side));
   await side.pool.query(`update public.follower_checkpoint set moved_at = moved_at - interval '1 hour'`);
   // It lags for a moment.
@@ -86,12 +87,12 @@ test('the read model is not plainly proven if the projector has not moved for mo
   expect(output).toMatch(/^NOT PROVEN/);
   expect(output).toMatch(/read model stands still: {"head":\d+,"readModel":\d+,"seconds":12\d}/);
   expect(exit).toBe(1);
-  projecting = resources.use(await startProjecting(side));
+  await projector.start();
   await untilProjected(side);
   expect(await call()).toMatchObject({ exit: 0 });
 });
 
-test('a verification that fails to run has an exit code of its own', async () => {
+test('a verification that fails to run has an exit code of its own', async ({ call, folder, side }) => {
   expect(await call('--at', '999999')).toMatchObject({
     exit: 2,
     complaint: expect.stringContaining('beyond the end'),
@@ -120,12 +121,19 @@ test('a verification that fails to run has an exit code of its own', async () =>
   );
 });
 
+const scratches = async ({ pool }: CommandSide) =>
+  (await pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
+
 /** A verification in a process of its own, blocked just before it compares. */
-const verifyHeldUp = async () => {
+const verifyHeldUp = async (environment: Readonly<Record<string, string>>, side: CommandSide) => {
   const holder = await side.pool.connect();
   await holder.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
-  const annals = spawnAnnals(['annals.ts', 'audit', 'verify'], { ...database.settings, AUDIT_DIR: folder });
-  await until(scratches, (found) => found === 1, 60_000);
+  const annals = spawnAnnals(['annals.ts', 'audit', 'verify'], environment);
+  await until(
+    () => scratches(side),
+    (found) => found === 1,
+    60_000,
+  );
   const letGo = async () => {
     await holder.query('rollback');
     holder.release();
@@ -133,18 +141,18 @@ const verifyHeldUp = async () => {
   return { annals, letGo };
 };
 
-test('Ctrl+C drops the tables of the verification', async () => {
-  const { annals, letGo } = await verifyHeldUp();
+test('Ctrl+C drops the tables of the verification', async ({ environment, side }) => {
+  const { annals, letGo } = await verifyHeldUp(environment, side);
   await using _ = annals;
   const exited = once(annals.child, 'exit');
   annals.child.kill('SIGINT');
   await letGo();
   expect((await exited)[0]).toBe(130);
-  expect(await scratches()).toBe(0);
+  expect(await scratches(side)).toBe(0);
 });
 
-test('the next verification drops the tables of a killed one', async () => {
-  const { annals, letGo } = await verifyHeldUp();
+test('the next verification drops the tables of a killed one', async ({ call, environment, side }) => {
+  const { annals, letGo } = await verifyHeldUp(environment, side);
   await using _ = annals;
   annals.child.kill('SIGKILL');
   await annals.exited;
@@ -152,7 +160,7 @@ test('the next verification drops the tables of a killed one', async () => {
   await until(
     async () => {
       await call();
-      return scratches();
+      return scratches(side);
     },
     (found) => found === 0,
   );

@@ -1,65 +1,51 @@
 // Takes minutes, so it starts first.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { UserId } from '#shared/brands.ts';
+import { describe, expect } from 'vitest';
 import { digestOf } from '#shared/projection/digest.ts';
-import {
-  addComment,
-  type CommandDatabase,
-  type CommandSide,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
-import { LOG_ENGINES } from '../test/engines/log-engines.ts';
+import { addComment, type CommandSide, draftArticle } from '../test/engines/command-side.ts';
+import { testOnEngines } from '../test/engines/processes.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { type RoleProcess, startRole } from '../test/engines/role-process.ts';
 
 /** The lease time, plus a margin for a busy machine. */
 const TAKEOVER_MAX_MS = 8_000;
 
-describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
-  let database: CommandDatabase;
-  let side: CommandSide;
-  let author: UserId;
+const engines = testOnEngines.map(([name, base]) => {
+  const test = base
+    .extend('startProjectorProcess', { scope: 'file' }, ({ database, side: _migrated }, { onCleanup }) => {
+      const started = new AsyncDisposableStack();
+      onCleanup(() => started.disposeAsync());
+      return async (): Promise<RoleProcess> => {
+        const role = started.use(startRole('projector/main.ts', database.settings));
+        await role.logged('Annals is ready.');
+        return role;
+      };
+    })
+    .extend('write', { scope: 'file' }, ({ author, side }) => async () => {
+      const articles = await Promise.all(Array.from({ length: 20 }, () => draftArticle(side, author)));
+      await Promise.all(articles.map((articleId) => addComment(side, author, articleId)));
+    });
+  return [name, test] as const;
+});
+
+const epoch = async ({ pool }: CommandSide): Promise<number> => {
+  const { rows } = await pool.query<{ epoch: number }>(
+    `select epoch from public.lease where name = 'projector'`,
+  );
+  return rows[0]?.epoch ?? 0;
+};
+
+const equalsReplay = async (side: CommandSide) => {
+  await untilProjected(side);
+  expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
+};
+
+describe.each(engines)('on %s', (_name, test) => {
   let owner: RoleProcess;
-  const started: RoleProcess[] = [];
-  beforeAll(async () => {
-    database = await createCommandDatabase({ startLog });
-    side = await database.open();
-    author = await registerUser(side);
+  test.beforeAll(async ({ startProjectorProcess }) => {
     owner = await startProjectorProcess();
   });
-  afterAll(async () => {
-    for (const role of started) await role[Symbol.asyncDispose]();
-    await side?.[Symbol.asyncDispose]();
-    await database?.[Symbol.asyncDispose]();
-  });
 
-  const startProjectorProcess = async (): Promise<RoleProcess> => {
-    const role = startRole('projector/main.ts', database.settings);
-    started.push(role);
-    await role.logged('Annals is ready.');
-    return role;
-  };
-
-  const write = async (): Promise<void> => {
-    const articles = await Promise.all(Array.from({ length: 20 }, () => draftArticle(side, author)));
-    await Promise.all(articles.map((articleId) => addComment(side, author, articleId)));
-  };
-
-  const epoch = async (): Promise<number> => {
-    const { rows } = await side.pool.query<{ epoch: number }>(
-      `select epoch from public.lease where name = 'projector'`,
-    );
-    return rows[0]?.epoch ?? 0;
-  };
-
-  const equalsReplay = async () => {
-    await untilProjected(side);
-    expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
-  };
-
-  test('a standby takes over when the leader is killed', async () => {
+  test('a standby takes over when the leader is killed', async ({ side, startProjectorProcess, write }) => {
     await write();
     await untilProjected(side);
     const standby = await startProjectorProcess();
@@ -67,35 +53,39 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await owner.kill('SIGKILL');
     await writing;
     await untilProjected(side, TAKEOVER_MAX_MS);
-    await equalsReplay();
+    await equalsReplay(side);
     owner = standby;
   });
 
-  test('a leader that was paused and replaced writes nothing when it resumes', async () => {
+  test('a leader that was paused and replaced writes nothing when it resumes', async ({
+    side,
+    startProjectorProcess,
+    write,
+  }) => {
     const standby = await startProjectorProcess();
-    const before = await epoch();
+    const before = await epoch(side);
     const writing = write();
     owner.signal('SIGSTOP');
     await writing;
     await untilProjected(side, TAKEOVER_MAX_MS);
-    expect(await epoch()).toBeGreaterThan(before);
+    expect(await epoch(side)).toBeGreaterThan(before);
     const more = write();
     owner.signal('SIGCONT');
     await more;
     // If it had written, the checkpoint would not be where the other one left it, and that one would fail.
-    await equalsReplay();
+    await equalsReplay(side);
     expect(standby.printed()).not.toContain('A follower of the event log failed');
     await owner.kill('SIGTERM');
     owner = standby;
   });
 
-  test('a leader whose connections end recovers by itself', async () => {
+  test('a leader whose connections end recovers by itself', async ({ side, write }) => {
     const writing = write();
     await side.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'annals' and datname = current_database()`,
     );
     await writing;
     await untilProjected(side, TAKEOVER_MAX_MS);
-    await equalsReplay();
+    await equalsReplay(side);
   });
 });

@@ -1,16 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { planDemo } from '#domain/demo/plan.ts';
 import { readDemoAccess } from '#shared/process/first-minute-file.ts';
-import { type Called, callLine } from '../../test/engines/call-line.ts';
+import { callLine } from '../../test/engines/call-line.ts';
 import { createCommandDatabase, registerUser } from '../../test/engines/command-side.ts';
-import { temporaryDataDir } from '../../test/engines/data-dir.ts';
-import { createDatabase } from '../../test/engines/database.ts';
-import { type Installation, startInstallation } from '../../test/engines/installation.ts';
+import { startInstallation } from '../../test/engines/installation.ts';
+import { test as base } from '../../test/engines/processes.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
@@ -20,36 +18,33 @@ const FILLS_MS = scaled(240_000);
 const ARTICLES = 21;
 const DAY_MS = 86_400_000;
 
-const open = new AsyncDisposableStack();
-let settings: Record<string, string>;
-let installation: Installation;
-let ask: RestClient;
-let token: string;
-let first: Called;
-
-const emptyInstallation = async () => ({
-  DATABASE_URL: open.use(await createDatabase()).url,
-  DATA_DIR: open.use(await temporaryDataDir()).path,
-  MASTER_KEY: randomBytes(32).toString('base64'),
-});
-const fill = (given: Record<string, string>, ...args: readonly string[]) =>
+const fill = (given: Readonly<Record<string, string>>, ...args: readonly string[]) =>
   callLine(given, ['demo', '--articles', String(ARTICLES), '--fill-only', ...args]);
-const listed = async <Item>(path: string): Promise<readonly Item[]> =>
-  (await ask('GET', path, { token })).body as Item[];
 
-beforeAll(async () => {
-  settings = await emptyInstallation();
-  first = await fill(settings);
-  await startReceiver((await readDemoAccess(settings.DATA_DIR ?? ''))?.receiverPort ?? 0);
-  installation = open.use(await startInstallation({ settings }));
-  ask = restClientOf(installation);
-  ({ token } = (await openPeople(installation)).administrator);
-}, FILLS_MS);
-afterAll(() => open.disposeAsync());
+const test = base
+  .extend('settings', { scope: 'file' }, ({ database }) => database.settings)
+  .extend('first', { scope: 'file' }, ({ settings }) => fill(settings))
+  .extend('installation', { scope: 'file' }, async ({ first: _filled, settings }, { onCleanup }) => {
+    await startReceiver((await readDemoAccess(settings.DATA_DIR ?? ''))?.receiverPort ?? 0);
+    const installation = await startInstallation({ settings });
+    onCleanup(() => installation[Symbol.asyncDispose]());
+    return installation;
+  })
+  .extend('ask', { scope: 'file' }, ({ installation }) => restClientOf(installation))
+  .extend('token', { scope: 'file' }, async ({ installation }) => {
+    const { administrator } = await openPeople(installation);
+    return administrator.token;
+  })
+  .extend('listed', { scope: 'file' }, ({ ask, token }) => async <Item>(path: string) => {
+    const { body } = await ask('GET', path, { token });
+    return body as readonly Item[];
+  });
+
+test.beforeAll(({ installation: _running }) => {}, FILLS_MS);
 
 const { people } = planDemo(1, ARTICLES - 1);
 
-test('it reports what it has made', () => {
+test('it reports what it has made', ({ first }) => {
   expect(first).toMatchObject({ exit: 0, complaint: '' });
   const said = first.lines.join('\n');
   expect(said).toContain('Demo 1 is ready: 16 people, and 4 weeks of their activity.');
@@ -62,18 +57,18 @@ type Event = {
   readonly metadata: { readonly at: string; readonly actor: string; readonly client: string | null };
 };
 
-const eventsOf = async (given: Record<string, string>): Promise<readonly Event[]> => {
+const eventsOf = async (given: Readonly<Record<string, string>>): Promise<readonly Event[]> => {
   const { lines } = await callLine(given, ['log', 'tail', '--from', '1', '--limit', '1000', '--json']);
   return lines.map((line) => JSON.parse(line));
 };
 /** The events before today. */
-const storyOf = async (given: Record<string, string>): Promise<readonly Event[]> => {
+const storyOf = async (given: Readonly<Record<string, string>>): Promise<readonly Event[]> => {
   const events = await eventsOf(given);
   const lastMidnight = Math.floor(Date.parse(events.at(-1)?.metadata.at ?? '') / DAY_MS) * DAY_MS;
   return events.filter(({ metadata }) => Date.parse(metadata.at) < lastMidnight);
 };
 
-test('people act under their own names over weeks, and event times never decrease', async () => {
+test('people act under their own names over weeks, and event times never decrease', async ({ settings }) => {
   const times = (await eventsOf(settings)).map(({ metadata }) => Date.parse(metadata.at));
   expect(times).toEqual(times.toSorted((one, other) => one - other));
   const story = await storyOf(settings);
@@ -87,7 +82,7 @@ test('people act under their own names over weeks, and event times never decreas
   );
 });
 
-test('the read model of the demo is proven', async () => {
+test('the read model of the demo is proven', async ({ settings }) => {
   const proof = await callLine(settings, ['audit', 'verify']);
   expect(proof).toMatchObject({
     exit: 0,
@@ -101,7 +96,11 @@ type Entry = {
   readonly changes?: readonly { readonly field: string }[];
 };
 
-test('an article was changed at night by a new administrator, and restored by its author', async () => {
+test('an article was changed at night by a new administrator, and restored by its author', async ({
+  ask,
+  listed,
+  token,
+}) => {
   const article = (
     await listed<{ id: number; title: string; body: string; author: { id: number } }>('/articles?limit=100')
   ).find(({ title }) => title === 'What the harbour bridge really cost');
@@ -122,7 +121,11 @@ test('an article was changed at night by a new administrator, and restored by it
 
 type Health = { readonly lastSuccessAt: string | null; readonly lastFailure: object | null };
 
-test('one webhook delivers, and one fails at an address where nobody listens', async () => {
+test('one webhook delivers, and one fails at an address where nobody listens', async ({
+  ask,
+  listed,
+  token,
+}) => {
   const webhooks = await listed<{ id: number; description: string }>('/webhooks');
   const healthOf = async (name: string): Promise<Health> => {
     const { id } = webhooks.find(({ description }) => description === name) ?? {};
@@ -143,7 +146,7 @@ test('one webhook delivers, and one fails at an address where nobody listens', a
   });
 });
 
-test('persons who left are erased, with their texts', async () => {
+test('persons who left are erased, with their texts', async ({ listed, settings }) => {
   const users = await listed<{ name: string | null; email: string | null }>('/users?limit=100');
   const left = people[9]?.email;
   expect(users.map(({ email }) => email)).not.toContain(left);
@@ -153,7 +156,7 @@ test('persons who left are erased, with their texts', async () => {
   expect((await callLine(settings, ['erasure', 'list'])).lines.join('\n')).toMatch(/\d/);
 });
 
-test('its administrator can sign in with the printed password', async () => {
+test('its administrator can sign in with the printed password', async ({ first, installation }) => {
   const [, email = '', password = ''] =
     /as (\S+), an administrator, with the password (\S+)/.exec(first.lines.join('\n')) ?? [];
   const browser = openHandBrowser(installation.fetch);
@@ -162,7 +165,7 @@ test('its administrator can sign in with the printed password', async () => {
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining(people[0].name) });
 });
 
-test('a second run makes nothing twice, and people continue', async () => {
+test('a second run makes nothing twice, and people continue', async ({ installation, settings }) => {
   const before = await eventsOf(settings);
   const second = await fill(settings);
   expect(second).toMatchObject({ exit: 0, complaint: '' });
@@ -182,17 +185,18 @@ test('a second run makes nothing twice, and people continue', async () => {
 
 test(
   'the same seed makes the same demo, also in production, where no password is stored',
-  async () => {
+  async ({ settings }) => {
+    await using empty = await createCommandDatabase();
     const production = {
-      ...(await emptyInstallation()),
+      ...empty.settings,
       NODE_ENV: 'production',
       PUBLIC_URL: 'https://annals.example',
     };
     const filled = await fill(production, '--yes');
     expect(filled).toMatchObject({ exit: 0, complaint: '' });
     expect(filled.lines.join('\n')).toContain('https://annals.example/console');
-    await expect(access(join(production.DATA_DIR, 'demo-access.json'))).rejects.toThrow();
-    const made = async (given: Record<string, string>) =>
+    await expect(access(join(empty.settings.DATA_DIR ?? '', 'demo-access.json'))).rejects.toThrow();
+    const made = async (given: Readonly<Record<string, string>>) =>
       (await storyOf(given))
         .filter(({ type }) => !type.startsWith('webhook.'))
         .map(({ type, metadata }) => [type, metadata.at]);
