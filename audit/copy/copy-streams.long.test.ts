@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -22,28 +22,12 @@ import {
   registerUser,
 } from '../../test/engines/command-side.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
+import { test as base } from '../../test/engines/processes.ts';
 import { startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
-import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
-const resources = new AsyncDisposableStack();
-let from: CommandDatabase;
-let here: CommandSide;
-let ada: UserId;
-let other: UserId;
-beforeAll(async () => {
-  from = resources.use(await createCommandDatabase({ masterKey: MASTER_KEY }));
-  here = resources.use(await from.open());
-  other = await registerUser(here, { name: 'Other', email: 'other@example.org' });
-  ada = await registerUser(here, { name: 'Ada', email: 'ada@example.org' });
-  await register(here, ada);
-  await write(here, other);
-  await write(here, ada);
-}, scaled(60_000));
-afterAll(() => resources.disposeAsync());
-
 /** Two articles with comments, of which one is deleted with its comment. */
 const write = async (side: CommandSide, author: UserId): Promise<void> => {
   await addComment(side, author, await draftArticle(side, author));
@@ -71,34 +55,64 @@ const openCell = async () => {
   };
 };
 
-const listed = async (...names: readonly string[]): Promise<string> => {
-  const file = join(resources.use(await temporaryDataDir()).path, 'streams.txt');
-  await writeFile(file, names.join('\n'));
-  return file;
-};
 const copyArgs = ({ settings: { DATABASE_URL: to = '' } }: CommandDatabase, file: string) => [
   ...['log', 'copy', '--to', to, '--streams', file],
 ];
-const copy = (to: CommandDatabase, file: string, ...more: readonly string[]) =>
-  callLine(from.settings, [...copyArgs(to, file), ...more]);
-/** Copies until it is ended, and has begun. */
-const keepCopying = async (
-  { side, database }: Awaited<ReturnType<typeof openCell>>,
-  file: string,
-  ...more: readonly string[]
-) => {
-  const ending = new AbortController();
-  const copying = callLine(from.settings, [...copyArgs(database, file), '--follow', ...more], ending.signal);
-  await until(
-    async () => (await eventsOf(side)).length,
-    (count) => count > 0,
+
+const test = base
+  .extend('databaseOptions', { scope: 'file' }, { masterKey: MASTER_KEY })
+  .extend('from', { scope: 'file' }, ({ database }) => database.settings)
+  .extend('bob', { scope: 'file' }, ({ side }) =>
+    registerUser(side, { name: 'Bob', email: 'bob@example.org' }),
+  )
+  .extend('ada', { scope: 'file' }, ({ side }) =>
+    registerUser(side, { name: 'Ada', email: 'ada@example.org' }),
+  )
+  .extend('here', { scope: 'file' }, async ({ ada, bob, side }) => {
+    await register(side, ada);
+    await write(side, bob);
+    await write(side, ada);
+    return side;
+  })
+  .extend('listed', { scope: 'file' }, ({ here: _written }, { onCleanup }) => {
+    const used = new AsyncDisposableStack();
+    onCleanup(() => used.disposeAsync());
+    return async (...names: readonly string[]): Promise<string> => {
+      const file = join(used.use(await temporaryDataDir()).path, 'streams.txt');
+      await writeFile(file, names.join('\n'));
+      return file;
+    };
+  })
+  .extend(
+    'copy',
+    { scope: 'file' },
+    ({ from }) =>
+      (to: CommandDatabase, file: string, ...more: readonly string[]) =>
+        callLine(from, [...copyArgs(to, file), ...more]),
+  )
+  /** Copies until it is ended, and has begun. */
+  .extend(
+    'keepCopying',
+    { scope: 'file' },
+    ({ from }) =>
+      async (
+        { side, database }: Awaited<ReturnType<typeof openCell>>,
+        file: string,
+        ...more: readonly string[]
+      ) => {
+        const ending = new AbortController();
+        const copying = callLine(from, [...copyArgs(database, file), '--follow', ...more], ending.signal);
+        await until(
+          async () => (await eventsOf(side)).length,
+          (count) => count > 0,
+        );
+        const end = () => {
+          ending.abort();
+          return copying;
+        };
+        return { end };
+      },
   );
-  const end = () => {
-    ending.abort();
-    return copying;
-  };
-  return { end };
-};
 
 const eventsOf = async ({ eventLog }: CommandSide) => {
   const all = await Array.fromAsync(readBetween(eventLog, { after: START, upTo: await eventLog.head() }));
@@ -119,7 +133,12 @@ const untilReacted = (side: CommandSide) =>
     (count) => count >= 2,
   );
 
-test('copies a user with all that is theirs into a log in use, and resumes without a second event', async () => {
+test('copies a user with all that is theirs into a log in use, and resumes without a second event', async ({
+  ada,
+  copy,
+  here,
+  listed,
+}) => {
   await untilReacted(here);
   await using cell = await openCell();
   await write(cell.side, await registerUser(cell.side, { name: 'Native' }));
@@ -152,7 +171,13 @@ test('copies a user with all that is theirs into a log in use, and resumes witho
   expect((await eventsOf(cell.side)).length).toBe(after);
 });
 
-test('continues with new events until it is ended, also in streams that are new', async () => {
+test('continues with new events until it is ended, also in streams that are new', async ({
+  ada,
+  bob,
+  here,
+  keepCopying,
+  listed,
+}) => {
   await using cell = await openCell();
   const copying = await keepCopying(cell, await listed(`user-${ada}`), '--with-owned');
   const article = await draftArticle(here, ada);
@@ -161,7 +186,7 @@ test('continues with new events until it is ended, also in streams that are new'
     Boolean,
   );
   const last = await draftArticle(here, ada);
-  await draftArticle(here, other);
+  await draftArticle(here, bob);
   const { exit, complaint } = await copying.end();
   expect({ exit, complaint }).toMatchObject({
     exit: 0,
@@ -172,9 +197,13 @@ test('continues with new events until it is ended, also in streams that are new'
   expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
 });
 
-test('leaves the reactions of the other cell to stand by, and to begin again afterwards', async () => {
+test('leaves the reactions of the other cell to stand by, and to begin again afterwards', async ({
+  bob,
+  keepCopying,
+  listed,
+}) => {
   await using cell = await openCell();
-  const copying = await keepCopying(cell, await listed(`user-${other}`));
+  const copying = await keepCopying(cell, await listed(`user-${bob}`));
   const author = await registerUser(cell.side, { name: 'Native' });
   const doomed = await draftArticle(cell.side, author);
   await addComment(cell.side, author, doomed);
@@ -186,12 +215,17 @@ test('leaves the reactions of the other cell to stand by, and to begin again aft
 });
 
 /** Has the reactions of the former cell stand by, as if no process executed them. */
-const holdHere = () => holdFollowers(here.pool, [PROCESS_MANAGER, REACTIONS, LEASE]);
+const holdHere = (here: CommandSide) => holdFollowers(here.pool, [PROCESS_MANAGER, REACTIONS, LEASE]);
 
-test('waits for what follows from a copied event, also without --follow', async () => {
+test('waits for what follows from a copied event, also without --follow', async ({
+  ada,
+  copy,
+  here,
+  listed,
+}) => {
   await using cell = await openCell();
   await untilReacted(here);
-  const held = await holdHere();
+  const held = await holdHere(here);
   const file = await listed(`user-${ada}`);
   const deletions = (await eventsOf(here)).filter(({ type }) => type === 'comment.deleted').length;
   await write(here, ada);
@@ -208,9 +242,14 @@ test('waits for what follows from a copied event, also without --follow', async 
 /** Longer than a copy takes that does not wait. */
 const REACTION_MS = 5_000;
 
-test('refuses to copy while reactions of the former cell lag, and names them', async () => {
+test('refuses to copy while reactions of the former cell lag, and names them', async ({
+  ada,
+  copy,
+  here,
+  listed,
+}) => {
   await using cell = await openCell();
-  await using _held = await holdHere();
+  await using _held = await holdHere(here);
   await write(here, ada);
   expect(await copy(cell.database, await listed(`user-${ada}`), '--with-owned')).toMatchObject({
     exit: 1,
@@ -219,10 +258,15 @@ test('refuses to copy while reactions of the former cell lag, and names them', a
   expect(await eventsOf(cell.side)).toEqual([]);
 });
 
-test('refuses webhooks at the end while reactions of the former cell lag', async () => {
+test('refuses webhooks at the end while reactions of the former cell lag', async ({
+  ada,
+  here,
+  keepCopying,
+  listed,
+}) => {
   await using cell = await openCell();
   const copying = await keepCopying(cell, await listed(`user-${ada}`), '--with-owned');
-  await using _held = await holdHere();
+  await using _held = await holdHere(here);
   await write(here, ada);
   expect(await copying.end()).toMatchObject({
     exit: 1,
@@ -231,7 +275,12 @@ test('refuses webhooks at the end while reactions of the former cell lag', async
   expect((await eventsOf(cell.side)).map(({ type }) => type)).not.toContain('webhook.registered');
 });
 
-test('refuses what refers to something that is neither copied nor there, and writes nothing', async () => {
+test('refuses what refers to something that is neither copied nor there, and writes nothing', async ({
+  ada,
+  copy,
+  here,
+  listed,
+}) => {
   await using cell = await openCell();
   const article = await draftArticle(here, ada);
   const file = await listed(`article-${article}`);
@@ -244,7 +293,12 @@ test('refuses what refers to something that is neither copied nor there, and wri
   expect(await copy(cell.database, file)).toMatchObject({ exit: 0 });
 });
 
-test('refuses a stream that the other log has with other events, before anything is written', async () => {
+test('refuses a stream that the other log has with other events, before anything is written', async ({
+  ada,
+  copy,
+  here,
+  listed,
+}) => {
   await using cell = await openCell();
   const file = await listed('user-*');
   await copy(cell.database, file);
@@ -261,7 +315,7 @@ test('refuses a stream that the other log has with other events, before anything
   expect(await Array.fromAsync(cell.side.eventLog.read(`user-${late}` as StreamName))).toEqual([]);
 });
 
-test('an erasure goes along', async () => {
+test('an erasure goes along', async ({ copy, here, listed }) => {
   await using cell = await openCell();
   const gone = await registerUser(here, { name: 'Gone' });
   await here.send({ type: 'DeleteUser', userId: gone } as never, by(as(gone)));
@@ -273,7 +327,11 @@ test('an erasure goes along', async () => {
   expect((await cell.side.keys.find([gone])).get(gone)).toBe('destroyed');
 });
 
-test('refuses a cell with another master key, or a person who has another key there', async () => {
+test('refuses a cell with another master key, or a person who has another key there', async ({
+  ada,
+  copy,
+  listed,
+}) => {
   const file = await listed(`user-${ada}`);
   await using foreign = await createCommandDatabase();
   await using _side = await foreign.open();
@@ -289,19 +347,19 @@ test('refuses a cell with another master key, or a person who has another key th
   });
 });
 
-test.each<[string, readonly string[], string]>([
+test.for<[string, readonly string[], string]>([
   ['--switch', ['--streams', 'streams.txt', '--switch'], '--switch copies the whole log'],
   ['--with-owned alone', ['--with-owned'], '--with-owned goes with --streams'],
   ['--follow alone', ['--follow'], '--follow goes with --streams'],
-])('%s is a wrong call', async (_, args, complaint) => {
+])('%s is a wrong call', async ([_, args, complaint], { from }) => {
   const to = ['--to', 'postgres://127.0.0.1:1/annals'];
-  expect(await callLine(from.settings, ['log', 'copy', ...to, ...args])).toMatchObject({
+  expect(await callLine(from, ['log', 'copy', ...to, ...args])).toMatchObject({
     exit: 64,
     complaint: expect.stringContaining(complaint),
   });
 });
 
-test('a file that names nothing, or something else, is refused', async () => {
+test('a file that names nothing, or something else, is refused', async ({ copy, listed }) => {
   await using cell = await openCell();
   expect(await copy(cell.database, await listed('# nothing'))).toMatchObject({
     exit: 1,

@@ -1,137 +1,131 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
-import type { Position, UserId, WebhookId } from '#shared/brands.ts';
-import { openPool, type Pool } from '#shared/database/pool.ts';
+import type { Position } from '#shared/brands.ts';
+import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { callLine } from '../../test/engines/call-line.ts';
-import {
-  type CommandDatabase,
-  createCommandDatabase,
-  draftArticle,
-} from '../../test/engines/command-side.ts';
+import { draftArticle } from '../../test/engines/command-side.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { test as processes } from '../../test/engines/processes.ts';
 import { createWebhookFixture, type WebhookFixture } from '../../test/engines/webhook-fixture.ts';
-import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { startAudit } from '../service.ts';
 import { IDENTITIES, POSITIONS } from './switch-log.ts';
 
-const resources = new AsyncDisposableStack();
-const log: { url: string | undefined } & AsyncDisposable = {
-  url: undefined,
-  [Symbol.asyncDispose]: async () => {},
-};
-let system: CommandDatabase;
-let pool: Pool;
-let author: UserId;
-let webhookId: WebhookId;
-let copyUrl: string;
-beforeAll(async () => {
-  const standIn = resources.use(await startEventStoreStandIn());
-  copyUrl = standIn.address;
-  system = resources.use(await createCommandDatabase({ startLog: async () => log }));
-  pool = resources.use(
-    openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }),
-  );
-  await whileRunning(async (webhooks) => {
-    ({ author } = webhooks);
-    webhookId = await webhooks.register();
-    await webhooks.publish(3);
-    await webhooks.untilDeliveries(webhookId, 'delivered', 3);
-    await webhooks.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+type Work<Result> = (webhooks: WebhookFixture) => Promise<Result>;
+
+const test = processes
+  .extend('log', { scope: 'file' }, () => inTheDatabase())
+  .extend('databaseOptions', { scope: 'file' }, ({ log }) => ({ startLog: async () => log }))
+  .extend('pool', { scope: 'file' }, ({ database }, { onCleanup }) => {
+    const url = database.settings.DATABASE_URL ?? '';
+    const pool = openPool({ url, applicationName: 'test', connectionsMax: 2 });
+    onCleanup(() => pool[Symbol.asyncDispose]());
+    return pool;
+  })
+  /** Runs commands, projection, webhooks and the audit, until the chain has reached the end of the log. */
+  .extend('whileRunning', { scope: 'file' }, ({ database }) => async <Result>(work: Work<Result>) => {
+    await using webhooks = await createWebhookFixture(database);
+    await using _dispatcher = await webhooks.start();
+    const settings = {
+      dir: join(database.settings.DATA_DIR ?? '', 'audit'),
+      headEveryMs: 200,
+    } as Parameters<typeof startAudit>[0]['settings'];
+    const masterKey = parseMasterKey(database.settings.MASTER_KEY ?? '');
+    await using _audit = await startAudit({
+      ...webhooks.side,
+      masterKey,
+      settings,
+      log: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+    });
+    const result = await work(webhooks);
+    const head = await webhooks.side.eventLog.head();
     await until(
-      () => webhooks.rows(`select from webhook_ledger.replay where state = 'finished'`),
-      ({ length }) => length === 1,
+      () => webhooks.rows<{ position: number }>('select position from public.follower_checkpoint'),
+      (rows) => rows.every(({ position }) => position >= head),
+      30_000,
     );
-    await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+    await until(
+      () =>
+        webhooks.rows(
+          'select from audit.publication where problem is null and count = (select max(count) from audit.block)',
+        ),
+      ({ length }) => length === 1,
+      30_000,
+    );
+    return result;
+  })
+  .extend('registered', { scope: 'file' }, ({ whileRunning }) =>
+    whileRunning(async (webhooks) => {
+      const webhookId = await webhooks.register();
+      await webhooks.publish(3);
+      await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+      await webhooks.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+      await until(
+        () => webhooks.rows(`select from webhook_ledger.replay where state = 'finished'`),
+        ({ length }) => length === 1,
+      );
+      await webhooks.untilDeliveries(webhookId, 'delivered', 3);
+      return { author: webhooks.author, webhookId };
+    }),
+  )
+  .extend('settingsNow', { scope: 'file' }, ({ database, log }) => () => ({
+    ...database.settings,
+    ...(log.url !== undefined && { EVENT_LOG_URL: log.url }),
+  }))
+  /** On a loaded machine, a stopped process may not have released its lease, which then expires. */
+  .extend('switchTo', { scope: 'file' }, ({ log, settingsNow }) => async (url: string) => {
+    const called = await until(
+      () => callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']),
+      ({ complaint }) => !complaint.includes('at work'),
+    );
+    expect(called, called.complaint).toMatchObject({ exit: 0, complaint: '' });
+    log.url = url;
+  })
+  /** The position of each event in the present log. */
+  .extend('places', { scope: 'file' }, ({ database, log }) => async () => {
+    await using eventLog = await openEventLog({ url: log.url ?? database.settings.DATABASE_URL ?? '' });
+    const found = new Map<string, Position>();
+    for await (const events of readBetween(eventLog, { after: START, upTo: await eventLog.head() }))
+      for (const { id, position } of events) found.set(id, position);
+    return found;
+  })
+  .extend('demandAllMoved', { scope: 'file' }, ({ places, pool }) => async () => {
+    const at = await places();
+    const end = Math.max(...at.values());
+    const told = await pool.query<{ id: string; position: number; told: number }>(
+      `select event_id as id, position, substring(change from '"position":(\\d+)')::bigint as told from webhook_ledger.message`,
+    );
+    expect(told.rows.length).toBeGreaterThan(2);
+    for (const { id, position, told: inside } of told.rows)
+      expect([position, inside]).toEqual([at.get(id), at.get(id)]);
+    const deliveries = await pool.query<{ id: string; position: number }>(
+      'select event_id as id, position from webhook_ledger.delivery',
+    );
+    for (const { id, position } of deliveries.rows) expect(position).toBe(at.get(id));
+    const followers = await pool.query<{ position: number }>(
+      'select position from public.follower_checkpoint',
+    );
+    expect(new Set(followers.rows.map(({ position }) => position))).toEqual(new Set([end]));
+    const blocks = await pool.query<{ last: number }>(
+      'select last_position as last from audit.block order by count desc limit 1',
+    );
+    expect(blocks.rows[0]?.last).toBe(end);
+    const replays = await pool.query<{ at: number; to: number }>(
+      'select at_position as at, to_position as to from webhook_ledger.replay',
+    );
+    for (const replay of replays.rows)
+      expect([...at.values()]).toEqual(expect.arrayContaining([replay.at, replay.to]));
   });
-}, scaled(60_000));
-afterAll(() => resources.disposeAsync());
 
-/** Runs commands, projection, webhooks and the audit, until the chain has reached the end of the log. */
-const whileRunning = async (work: (webhooks: WebhookFixture) => Promise<void>): Promise<void> => {
-  await using webhooks = await createWebhookFixture(system);
-  await using _dispatcher = await webhooks.start();
-  const settings = { dir: join(system.settings.DATA_DIR ?? '', 'audit'), headEveryMs: 200 } as Parameters<
-    typeof startAudit
-  >[0]['settings'];
-  const masterKey = parseMasterKey(system.settings.MASTER_KEY ?? '');
-  await using _audit = await startAudit({
-    ...webhooks.side,
-    masterKey,
-    settings,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-  });
-  await work(webhooks);
-  const head = await webhooks.side.eventLog.head();
-  await until(
-    () => webhooks.rows<{ position: number }>('select position from public.follower_checkpoint'),
-    (rows) => rows.every(({ position }) => position >= head),
-    30_000,
-  );
-  await until(
-    () =>
-      webhooks.rows(
-        'select from audit.publication where problem is null and count = (select max(count) from audit.block)',
-      ),
-    ({ length }) => length === 1,
-    30_000,
-  );
-};
-
-const settingsNow = () => ({ ...system.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) });
-/** On a loaded machine, a stopped process may not have released its lease, which then expires. */
-const switchTo = async (url: string) => {
-  const called = await until(
-    () => callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']),
-    ({ complaint }) => !complaint.includes('at work'),
-  );
-  expect(called, called.complaint).toMatchObject({ exit: 0, complaint: '' });
-  log.url = url;
-};
-
-/** The position of each event in the present log. */
-const places = async (): Promise<ReadonlyMap<string, Position>> => {
-  await using eventLog = await openEventLog({ url: log.url ?? system.settings.DATABASE_URL ?? '' });
-  const found = new Map<string, Position>();
-  for await (const events of readBetween(eventLog, { after: START, upTo: await eventLog.head() }))
-    for (const { id, position } of events) found.set(id, position);
-  return found;
-};
-
-const demandAllMoved = async () => {
-  const at = await places();
-  const end = Math.max(...at.values());
-  const told = await pool.query<{ id: string; position: number; told: number }>(
-    `select event_id as id, position, substring(change from '"position":(\\d+)')::bigint as told from webhook_ledger.message`,
-  );
-  expect(told.rows.length).toBeGreaterThan(2);
-  for (const { id, position, told: inside } of told.rows)
-    expect([position, inside]).toEqual([at.get(id), at.get(id)]);
-  const deliveries = await pool.query<{ id: string; position: number }>(
-    'select event_id as id, position from webhook_ledger.delivery',
-  );
-  for (const { id, position } of deliveries.rows) expect(position).toBe(at.get(id));
-  const followers = await pool.query<{ position: number }>('select position from public.follower_checkpoint');
-  expect(new Set(followers.rows.map(({ position }) => position))).toEqual(new Set([end]));
-  const blocks = await pool.query<{ last: number }>(
-    'select last_position as last from audit.block order by count desc limit 1',
-  );
-  expect(blocks.rows[0]?.last).toBe(end);
-  const replays = await pool.query<{ at: number; to: number }>(
-    'select at_position as at, to_position as to from webhook_ledger.replay',
-  );
-  for (const replay of replays.rows)
-    expect([...at.values()]).toEqual(expect.arrayContaining([replay.at, replay.to]));
-};
-
-test('every table with positions of the log is updated', async () => {
+test('every table with positions of the log is updated', async ({ pool, registered: _filled }) => {
   const { rows } = await pool.query<{ place: string }>(
     `select table_schema || '.' || table_name || '.' || column_name as place from information_schema.columns
      where column_name ~ 'position' and data_type = 'bigint' and table_schema !~ '^(pg_|event_log|replay_)'`,
@@ -152,10 +146,17 @@ test('every table with positions of the log is updated', async () => {
   expect(naming.rows.map(({ place }) => place).filter((place) => !IDENTITIES.includes(place))).toEqual([]);
 });
 
-test('the database belongs to the copy, and everything continues from there, and back again', async () => {
-  const database = system.settings.DATABASE_URL ?? '';
+test('the database belongs to the copy, and everything continues from there, and back again', async ({
+  database,
+  demandAllMoved,
+  registered: { author, webhookId },
+  settingsNow,
+  switchTo,
+  whileRunning,
+}) => {
+  await using standIn = await startEventStoreStandIn();
   let planned = 3;
-  for (const url of [copyUrl, database]) {
+  for (const url of [standIn.address, database.settings.DATABASE_URL ?? '']) {
     await switchTo(url);
     await demandAllMoved();
     await whileRunning(async (webhooks) => {

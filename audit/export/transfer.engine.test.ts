@@ -1,40 +1,42 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openBackend } from '../../test/engines/backend.ts';
 import { callLine } from '../../test/engines/call-line.ts';
-import { type CommandDatabase, createCommandDatabase } from '../../test/engines/command-side.ts';
+import { createCommandDatabase } from '../../test/engines/command-side.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { aKey, endorsed, signAnew } from '../../test/engines/forged-export.ts';
-import { answersOf, type Story, writeSample } from '../../test/engines/sample-system.ts';
-import { scaled } from '../../testing/load.ts';
+import { inTheDatabase } from '../../test/engines/log-engines.ts';
+import { test as processes } from '../../test/engines/processes.ts';
+import { answersOf, writeSample } from '../../test/engines/sample-system.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 
-const resources = new AsyncDisposableStack();
-/** The log of the first system: in its database, until it is moved. */
-const log: { url: string | undefined } & AsyncDisposable = {
-  url: undefined,
-  [Symbol.asyncDispose]: async () => {},
-};
-let system: CommandDatabase;
-let story: Story;
-let answers: readonly unknown[];
-beforeAll(async () => {
-  system = resources.use(await createCommandDatabase({ startLog: async () => log }));
-  {
+const test = processes
+  /** The log of the first system: in its database, until it is moved. */
+  .extend('log', { scope: 'file' }, () => inTheDatabase())
+  .extend('databaseOptions', { scope: 'file' }, ({ log }) => ({ startLog: async () => log }))
+  .extend('system', { scope: 'file' }, ({ database }) => database)
+  .extend('story', { scope: 'file' }, async ({ system }) => {
     await using backend = await openBackend({}, { on: system });
-    story = await writeSample(backend);
-  }
-  answers = await answersOf(story, { on: system });
-}, scaled(60_000));
-afterAll(() => resources.disposeAsync());
+    return await writeSample(backend);
+  })
+  .extend('answers', { scope: 'file' }, ({ story, system }) => answersOf(story, { on: system }))
+  .extend('folder', { scope: 'file' }, ({ story: _exported }, { onCleanup }) => {
+    const used = new AsyncDisposableStack();
+    onCleanup(() => used.disposeAsync());
+    return async () => join(used.use(await temporaryDataDir()).path, 'export');
+  });
 
-const folder = async () => join(resources.use(await temporaryDataDir()).path, 'export');
 const headIn = (lines: readonly string[]) =>
   /head(?: of their chain)?,? ([0-9a-f]{64})/.exec(lines.join('\n'))?.[1];
 
-test('an export into an empty system gives the same responses to everyone', async () => {
+test('an export into an empty system gives the same responses to everyone', async ({
+  answers,
+  folder,
+  story,
+  system,
+}) => {
   const path = await folder();
   const exported = await callLine(system.settings, ['log', 'export', path, '--keys']);
   expect(exported).toMatchObject({ exit: 0 });
@@ -51,7 +53,11 @@ test('an export into an empty system gives the same responses to everyone', asyn
   });
 });
 
-test('an import without the keys of persons is refused, or imports them as erased', async () => {
+test('an import without the keys of persons is refused, or imports them as erased', async ({
+  folder,
+  story,
+  system,
+}) => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path]);
   await using copy = await createCommandDatabase();
@@ -73,7 +79,10 @@ test('an import without the keys of persons is refused, or imports them as erase
   ).not.toMatch(/Ada|Rita|rita@|Well said/);
 });
 
-test('a log with other events is refused before anything is written, in any table', async () => {
+test('a log with other events is refused before anything is written, in any table', async ({
+  folder,
+  system,
+}) => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   await using other = await createCommandDatabase({ masterKey: system.settings.MASTER_KEY });
@@ -105,7 +114,10 @@ test('a log with other events is refused before anything is written, in any tabl
   expect(await contentOf(pool)).toEqual(before);
 });
 
-test('an export is imported only from the expected signer, whose key is shown otherwise, before anything is written', async () => {
+test('an export is imported only from the expected signer, whose key is shown otherwise, before anything is written', async ({
+  folder,
+  system,
+}) => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   const [first, second, forger] = [aKey(), aKey(), aKey()];
@@ -163,7 +175,7 @@ const contentOf = async (pool: Pool): Promise<Readonly<Record<string, string>>> 
   return Object.fromEntries(rows.map(({ name, content }) => [name, content]));
 };
 
-test('keys under another master key are refused before anything is written', async () => {
+test('keys under another master key are refused before anything is written', async ({ folder, system }) => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   await using copy = await createCommandDatabase();
@@ -174,7 +186,12 @@ test('keys under another master key are refused before anything is written', asy
   ).toMatchObject({ exit: 0 });
 });
 
-test('a log that is copied to EventStoreDB gives the same responses to everyone, and keeps the database', async () => {
+test('a log that is copied to EventStoreDB gives the same responses to everyone, and keeps the database', async ({
+  folder,
+  log,
+  story,
+  system,
+}) => {
   await using standIn = await startEventStoreStandIn();
   const to = ['log', 'copy', '--to', standIn.address];
   expect(await callLine(system.settings, to)).toMatchObject({ exit: 0, complaint: '' });
@@ -186,7 +203,7 @@ test('a log that is copied to EventStoreDB gives the same responses to everyone,
       complaint: expect.stringContaining('Annals runs'),
     });
   }
-  answers = await answersOf(story, { on: system });
+  const answers = await answersOf(story, { on: system });
   const switched = await callLine(system.settings, [...to, '--switch']);
   expect(switched).toMatchObject({ exit: 0, complaint: '' });
   await expect(answersOf(story, { on: system })).rejects.toThrow('has followed the event log');

@@ -2,8 +2,8 @@ import { startEventStoreStandIn } from './eventstoredb/server.ts';
 
 /** An empty event log beside a database, or in it. */
 type StartedLog = AsyncDisposable & {
-  /** The EVENT_LOG_URL; undefined if the log is in the database. */
-  readonly url: string | undefined;
+  /** The EVENT_LOG_URL, which a test may change; undefined if the log is in the database. */
+  url: string | undefined;
 };
 
 export type StartLog = () => Promise<StartedLog>;
