@@ -1,35 +1,36 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { test as base } from '../../test/engines/accounts-fixture.ts';
 import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 
-let smtp: SmtpReceiver;
-let site: AccountsSite;
-beforeAll(async () => {
-  smtp = await startSmtpReceiver();
-  site = await openAccountsSite({ trustProxy: 1, smtp });
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await smtp?.[Symbol.asyncDispose]();
-});
-
-const ask = async (email: string, chosen = password, address?: string) => {
-  const visitor = openOwnAccount(site);
-  const page = await visitor.get('/sign-up');
-  const answered = await visitor.send(page, { name: 'Ada', email, password: chosen }, from(address));
-  return { answered, page: await visitor.browser.follow(answered) };
-};
-const confirm = async (link: string, typed = password) => {
-  const visitor = openOwnAccount(site);
-  const page = await visitor.browser.get(link);
-  return page.status === 200 ? visitor.browser.follow(await visitor.send(page, { password: typed })) : page;
-};
+const test = base
+  .extend('siteOptions', { scope: 'file' }, { trustProxy: 1 })
+  .extend(
+    'ask',
+    { scope: 'file' },
+    ({ site }) =>
+      async (email: string, chosen = password, address?: string) => {
+        const visitor = openOwnAccount(site);
+        const page = await visitor.get('/sign-up');
+        const answered = await visitor.send(page, { name: 'Ada', email, password: chosen }, from(address));
+        return { answered, page: await visitor.browser.follow(answered) };
+      },
+  )
+  .extend('confirm', { scope: 'file' }, ({ site }) => async (link: string, typed = password) => {
+    const visitor = openOwnAccount(site);
+    const page = await visitor.browser.get(link);
+    return page.status === 200 ? visitor.browser.follow(await visitor.send(page, { password: typed })) : page;
+  });
 
 describe('a sign-up with mail', () => {
-  test('makes the account once the link is opened and the password typed again; the link works once', async () => {
+  test('makes the account once the link is opened and the password typed again; the link works once', async ({
+    ask,
+    confirm,
+    site,
+    smtp,
+  }) => {
     const email = anAddress();
     expect(titleOf((await ask(email)).page)).toBe('Check your mail');
     expect(await site.auth.persons.byEmail(email)).toBeUndefined();
@@ -39,7 +40,11 @@ describe('a sign-up with mail', () => {
     expect((await confirm(link)).status).toBe(410);
   });
 
-  test('gives the same answer for an address that has an account, and notifies its owner by mail', async () => {
+  test('gives the same answer for an address that has an account, and notifies its owner by mail', async ({
+    ask,
+    site,
+    smtp,
+  }) => {
     const [owner, nobody] = [await somebodyAt(site), anAddress()];
     const [known, unknown] = [
       await ask(owner.email.toUpperCase(), 'another password altogether'),
@@ -58,7 +63,12 @@ describe('a sign-up with mail', () => {
     await signInToAccount(site, owner);
   });
 
-  test('with somebody else’s address cannot be confirmed: the reader of the mail does not know the password', async () => {
+  test('with somebody else’s address cannot be confirmed: the reader of the mail does not know the password', async ({
+    ask,
+    confirm,
+    site,
+    smtp,
+  }) => {
     const email = anAddress();
     await ask(email, 'chosen by a stranger');
     const link = linkIn(await smtp.mailTo(email));
@@ -71,7 +81,10 @@ describe('a sign-up with mail', () => {
     expect((await openHandBrowser().get(`${site.url}/sign-up/confirm?link=nothing`)).status).toBe(410);
   });
 
-  test('can be requested five times for one address, whether or not it has an account, and then not for a while', async () => {
+  test('can be requested five times for one address, whether or not it has an account, and then not for a while', async ({
+    ask,
+    site,
+  }) => {
     for (const email of [(await somebodyAt(site)).email, anAddress()]) {
       const statuses: number[] = [];
       for (let times = 1; times <= 6; times += 1)
@@ -80,7 +93,10 @@ describe('a sign-up with mail', () => {
     }
   });
 
-  test('with a refused password counts against the client’s address, but not against the typed one', async () => {
+  test('with a refused password counts against the client’s address, but not against the typed one', async ({
+    ask,
+    site,
+  }) => {
     const [visitor, email, place] = [openOwnAccount(site), anAddress(), '192.0.2.77'];
     const page = await visitor.get('/sign-up');
     const statuses: number[] = [];
@@ -92,7 +108,7 @@ describe('a sign-up with mail', () => {
     expect((await ask(email, password, '192.0.2.78')).page.status).toBe(200);
   });
 
-  test('leaves nothing readable in the database', async () => {
+  test('leaves nothing readable in the database', async ({ ask, site, smtp }) => {
     const email = anAddress();
     await ask(email);
     const link = new URL(linkIn(await smtp.mailTo(email))).searchParams.get('link') ?? 'none';

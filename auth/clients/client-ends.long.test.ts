@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ClientSettings as Settings } from '#shared/clients/settings.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
-import { type ClientApi, createClientApi, WEB } from '../../test/engines/client-api.ts';
+import { test as base, WEB } from '../../test/engines/client-api.ts';
 import { ClientSettings } from '../../test/engines/client-settings.ts';
 import { by as contextOf, system } from '../../test/engines/command-side.ts';
 import { nowS } from '../../test/token-mint.ts';
@@ -12,35 +12,64 @@ import { createSecurityLog, type RecordSecurityEvent } from '../security-log.ts'
 import type { EndedGrant } from '../storage/end-records.ts';
 import { type Clients, createClients } from './clients.ts';
 
-let api: ClientApi;
-let ended: EndedGrant[];
-let clients: Clients;
-beforeAll(async () => {
-  api = await createClientApi();
-  ended = [];
-  clients = processWith({});
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('ended', { scope: 'file' }, [] as EndedGrant[])
+  .extend(
+    'recordInLog',
+    { scope: 'file' },
+    ({ api }): RecordSecurityEvent =>
+      (event, circumstances) =>
+        createSecurityLog(api.side)(event, circumstances),
+  )
+  /** The clients of another process. */
+  .extend(
+    'processWith',
+    { scope: 'file' },
+    ({ api, ended, recordInLog }) =>
+      ({ record = recordInLog, gateway = api.side }: Differences): Clients =>
+        createClients({
+          domain: api.side.domain,
+          pool: api.side.pool,
+          gateway,
+          eventLog: api.side.eventLog,
+          persons: { register: async () => void (await api.side.pool.query('select 1')) },
+          record,
+          onEnded: async (grant) => void ended.push(grant),
+        }),
+  )
+  .extend('clients', { scope: 'file' }, ({ processWith }) => processWith({}))
+  .extend(
+    'register',
+    { scope: 'file' },
+    ({ clients }) =>
+      async (settings: Settings) =>
+        (await clients.register({ clientId: newId(), settings }, by)).client.clientId,
+  )
+  .extend(
+    'isGood',
+    { scope: 'file' },
+    ({ api }) =>
+      async (token: string) =>
+        (await fetch(`${api.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status ===
+        200,
+  )
+  .extend('keep', { scope: 'file' }, ({ api }) => async (clientId: string, kind: string) => {
+    await api.side.pool.query(
+      `insert into auth.record (kind, id_hash, sealed, grant_id, account_id, client_id) values ($1, sha256($2), '', $3, '7001', $4)`,
+      [kind, Buffer.from(randomUUID()), kind === 'Grant' ? `grant-${clientId}` : null, clientId],
+    );
+  })
+  .extend('keptKinds', { scope: 'file' }, ({ api }) => async (clientId: string) => {
+    const { rows } = await api.side.pool.query(
+      'select kind from auth.record where client_id = $1 order by kind',
+      [clientId],
+    );
+    return rows.map(({ kind }) => kind);
+  });
 
 const by = { caller: system, requestId: 'test' };
-const recordInLog: RecordSecurityEvent = (event, circumstances) =>
-  createSecurityLog(api.side)(event, circumstances);
 
 type Differences = { readonly record?: RecordSecurityEvent; readonly gateway?: CommandGateway };
-
-/** The clients of another process. */
-const processWith = ({ record = recordInLog, gateway = api.side }: Differences): Clients =>
-  createClients({
-    domain: api.side.domain,
-    pool: api.side.pool,
-    gateway,
-    eventLog: api.side.eventLog,
-    persons: { register: async () => void (await api.side.pool.query('select 1')) },
-    record,
-    onEnded: async (grant) => void ended.push(grant),
-  });
 
 const SERVICE = ClientSettings.parse({
   name: 'Importer',
@@ -55,28 +84,9 @@ const APP = ClientSettings.parse({
 });
 
 const newId = () => `ends-${randomUUID().slice(0, 8)}`;
-const register = async (settings: Settings) =>
-  (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
-
-const isGood = async (token: string) =>
-  (await fetch(`${api.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
-
-const keep = async (clientId: string, kind: string) => {
-  await api.side.pool.query(
-    `insert into auth.record (kind, id_hash, sealed, grant_id, account_id, client_id) values ($1, sha256($2), '', $3, '7001', $4)`,
-    [kind, Buffer.from(randomUUID()), kind === 'Grant' ? `grant-${clientId}` : null, clientId],
-  );
-};
-const keptKinds = async (clientId: string) => {
-  const { rows } = await api.side.pool.query(
-    'select kind from auth.record where client_id = $1 order by kind',
-    [clientId],
-  );
-  return rows.map(({ kind }) => kind);
-};
 
 describe.concurrent('a token issued while a change waits for the log', () => {
-  test.each<[string, (slow: Clients, clientId: string) => Promise<unknown>]>([
+  test.for<[string, (slow: Clients, clientId: string) => Promise<unknown>]>([
     ['the rotation of the secret', (slow, clientId) => slow.rotateSecret(clientId, by)],
     [
       'the loss of a scope',
@@ -88,7 +98,7 @@ describe.concurrent('a token issued while a change waits for the log', () => {
       (slow, clientId) => slow.change(clientId, { apply: (old) => ({ ...old, disabled: true }) }, by),
     ],
     ['the deletion', (slow, clientId) => slow.remove(clientId, undefined, by)],
-  ])('ends with %s', async (_, change) => {
+  ])('ends with %s', async ([_, change], { api, isGood, processWith, recordInLog, register }) => {
     const clientId = await register(SERVICE);
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = processWith({
@@ -116,7 +126,7 @@ describe.concurrent('a token issued while a change waits for the log', () => {
   });
 });
 
-test('a rotation takes at most about two and a half seconds', async () => {
+test('a rotation takes at most about two and a half seconds', async ({ clients, register }) => {
   const clientId = await register(SERVICE);
   const beganMs = performance.now();
   await clients.rotateSecret(clientId, by);
@@ -124,14 +134,14 @@ test('a rotation takes at most about two and a half seconds', async () => {
 });
 
 describe.concurrent('what users granted a client', () => {
-  test.each<[string, (old: Settings) => Settings]>([
+  test.for<[string, (old: Settings) => Settings]>([
     ['when it is disabled', (old) => ({ ...old, disabled: true })],
     ['when it is not ours any more', (old) => ({ ...old, firstParty: false })],
     [
       'with a scope about the user',
       (old) => ({ ...old, scopes: ['openid', 'read:articles', 'write:articles'] }),
     ],
-  ])('ends %s', async (_, apply) => {
+  ])('ends %s', async ([_, apply], { clients, ended, keep, keptKinds, register }) => {
     const clientId = await register(APP);
     await keep(clientId, 'Grant');
     await keep(clientId, 'RefreshToken');
@@ -142,7 +152,12 @@ describe.concurrent('what users granted a client', () => {
     ]);
   });
 
-  test('survive the loss of an API scope, but opaque tokens do not', async () => {
+  test('survive the loss of an API scope, but opaque tokens do not', async ({
+    clients,
+    keep,
+    keptKinds,
+    register,
+  }) => {
     const clientId = await register(APP);
     for (const kind of ['AccessToken', 'Grant', 'RefreshToken']) await keep(clientId, kind);
     await clients.change(
@@ -153,7 +168,12 @@ describe.concurrent('what users granted a client', () => {
     expect(await keptKinds(clientId)).toEqual(['Grant', 'RefreshToken']);
   });
 
-  test('end in the same transaction as their client, so that a new client with its id inherits nothing', async () => {
+  test('end in the same transaction as their client, so that a new client with its id inherits nothing', async ({
+    api,
+    clients,
+    keep,
+    register,
+  }) => {
     const clientId = await register(APP);
     await keep(clientId, 'Grant');
     const removing = clients.remove(clientId, undefined, by);
@@ -170,7 +190,13 @@ describe.concurrent('what users granted a client', () => {
     expect(rows).toEqual([{ clients: 0, records: 0 }]);
   });
 
-  test('issued meanwhile by a process with an old cache, end soon after', async () => {
+  test('issued meanwhile by a process with an old cache, end soon after', async ({
+    api,
+    clients,
+    keep,
+    keptKinds,
+    register,
+  }) => {
     const clientId = await register(APP);
     const removing = clients.remove(clientId, undefined, by);
     await until(
@@ -186,7 +212,7 @@ describe.concurrent('what users granted a client', () => {
 describe('service accounts', () => {
   test(
     'of many clients can be made in parallel',
-    async () => {
+    async ({ clients, register }) => {
       const ids = await Promise.all(Array.from({ length: 12 }, () => register(APP)));
       const apply = () => ({ ...SERVICE, scopes: APP.scopes, firstParty: true });
       const changed = await Promise.all(ids.map((id) => clients.change(id, { apply }, by)));
@@ -195,7 +221,7 @@ describe('service accounts', () => {
     scaled(20_000),
   );
 
-  test('are not made twice by a retry after a crash', async () => {
+  test('are not made twice by a retry after a crash', async ({ api, processWith }) => {
     const clientId = newId();
     const failing = processWith({ record: () => Promise.reject(new Error('the log is away')) });
     const made: number[] = [];

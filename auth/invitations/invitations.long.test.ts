@@ -1,38 +1,38 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { anAddress, password, titleOf } from '../../test/engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
-import { minutesLater, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { test as base } from '../../test/engines/accounts-fixture.ts';
+import { openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { minutesLater, openOwnAccount, signInToAccount } from '../../test/engines/own-account.ts';
+import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 
-let smtp: SmtpReceiver;
-let site: AccountsSite;
-beforeAll(async () => {
-  smtp = await startSmtpReceiver();
-  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await smtp?.[Symbol.asyncDispose]();
-});
-
-const aPerson = (role?: 'admin') => somebodyAt(site, role);
-
-describe('an invitation', () => {
-  const invite = async (email: string, role = 'author') => {
+const test = base
+  .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off' })
+  .extend('invite', { scope: 'file' }, ({ aPerson, site }) => async (email: string, role = 'author') => {
     const admin = await signInToAccount(site, await aPerson('admin'));
     const page = await admin.fill('/account/invitations', { do: 'invite', email, role });
     return { admin, page };
-  };
-  const accept = async (link: string, fields: Record<string, string> = {}) => {
-    const account = openOwnAccount(site);
-    const page = await account.browser.get(link);
-    return page.status === 200
-      ? account.browser.follow(await account.send(page, { name: 'Grace Hopper', password, ...fields }))
-      : page;
-  };
+  })
+  .extend(
+    'accept',
+    { scope: 'file' },
+    ({ site }) =>
+      async (link: string, fields: Record<string, string> = {}) => {
+        const account = openOwnAccount(site);
+        const page = await account.browser.get(link);
+        return page.status === 200
+          ? account.browser.follow(await account.send(page, { name: 'Grace Hopper', password, ...fields }))
+          : page;
+      },
+  );
 
-  test('leads to an account with its role, even if sign-up is closed, and only once', async () => {
+describe('an invitation', () => {
+  test('leads to an account with its role, even if sign-up is closed, and only once', async ({
+    accept,
+    invite,
+    site,
+    smtp,
+  }) => {
     const email = anAddress();
     const { admin, page } = await invite(email, 'admin');
     expect(page.body).toContain(`${email} is invited. The link is on its way by mail.`);
@@ -51,14 +51,14 @@ describe('an invitation', () => {
     expect(rows).toContainEqual({ email_hash: null, digest: null, sealed: null });
   });
 
-  test('is limited to its address and role', async () => {
+  test('is limited to its address and role', async ({ accept, invite, site, smtp }) => {
     const email = anAddress();
     await invite(email, 'reader');
     await accept(linkIn(await smtp.mailTo(email)), { email: anAddress(), role: 'admin' });
     expect(await site.auth.persons.byEmail(email)).toMatchObject({ role: 'reader' });
   });
 
-  test('accepted in parallel makes one account', async () => {
+  test('accepted in parallel makes one account', async ({ accept, invite, smtp }) => {
     const email = anAddress();
     await invite(email);
     const link = linkIn(await smtp.mailTo(email));
@@ -68,7 +68,7 @@ describe('an invitation', () => {
     expect(pages.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('becomes invalid when it is revoked or replaced', async () => {
+  test('becomes invalid when it is revoked or replaced', async ({ accept, invite, site, smtp }) => {
     const email = anAddress();
     const { admin } = await invite(email);
     const first = linkIn(await smtp.mailTo(email));
@@ -84,7 +84,7 @@ describe('an invitation', () => {
     expect(await site.auth.persons.byEmail(email)).toBeUndefined();
   });
 
-  test('ends after a week', async () => {
+  test('ends after a week', async ({ accept, invite, site, smtp }) => {
     const email = anAddress();
     const { admin } = await invite(email);
     await site.pool.query(
@@ -94,7 +94,7 @@ describe('an invitation', () => {
     expect((await admin.get('/account/invitations')).body).toContain('Expired on');
   });
 
-  test('to an address with an account is refused', async () => {
+  test('to an address with an account is refused', async ({ aPerson, invite }) => {
     const { email } = await aPerson();
     const { page } = await invite(email);
     expect([page.status, page.body.includes('This address already has an account.')]).toEqual([409, true]);
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     expect(rows.map(({ row }) => row.includes(guest))).toEqual([false]);
   });
 
-  test('needs an administrator with a recent sign-in', async () => {
+  test('needs an administrator with a recent sign-in', async ({ aPerson, site }) => {
     const author = await signInToAccount(site, await aPerson());
     expect((await author.get('/account/invitations')).status).toBe(404);
     expect((await author.get('/account')).body).not.toContain('/account/invitations');

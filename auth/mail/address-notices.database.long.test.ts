@@ -1,28 +1,32 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { anAddress } from '../../test/engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { test as base } from '../../test/engines/accounts-fixture.ts';
 import { as, by } from '../../test/engines/command-side.ts';
 import { openOwnAccount, somebodyAt } from '../../test/engines/own-account.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
 const refused = anAddress();
-let smtp: SmtpReceiver;
-let site: AccountsSite;
-beforeAll(async () => {
-  smtp = await startSmtpReceiver({ refuse: (address) => address === refused });
-  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await smtp?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('smtpOptions', { scope: 'file' }, { refuse: (address: string) => address === refused })
+  .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off' })
+  .extend(
+    'changeBy',
+    { scope: 'file' },
+    ({ site }) =>
+      (administrator: number, userId: number, email: string | null) =>
+        site.gateway.send(
+          { type: 'UpdateUser', userId: userId as never, email },
+          by(as(administrator, 'admin')),
+        ),
+  );
 
-const changeBy = (administrator: number, userId: number, email: string | null) =>
-  site.gateway.send({ type: 'UpdateUser', userId: userId as never, email }, by(as(administrator, 'admin')));
-
-test('a change of address by an administrator is mailed to both addresses', async () => {
+test('a change of address by an administrator is mailed to both addresses', async ({
+  changeBy,
+  site,
+  smtp,
+}) => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, email);
   expect((await smtp.mailTo(person.email)).subject).toBe('Your e-mail address was changed');
@@ -31,7 +35,7 @@ test('a change of address by an administrator is mailed to both addresses', asyn
   expect((await smtp.mailTo(email, 1)).subject).toBe('Your e-mail address was changed');
 });
 
-test('an address that the mail server refuses blocks no other mail', async () => {
+test('an address that the mail server refuses blocks no other mail', async ({ changeBy, site, smtp }) => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, refused);
   await changeBy(root.userId, person.userId, email);
@@ -44,7 +48,7 @@ test('an address that the mail server refuses blocks no other mail', async () =>
   );
 });
 
-test('another spelling of the same address is mailed to nobody', async () => {
+test('another spelling of the same address is mailed to nobody', async ({ changeBy, site, smtp }) => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   await changeBy(root.userId, person.userId, person.email.toUpperCase());
   await changeBy(root.userId, person.userId, email);
@@ -58,7 +62,7 @@ test('another spelling of the same address is mailed to nobody', async () => {
   expect(former().map(({ subject }) => subject)).toEqual(['Your e-mail address was changed']);
 });
 
-test('a password link that went to the former address becomes invalid', async () => {
+test('a password link that went to the former address becomes invalid', async ({ changeBy, site, smtp }) => {
   const [root, person, email] = [await somebodyAt(site, 'admin'), await somebodyAt(site), anAddress()];
   const account = openOwnAccount(site);
   await account.send(await account.get('/account/reset'), { email: person.email });

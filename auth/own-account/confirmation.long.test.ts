@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { anAddress, challenge, from, password, titleOf } from '../../test/engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { test as base } from '../../test/engines/accounts-fixture.ts';
+import { openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
 import {
   type OwnAccount,
@@ -10,48 +11,58 @@ import {
 } from '../../test/engines/own-account.ts';
 import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
 import { openCodeApp, setUpCodes } from '../../test/engines/second-factor.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { until } from '../../testing/until.ts';
 
-let smtp: SmtpReceiver;
-let site: AccountsSite;
-beforeAll(async () => {
-  smtp = await startSmtpReceiver();
-  site = await openAccountsSite({ trustProxy: 1, isNamed: true, signUp: 'off', smtp });
+const test = base
+  .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off', isNamed: true })
+  /** A person whose account predates the confirmation of addresses. */
+  .extend('unconfirmed', { scope: 'file' }, ({ site }) => async () => {
+    const person = { email: anAddress(), password };
+    const userId = await site.addPerson({ ...person, isConfirmed: false });
+    return { person, userId, account: await signInToAccount(site, person) };
+  })
+  .extend(
+    'makeUnconfirmed',
+    { scope: 'file' },
+    ({ site }) =>
+      (userId: number) =>
+        site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]),
+  )
+  .extend(
+    'linkFor',
+    { scope: 'file' },
+    ({ smtp }) =>
+      async ({ person, account }: { person: { email: string }; account: OwnAccount }, after?: number) => {
+        expect((await account.fill('/account/confirm', { do: 'send' })).body).toContain(
+          'A message is on its way.',
+        );
+        return linkIn(await smtp.mailTo(person.email, after));
+      },
+  )
+  .extend(
+    'authorize',
+    { scope: 'file' },
+    ({ site }) =>
+      (account: OwnAccount, client: string) =>
+        account.get(
+          `/authorize?${new URLSearchParams({ client_id: client, redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st' })}`,
+        ),
+  );
+test.beforeAll(async ({ site }) => {
   await site.addClient('reading-list');
   await site.addClient('annals-app', { firstParty: true, name: 'Annals App' });
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await smtp?.[Symbol.asyncDispose]();
 });
 
 const FIRST = 'Confirm your address first';
 
-/** A person whose account predates the confirmation of addresses. */
-const unconfirmed = async () => {
-  const person = { email: anAddress(), password };
-  const userId = await site.addPerson({ ...person, isConfirmed: false });
-  return { person, userId, account: await signInToAccount(site, person) };
-};
-const makeUnconfirmed = (userId: number) =>
-  site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
-const rowsOf = async (table: string, userId: number) =>
-  (await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount;
-const linkFor = async (
-  { person, account }: { person: { email: string }; account: OwnAccount },
-  after?: number,
-) => {
-  expect((await account.fill('/account/confirm', { do: 'send' })).body).toContain('A message is on its way.');
-  return linkIn(await smtp.mailTo(person.email, after));
-};
-const authorize = (account: OwnAccount, client: string) =>
-  account.get(
-    `/authorize?${new URLSearchParams({ client_id: client, redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st' })}`,
-  );
-
 describe('an account with an unconfirmed address', () => {
-  test('gets no passkey, no codes and no third-party application, even by older forms; first-party ones work', async () => {
+  test('gets no passkey, no codes and no third-party application, even by older forms; first-party ones work', async ({
+    authorize,
+    makeUnconfirmed,
+    site,
+    unconfirmed,
+  }) => {
     const { person, userId, account } = await unconfirmed();
     await site.pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
     const [passkeys, codes, consent] = [
@@ -70,7 +81,9 @@ describe('an account with an unconfirmed address', () => {
     await account.send(codes, { do: 'turn-on', code: openCodeApp(codes.body).next() });
     const refused = await account.send(consent, { decision: 'allow' });
     expect([refused.status, titleOf(refused)]).toEqual([403, FIRST]);
-    expect([await rowsOf('passkey', userId), await rowsOf('second_factor', userId)]).toEqual([0, 0]);
+    const rowsIn = async (table: string) =>
+      (await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount;
+    expect([await rowsIn('passkey'), await rowsIn('second_factor')]).toEqual([0, 0]);
     for (const page of ['/account/passkeys', '/account/security'])
       expect((await account.get(page)).body, page).toContain(FIRST);
     expect(titleOf(await account.get('/account/second-factor'))).toBe('Confirm your address');
@@ -83,7 +96,12 @@ describe('an account with an unconfirmed address', () => {
     await signInToAccount(site, person);
   });
 
-  test('gets all of it once its owner has opened the mailed link, which works once', async () => {
+  test('gets all of it once its owner has opened the mailed link, which works once', async ({
+    authorize,
+    linkFor,
+    site,
+    unconfirmed,
+  }) => {
     const { person, account } = await unconfirmed();
     const link = await linkFor({ person, account });
     // In another browser, where they sign in first.
@@ -98,7 +116,11 @@ describe('an account with an unconfirmed address', () => {
     await setUpCodes(account);
   });
 
-  test('is not confirmed by a used link, one of another account, or one that went to another address', async () => {
+  test('is not confirmed by a used link, one of another account, or one that went to another address', async ({
+    linkFor,
+    makeUnconfirmed,
+    unconfirmed,
+  }) => {
     const { person, userId, account } = await unconfirmed();
     const link = await linkFor({ person, account });
     const page = await account.browser.get(link);
@@ -112,7 +134,7 @@ describe('an account with an unconfirmed address', () => {
     expect((await account.browser.get(former)).status).toBe(410);
   });
 
-  test('gets five messages, and then none for a while', async () => {
+  test('gets five messages, and then none for a while', async ({ unconfirmed }) => {
     const { account } = await unconfirmed();
     const statuses: number[] = [];
     for (let times = 1; times <= 6; times += 1)
@@ -121,7 +143,10 @@ describe('an account with an unconfirmed address', () => {
   });
 });
 
-test('a confirmation does not carry over to a new address: the first password link sent there removes the passkey', async () => {
+test('a confirmation does not carry over to a new address: the first password link sent there removes the passkey', async ({
+  site,
+  smtp,
+}) => {
   const { register, signInBy } = passkeyVisits({
     site,
     signedIn: () => Promise.reject(new Error('is not asked')),
@@ -152,7 +177,9 @@ test('a confirmation does not carry over to a new address: the first password li
   expect((await owner.get('/account/passkeys')).body).not.toContain(FIRST);
 });
 
-test('a confirmed account has nothing to confirm, nor has any account if no mail reaches people', async () => {
+test('a confirmed account has nothing to confirm, nor has any account if no mail reaches people', async ({
+  site,
+}) => {
   const confirmed = await signInToAccount(site, await somebodyAt(site));
   expect(titleOf(await confirmed.get('/account/confirm'))).toBe('Signing in');
   await using without = await openAccountsSite({ trustProxy: 1 });

@@ -1,54 +1,56 @@
 // Over 200 lines, because every case uses the one authorization server that is set up here.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StreamName, UserId } from '#shared/brands.ts';
+import { describe, expect } from 'vitest';
+import type { StreamName } from '#shared/brands.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { anAddress, from, password, titleOf } from '../../test/engines/account-visit.ts';
+import { test as base } from '../../test/engines/accounts-fixture.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { as, by } from '../../test/engines/command-side.ts';
-import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import { openOwnAccount, type Somebody, signInToAccount } from '../../test/engines/own-account.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
+import { linkIn } from '../../test/engines/smtp-receiver.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
-let smtp: SmtpReceiver;
-let site: AccountsSite;
-beforeAll(async () => {
-  smtp = await startSmtpReceiver();
-  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', smtp });
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await smtp?.[Symbol.asyncDispose]();
-});
-
-const next = 'a wholly new password';
-const aPerson = () => somebodyAt(site);
-const typesIn = async (stream: StreamName) =>
-  (await Array.fromAsync(site.eventLog.read(stream))).flat().map(({ type }) => type);
-
-describe('a forgotten password', () => {
-  const ask = async (email: string, address?: string) => {
+const test = base
+  .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off' })
+  .extend(
+    'typesIn',
+    { scope: 'file' },
+    ({ site }) =>
+      async (stream: StreamName) =>
+        (await Array.fromAsync(site.eventLog.read(stream))).flat().map(({ type }) => type),
+  )
+  .extend('ask', { scope: 'file' }, ({ site }) => async (email: string, address?: string) => {
     const account = openOwnAccount(site);
     return account.browser.follow(
       await account.send(await account.get('/account/reset'), { email }, from(address)),
     );
-  };
-  const linkFor = async (email: string, after?: number) => {
+  })
+  .extend('linkFor', { scope: 'file' }, ({ ask, smtp }) => async (email: string, after?: number) => {
     await ask(email);
     return linkIn(await smtp.mailTo(email, after));
-  };
-  const choose = async (link: string, chosen = next) => {
+  })
+  .extend('choose', { scope: 'file' }, ({ site }) => async (link: string, chosen = next) => {
     const account = openOwnAccount(site);
     const page = await account.browser.get(link);
     return page.status === 200
       ? account.browser.follow(await account.send(page, { password: chosen }))
       : page;
-  };
+  });
 
-  test('is replaced by a link, once, which ends all sessions', async () => {
+const next = 'a wholly new password';
+
+describe('a forgotten password', () => {
+  test('is replaced by a link, once, which ends all sessions', async ({
+    aPerson,
+    choose,
+    linkFor,
+    site,
+    smtp,
+  }) => {
     const person = await aPerson();
     const account = await signInToAccount(site, person);
     const link = await linkFor(person.email);
@@ -63,7 +65,11 @@ describe('a forgotten password', () => {
     );
   });
 
-  test('gets the same answer for an unknown address, to which nothing is sent', async () => {
+  test('gets the same answer for an unknown address, to which nothing is sent', async ({
+    aPerson,
+    ask,
+    smtp,
+  }) => {
     const person = await aPerson();
     const nobody = anAddress();
     const answers = [await ask(nobody), await ask(person.email)];
@@ -72,7 +78,7 @@ describe('a forgotten password', () => {
     expect(smtp.messages.filter(({ to }) => to.includes(nobody))).toEqual([]);
   });
 
-  test('does not replace the second factor', async () => {
+  test('does not replace the second factor', async ({ aPerson, choose, linkFor, site, smtp }) => {
     const person = await aPerson();
     const app = await setUpCodes(await signInToAccount(site, person));
     expect((await smtp.mailTo(person.email)).subject).toBe('Your sign-in methods were changed');
@@ -88,7 +94,12 @@ describe('a forgotten password', () => {
     );
   });
 
-  test('removes what somebody else has added to an account that its owner never confirmed', async () => {
+  test('removes what somebody else has added to an account that its owner never confirmed', async ({
+    choose,
+    linkFor,
+    site,
+    typesIn,
+  }) => {
     const email = anAddress();
     const userId = await site.addPerson({ email, password, isConfirmed: false });
     const thief = await signInToAccount(site, { email, password });
@@ -128,52 +139,60 @@ describe('a forgotten password', () => {
     expect(await typesIn(streamName('account', userId))).toContain('account.reclaimed');
   });
 
-  test('sends to the account’s own address, however it was typed', async () => {
+  test('sends to the account’s own address, however it was typed', async ({ aPerson, ask, smtp }) => {
     const person = await aPerson();
     await ask(` ${person.email.toUpperCase()} `);
     expect((await smtp.mailTo(person.email)).to).toEqual([person.email]);
   });
 
-  test('gives a password to a person without one', async () => {
+  test('gives a password to a person without one', async ({ choose, linkFor, site }) => {
     const email = anAddress();
     await site.addPerson({ email });
     await choose(await linkFor(email));
     await signInToAccount(site, { email, password: next });
   });
 
-  test('is reset by one of several parallel uses of the link', async () => {
+  test('is reset by one of several parallel uses of the link', async ({ aPerson, choose, linkFor }) => {
     const { email } = await aPerson();
     const link = await linkFor(email);
     const pages = await Promise.all(Array.from({ length: 4 }, () => choose(link)));
     expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 410, 410, 410]);
   });
 
-  test.each<[string, (link: string, person: { userId: UserId; email: string }) => Promise<void>]>([
+  type Fixtures = {
+    readonly site: AccountsSite;
+    readonly linkFor: (email: string, after?: number) => Promise<string>;
+    readonly choose: (link: string) => Promise<unknown>;
+  };
+  test.for<[string, (fixtures: Fixtures, person: Somebody) => Promise<void>]>([
     [
       'half an hour',
-      async () =>
+      async ({ site }) =>
         void (await site.pool.query(
           `update auth.password_reset set expires_at = expires_at - interval '30 minutes'`,
         )),
     ],
-    ['another one was used', async (_link, { email }) => void (await choose(await linkFor(email, 1)))],
+    [
+      'another one was used',
+      async ({ choose, linkFor }, { email }) => void (await choose(await linkFor(email, 1))),
+    ],
     [
       'the password was changed',
-      async (_link, person) =>
+      async ({ site }, person) =>
         void (await (
-          await signInToAccount(site, { ...person, password })
+          await signInToAccount(site, person)
         ).fill('/account/password', { current: password, password: next })),
     ],
     [
       'the address was changed',
-      async (_link, person) =>
+      async ({ site }, person) =>
         void (await (
-          await signInToAccount(site, { ...person, password })
+          await signInToAccount(site, person)
         ).fill('/account/profile', { name: 'Ada', email: anAddress() })),
     ],
     [
       'the account was deleted',
-      async (_link, { userId }) => {
+      async ({ site }, { userId }) => {
         await site.deletePerson(userId);
         await until(
           () => site.auth.persons.byId(userId),
@@ -181,15 +200,15 @@ describe('a forgotten password', () => {
         );
       },
     ],
-  ])('cannot be replaced by a link after %s', async (_what, happen) => {
+  ])('cannot be replaced by a link after %s', async ([_what, happen], { aPerson, choose, linkFor, site }) => {
     const person = await aPerson();
     const link = await linkFor(person.email);
-    await happen(link, person);
+    await happen({ site, linkFor, choose }, person);
     const page = await openHandBrowser().get(link);
     expect([page.status, titleOf(page)]).toEqual([410, 'This link is no longer valid']);
   });
 
-  test('needs a valid link and a form of this browser', async () => {
+  test('needs a valid link and a form of this browser', async ({ aPerson, choose, linkFor, site }) => {
     const { email } = await aPerson();
     const link = await linkFor(email);
     const weak = await choose(link, '1234567890');
@@ -200,7 +219,7 @@ describe('a forgotten password', () => {
     expect((await choose(link)).status).toBe(200);
   });
 
-  test('is stored as a digest only', async () => {
+  test('is stored as a digest only', async ({ aPerson, linkFor, site }) => {
     const { email } = await aPerson();
     const link = new URL(await linkFor(email)).searchParams.get('link') ?? 'none';
     const { rows } = await site.pool.query<{ row: string }>(
@@ -210,7 +229,10 @@ describe('a forgotten password', () => {
     for (const { row } of rows) expect(row).not.toContain(link);
   });
 
-  test('can be requested five times, whether or not there is such an account, and then not for a while', async () => {
+  test('can be requested five times, whether or not there is such an account, and then not for a while', async ({
+    aPerson,
+    ask,
+  }) => {
     for (const email of [(await aPerson()).email, anAddress()]) {
       const statuses: number[] = [];
       for (let times = 1; times <= 6; times += 1)

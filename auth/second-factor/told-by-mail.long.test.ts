@@ -1,34 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { from, password } from '../../test/engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
+import { test as base } from '../../test/engines/accounts-fixture.ts';
 import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
 import { openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
-import { type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
 
-let smtp: SmtpReceiver;
-let site: AccountsSite;
-beforeAll(async () => {
-  smtp = await startSmtpReceiver();
-  site = await openAccountsSite({ trustProxy: 1, signUp: 'off', isNamed: true, smtp });
-});
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  await smtp?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('siteOptions', { scope: 'file' }, { trustProxy: 1, signUp: 'off', isNamed: true })
+  .extend('withCodes', { scope: 'file' }, ({ site, smtp }) => async () => {
+    const person = await somebodyAt(site);
+    const app = await setUpCodes(await signInToAccount(site, person));
+    await smtp.mailTo(person.email);
+    return { person, app };
+  })
+  .extend('givePassword', { scope: 'file' }, ({ site }) => async (email: string) => {
+    const account = openOwnAccount(site);
+    return { account, question: await account.send(await account.get('/account'), { email, password }) };
+  });
 
-const withCodes = async () => {
-  const person = await somebodyAt(site);
-  const app = await setUpCodes(await signInToAccount(site, person));
-  await smtp.mailTo(person.email);
-  return { person, app };
-};
-const givePassword = async (email: string) => {
-  const account = openOwnAccount(site);
-  return { account, question: await account.send(await account.get('/account'), { email, password }) };
-};
-
-test('the owner is mailed that a recovery code was used, and how many are left', async () => {
+test('the owner is mailed that a recovery code was used, and how many are left', async ({
+  givePassword,
+  smtp,
+  withCodes,
+}) => {
   const { person, app } = await withCodes();
   const { account, question } = await givePassword(person.email);
   await account.send(question, { recovery: app.recoveryCodes[0] ?? '' });
@@ -36,9 +30,9 @@ test('the owner is mailed that a recovery code was used, and how many are left',
   expect([told.subject, told.text.includes('You have 9 left.')]).toEqual(['A recovery code was used', true]);
 });
 
-test.each(['code', 'recovery'])(
+test.for(['code', 'recovery'])(
   'once, that somebody has the password and tries for the %s',
-  async (field) => {
+  async (field, { givePassword, smtp, withCodes }) => {
     const { person } = await withCodes();
     const { account, question } = await givePassword(person.email);
     for (let times = 1; times <= 21; times += 1)
@@ -50,7 +44,7 @@ test.each(['code', 'recovery'])(
   },
 );
 
-test('the owner is mailed that a copied passkey was refused', async () => {
+test('the owner is mailed that a copied passkey was refused', async ({ site, smtp }) => {
   const person = await somebodyAt(site);
   const account = await signInToAccount(site, person);
   const key = openAuthenticator(site.url);

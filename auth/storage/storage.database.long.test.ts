@@ -1,11 +1,10 @@
 // Over 200 lines, because all kinds of records are tried on the one storage that is set up here.
 import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPool, type Pool } from '#shared/database/pool.ts';
+import { describe, expect } from 'vitest';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
+import { test as base } from '../../test/engines/pool.ts';
 import { migrateAccounts } from '../accounts/person-table.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { cleanUp } from './clean-up.ts';
@@ -18,28 +17,31 @@ import { insertUsedOnce, migrateAuthStorage } from './statements.ts';
 const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
 const seal = createRecordSeal(masterKey);
 
-let database: TestDatabase;
-let pool: Pool;
-let ended: EndedGrant[] = [];
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 });
+const test = base
+  .extend('connectionsMax', { scope: 'file' }, 8)
+  .extend('ended', () => [] as EndedGrant[])
+  .extend('ender', ({ ended, pool }) =>
+    createGrantEnder({ pool, onEnded: async (grant) => void ended.push(grant) }),
+  )
+  .extend('adapterOf', ({ ender, pool }) =>
+    createAdapterFactory({ pool, seal, endGrant: ender.endGrant, findClient: async () => undefined }),
+  )
+  .extend('fill', ({ adapterOf }) => async (grantId: string, accountId = '7', clientId = 'web') => {
+    await adapterOf('Grant').upsert(grantId, { jti: grantId, kind: 'Grant', accountId, clientId }, 60);
+    await adapterOf('RefreshToken').upsert(
+      `r-${grantId}`,
+      { ...code, kind: 'RefreshToken', grantId, accountId, clientId },
+      60,
+    );
+  });
+test.beforeAll(async ({ pool }) => {
   await migrateRevocations(pool);
   await migrateAuthStorage(pool);
   await migrateAccounts(pool);
 });
-beforeEach(async () => {
-  ended = [];
+test.beforeEach(async ({ pool }) => {
   await pool.query('truncate auth.record, auth.device_poll, auth.used_once, auth.revoked');
 });
-afterAll(async () => {
-  await pool?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
-
-const ender = () => createGrantEnder({ pool, onEnded: async (grant) => void ended.push(grant) });
-const adapterOf = (kind: string) =>
-  createAdapterFactory({ pool, seal, endGrant: ender().endGrant, findClient: async () => undefined })(kind);
 
 const code = {
   jti: 'the-code',
@@ -52,7 +54,7 @@ const code = {
 };
 
 describe('a record', () => {
-  test('comes back as it was saved last', async () => {
+  test('comes back as it was saved last', async ({ adapterOf }) => {
     const codes = adapterOf('AuthorizationCode');
     await codes.upsert('the-code', code, 60);
     expect(await codes.find('the-code')).toEqual(code);
@@ -62,7 +64,7 @@ describe('a record', () => {
     expect(await codes.find('the-code')).toBeUndefined();
   });
 
-  test('with another name is saved by all parallel writers', async () => {
+  test('with another name is saved by all parallel writers', async ({ adapterOf }) => {
     const sessions = adapterOf('Session');
     for (let round = 0; round < 1000; round += 1) {
       const save = () =>
@@ -72,19 +74,19 @@ describe('a record', () => {
     expect(await sessions.findByUid('u999')).toMatchObject({ jti: 's999' });
   });
 
-  test('belongs to its kind: a code is not a refresh token', async () => {
+  test('belongs to its kind: a code is not a refresh token', async ({ adapterOf }) => {
     await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
     expect(await adapterOf('RefreshToken').find('the-code')).toBeUndefined();
   });
 
-  test('that was consumed is still found, and says so', async () => {
+  test('that was consumed is still found, and says so', async ({ adapterOf }) => {
     const codes = adapterOf('AuthorizationCode');
     await codes.upsert('the-code', code, 60);
     await codes.consume('the-code');
     expect(await codes.find('the-code')).toEqual({ ...code, consumed: expect.any(Number) });
   });
 
-  test('is found by its other name', async () => {
+  test('is found by its other name', async ({ adapterOf }) => {
     await adapterOf('DeviceCode').upsert('d', { jti: 'd', kind: 'DeviceCode', userCode: 'BCDFGHJK' }, 60);
     expect(await adapterOf('DeviceCode').findByUserCode('BCDFGHJK')).toMatchObject({ jti: 'd' });
     await adapterOf('Session').upsert('s', { jti: 's', kind: 'Session', uid: 'u' }, 60);
@@ -92,7 +94,7 @@ describe('a record', () => {
     expect(await adapterOf('Session').findByUid('s')).toBeUndefined();
   });
 
-  test('is encrypted in the table, and opens in no other row', async () => {
+  test('is encrypted in the table, and opens in no other row', async ({ adapterOf, pool }) => {
     await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
     await adapterOf('DeviceCode').upsert(
       'the-device',
@@ -118,9 +120,9 @@ describe('a single-use value', () => {
   const succeeded = async (attempts: readonly Promise<unknown>[]) =>
     (await Promise.allSettled(attempts)).filter(({ status }) => status === 'fulfilled').length;
 
-  test.each(['AuthorizationCode', 'RefreshToken', 'DeviceCode'])(
+  test.for(['AuthorizationCode', 'RefreshToken', 'DeviceCode'])(
     '%s: one of many succeeds, and the grant ends with the second',
-    async (kind) => {
+    async (kind, { adapterOf, ended }) => {
       const adapter = adapterOf(kind);
       await adapterOf('Grant').upsert('g', { jti: 'g', kind: 'Grant', accountId: '7', clientId: 'web' }, 60);
       await adapter.upsert('x', { ...code, kind, jti: 'x' }, 60);
@@ -131,14 +133,14 @@ describe('a single-use value', () => {
     },
   );
 
-  test('is a pushed request, refused with its own error', async () => {
+  test('is a pushed request, refused with its own error', async ({ adapterOf }) => {
     const adapter = adapterOf('PushedAuthorizationRequest');
     await adapter.upsert('x', { jti: 'x', kind: 'PushedAuthorizationRequest', request: 'e30.e30.' }, 60);
     expect(await succeeded(Array.from({ length: AT_ONCE }, () => adapter.consume('x')))).toBe(1);
     await expect(adapter.consume('x')).rejects.toThrow(errors.InvalidRequestUri);
   });
 
-  test('a proof', async () => {
+  test('a proof', async ({ pool }) => {
     const digest = seal.hash('used once', 'proof');
     const firsts = await Promise.all(Array.from({ length: AT_ONCE }, () => insertUsedOnce(pool, digest, 60)));
     expect(firsts.filter(Boolean)).toHaveLength(1);
@@ -146,7 +148,7 @@ describe('a single-use value', () => {
 
   const waiting = { jti: 'd', kind: 'DeviceCode', userCode: 'BCDFGHJK', clientId: 'tv' };
   const taken = { ...waiting, inFlight: true };
-  test('a user code is claimed by one person, and only they decide it', async () => {
+  test('a user code is claimed by one person, and only they decide it', async ({ adapterOf }) => {
     const codes = adapterOf('DeviceCode');
     await codes.upsert('d', waiting, 60);
     expect(await succeeded(Array.from({ length: AT_ONCE }, () => codes.upsert('d', taken, 60)))).toBe(1);
@@ -159,7 +161,7 @@ describe('a single-use value', () => {
     );
   });
 
-  test('a claimed user code cannot be declined by another person', async () => {
+  test('a claimed user code cannot be declined by another person', async ({ adapterOf }) => {
     const codes = adapterOf('DeviceCode');
     await codes.upsert('d', waiting, 60);
     await codes.upsert('d', taken, 60);
@@ -170,14 +172,6 @@ describe('a single-use value', () => {
 });
 
 describe('a grant', () => {
-  const fill = async (grantId: string, accountId = '7', clientId = 'web') => {
-    await adapterOf('Grant').upsert(grantId, { jti: grantId, kind: 'Grant', accountId, clientId }, 60);
-    await adapterOf('RefreshToken').upsert(
-      `r-${grantId}`,
-      { ...code, kind: 'RefreshToken', grantId, accountId, clientId },
-      60,
-    );
-  };
   const token = (grantId: string | undefined, userId = 7, clientId = 'web') => ({
     jti: `j-${grantId}`,
     grantId,
@@ -187,7 +181,7 @@ describe('a grant', () => {
     seen: { user: 0, client: 0 },
   });
 
-  test('ends with everything under it, and with nothing else', async () => {
+  test('ends with everything under it, and with nothing else', async ({ adapterOf, ended, fill, pool }) => {
     await fill('one');
     await fill('two');
     await adapterOf('Grant').destroy('one');
@@ -201,19 +195,19 @@ describe('a grant', () => {
     expect(ended.map(({ grantId }) => grantId)).toEqual(['one']);
   });
 
-  test('ends with its user, or with its client', async () => {
+  test('ends with its user, or with its client', async ({ ended, ender, fill, pool }) => {
     await fill('one', '7', 'web');
     await fill('two', '8', 'web');
     await fill('three', '8', 'app');
-    await ender().endGrantsOfUser(7);
-    await ender().endGrantsOfClient('app');
+    await ender.endGrantsOfUser(7);
+    await ender.endGrantsOfClient('app');
     expect(ended.map(({ grantId }) => grantId)).toEqual(['one', 'three']);
     expect(await isRevokedNow(pool, token(undefined, 7, 'elsewhere'))).toBe(true);
     expect(await isRevokedNow(pool, token('two', 8, 'web'))).toBe(false);
   });
 });
 
-test('expired records are removed after a while, in batches', async () => {
+test('expired records are removed after a while, in batches', async ({ adapterOf, pool }) => {
   const codes = adapterOf('AuthorizationCode');
   for (let each = 0; each < 7; each += 1) await codes.upsert(`old-${each}`, code, -7_200);
   await codes.upsert('just-expired', code, -60);

@@ -28,7 +28,7 @@ export type ClientApi = AsyncDisposable & {
 };
 
 /** The routes of the auth role, behind the real verification of tokens, on a real command side. */
-export const createClientApi = async (): Promise<ClientApi> => {
+const createClientApi = async (): Promise<ClientApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createCommandDatabase());
   const side = opening.use(await database.open());
