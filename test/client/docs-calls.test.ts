@@ -4,14 +4,13 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { createClient } from '../../client/client.ts';
 import { callsOf } from '../../query/docs/calls/calls.ts';
 import { describeRest } from '../../query/docs/rest/description.ts';
-import { openPeople } from '../../testing/people.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { sharedTest as base } from '../engines/installation-fixture.ts';
 import { picture } from '../engines/pictures.ts';
 
 /** Runs the examples of the REST reference, with existing ids, against an installation. */
@@ -41,26 +40,8 @@ const REFUSED: ReadonlySet<number> = new Set([200, 204, 401, 403, 404]);
 const PICTURE = picture('image/png');
 const runFile = promisify(execFile);
 
-let installation: Installation;
-let token: string;
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  token = (await openPeople(installation)).administrator.token;
-  folder = await temporaryDataDir();
-  await writeFile(join(folder.path, 'picture.png'), PICTURE);
-});
-afterAll(async () => {
-  await folder?.[Symbol.asyncDispose]();
-  await installation?.[Symbol.asyncDispose]();
-});
-
-type Client = ReturnType<typeof createClient<typeof publishing>>;
-const clientWith = (given: string): Client =>
-  createClient<typeof publishing>({ url: installation.origin, token: given });
-
 /** A user with a published article that has a comment and a cover, a webhook, and a client of OAuth. */
-const prepare = async (client: Client) => {
+const prepare = async (client: ReturnType<typeof createClient<typeof publishing>>) => {
   const { id: userId } = await client.users.create({ name: 'Ada', role: 'author' });
   const { id: articleId } = await client.articles.create({ title: 'One', body: 'Two.', publish: true });
   const { id: commentId } = await client.articles.of(articleId).comments.create({ text: 'Three.' });
@@ -111,72 +92,89 @@ const bodiesFor = (cursor: string) => {
   };
 };
 
-type Language = 'curl' | 'client' | 'graphql';
-/** Returns the status. */
-const ASK: Readonly<Record<Language, (text: string, client: Client) => Promise<number>>> = {
-  async curl(text) {
-    const shell = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n${text}`;
-    const { stdout } = await runFile('bash', ['-c', shell], {
-      cwd: folder.path,
-      env: { ...process.env, TOKEN: token },
-    });
-    return Number(stdout);
-  },
-  async client(text, client) {
-    const file = new Blob([new Uint8Array(PICTURE)], { type: 'image/png' });
-    try {
-      await new Function('client', 'file', `return (async () => { ${text} })();`)(client, file);
-      return 200;
-    } catch (error) {
-      if (client.isProblem(error)) return error.status;
-      throw error;
-    }
-  },
-  async graphql(query) {
-    const response = await fetch(`${installation.origin}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-      body: JSON.stringify({ query }),
-    });
-    const { errors } = (await response.json()) as { readonly errors?: unknown };
-    expect([query, errors]).toEqual([query, undefined]);
-    return response.status;
-  },
-};
 const LANGUAGES = ['curl', 'client', 'graphql'] as const;
 
-test.each(LANGUAGES)('every example of the reference runs: %s', async (language) => {
-  const client = clientWith(token);
-  const ids = await prepare(client);
-  const unexpected: string[] = [];
-  for (const operation of OPERATIONS) {
-    const filling = { origin: installation.origin, ids, bodies: bodiesFor(client.written ?? '') };
-    const text = callsOf(operation, described, filling)[language];
-    if (text === undefined) continue;
-    const status = await ASK[language](text, client);
-    const isExpected = OF_PEOPLE.test(operation.path)
-      ? REFUSED.has(status)
-      : ABSENT.test(operation.path)
-        ? status === 404
-        : status >= 200 && status < 300;
-    if (!isExpected) unexpected.push(`${operation.operationId}: ${status}\n${text}`);
-  }
-  expect(unexpected.join('\n')).toBe('');
-});
+const test = base
+  .extend('token', { scope: 'file' }, ({ people }) => people.administrator.token)
+  .extend('client', ({ installation, token }) =>
+    createClient<typeof publishing>({ url: installation.origin, token }),
+  )
+  .extend('folder', { scope: 'file' }, async ({ installation: _used }, { onCleanup }) => {
+    const folder = await temporaryDataDir();
+    onCleanup(() => folder[Symbol.asyncDispose]());
+    await writeFile(join(folder.path, 'picture.png'), PICTURE);
+    return folder.path;
+  })
+  /** Each runs an example, and returns the status. */
+  .extend('run', ({ client, folder, installation, token }) => ({
+    async curl(text: string) {
+      const shell = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n${text}`;
+      const { stdout } = await runFile('bash', ['-c', shell], {
+        cwd: folder,
+        env: { ...process.env, TOKEN: token },
+      });
+      return Number(stdout);
+    },
+    async client(text: string) {
+      const file = new Blob([new Uint8Array(PICTURE)], { type: 'image/png' });
+      try {
+        await new Function('client', 'file', `return (async () => { ${text} })();`)(client, file);
+        return 200;
+      } catch (error) {
+        if (client.isProblem(error)) return error.status;
+        throw error;
+      }
+    },
+    async graphql(query: string) {
+      const response = await fetch(`${installation.origin}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ query }),
+      });
+      const { errors } = (await response.json()) as { readonly errors?: unknown };
+      expect([query, errors]).toEqual([query, undefined]);
+      return response.status;
+    },
+  }));
+
+test.for(LANGUAGES)(
+  'every example of the reference runs: %s',
+  async (language, { client, installation, run }) => {
+    const ids = await prepare(client);
+    const unexpected: string[] = [];
+    for (const operation of OPERATIONS) {
+      const filling = { origin: installation.origin, ids, bodies: bodiesFor(client.written ?? '') };
+      const text = callsOf(operation, described, filling)[language];
+      if (text === undefined) continue;
+      const status = await run[language](text);
+      const isExpected = OF_PEOPLE.test(operation.path)
+        ? REFUSED.has(status)
+        : ABSENT.test(operation.path)
+          ? status === 404
+          : status >= 200 && status < 300;
+      if (!isExpected) unexpected.push(`${operation.operationId}: ${status}\n${text}`);
+    }
+    expect(unexpected.join('\n')).toBe('');
+  },
+);
 
 /** Blocks of guides that are shown as tabs. */
 const GUIDE = readFileSync(new URL('../../docs/rest.md', import.meta.url), 'utf8');
 
-test.each(LANGUAGES)('every example of REST on one page runs: %s', async (language) => {
-  const client = clientWith(token);
-  const { id } = await client.articles.create({ title: 'One', body: 'Two.' });
-  await client.articles.get(id);
-  const texts = [...GUIDE.matchAll(/^```\w+ (curl|client|graphql)\n(.*?)^```$/gms)].flatMap(
-    ([, name, text = '']) => (name === language ? [text] : []),
-  );
-  expect(texts.length).toBeGreaterThan(2);
-  for (const text of texts) {
-    const here = text.replaceAll('http://localhost:4000', installation.origin).replaceAll('8001', String(id));
-    expect([here, await ASK[language](here, client)]).toEqual([here, 200]);
-  }
-});
+test.for(LANGUAGES)(
+  'every example of REST on one page runs: %s',
+  async (language, { client, installation, run }) => {
+    const { id } = await client.articles.create({ title: 'One', body: 'Two.' });
+    await client.articles.get(id);
+    const texts = [...GUIDE.matchAll(/^```\w+ (curl|client|graphql)\n(.*?)^```$/gms)].flatMap(
+      ([, name, text = '']) => (name === language ? [text] : []),
+    );
+    expect(texts.length).toBeGreaterThan(2);
+    for (const text of texts) {
+      const here = text
+        .replaceAll('http://localhost:4000', installation.origin)
+        .replaceAll('8001', String(id));
+      expect([here, await run[language](here)]).toEqual([here, 200]);
+    }
+  },
+);

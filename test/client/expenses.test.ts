@@ -1,46 +1,46 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { can } from '../../client/can.ts';
 import { createClient } from '../../client/client.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
-import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { test as base } from '../engines/installation-fixture.ts';
+import { startRole } from '../engines/role-process.ts';
 
 /** The typed client against a whole system, which is killed in between. The tests depend on each other. */
 const MAIN = 'test/toy/example-main.ts';
-const open = new AsyncDisposableStack();
-let installation: Installation;
-let people: People;
-let serving: RoleProcess | undefined;
-let employee: Client;
-let approver: Client;
-let accountant: Client;
-let administrator: Client;
-let eve: Person;
 let team: number;
 let claim: number;
 
-const clientOf = (token: string) => createClient<typeof expenses>({ url: installation.origin, token });
-type Client = ReturnType<typeof clientOf>;
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: expenses, main: MAIN } })
+  .extend(
+    'clientOf',
+    { scope: 'file' },
+    ({ installation }) =>
+      (token: string) =>
+        createClient<typeof expenses>({ url: installation.origin, token }),
+  )
+  .extend('administrator', { scope: 'file' }, ({ clientOf, people }) => clientOf(people.administrator.token))
+  .extend('eve', { scope: 'file' }, ({ people }) => people.signUp('Eve'))
+  .extend('employee', { scope: 'file' }, ({ clientOf, eve }) => clientOf(eve.token))
+  .extend(
+    'signUpAs',
+    { scope: 'file' },
+    ({ administrator, clientOf, people }) =>
+      async (role: 'approver' | 'accountant', name: string) => {
+        const person = await people.signUp(name);
+        await administrator.users.edit(person.userId, { role });
+        return clientOf((await people.signIn(person, role as never)).token);
+      },
+  )
+  .extend('approver', { scope: 'file' }, ({ signUpAs }) => signUpAs('approver', 'Abel'))
+  .extend('accountant', { scope: 'file' }, ({ signUpAs }) => signUpAs('accountant', 'Carl'));
 
-beforeAll(async () => {
-  installation = open.use(await startInstallation({ of: { domain: expenses, main: MAIN } }));
-  open.defer(() => serving?.[Symbol.asyncDispose]());
-  people = await openPeople(installation);
-  administrator = clientOf(people.administrator.token);
-  eve = await people.signUp('Eve');
-  employee = clientOf(eve.token);
-  const clientAs = async (name: string, role: 'approver' | 'accountant') => {
-    const person = await people.signUp(name);
-    await administrator.users.edit(person.userId, { role });
-    return clientOf((await people.signIn(person, role as never)).token);
-  };
-  [approver, accountant] = await Promise.all([clientAs('Abel', 'approver'), clientAs('Carl', 'accountant')]);
-});
-afterAll(() => open.disposeAsync());
-
-test('a new item is visible to the next read, and typed as REST represents it', async () => {
+test('a new item is visible to the next read, and typed as REST represents it', async ({
+  administrator,
+  approver,
+  employee,
+}) => {
   const { id: approverId } = await approver.me();
   ({ id: team } = await administrator.teams.create({ name: 'Field work', approverId, budget: 500_000 }));
   const created = await employee.claims.create({ teamId: team, purpose: 'Strasbourg' });
@@ -67,7 +67,7 @@ test('a new item is visible to the next read, and typed as REST represents it', 
   expect(await employee.claims.list({ status: 'draft', team }).take(5)).toHaveLength(1);
 });
 
-test('commands are refused by code, and for an outdated version', async () => {
+test('commands are refused by code, and for an outdated version', async ({ employee }) => {
   const before = await employee.claims.get(claim);
   const empty = await employee.claims.create({ teamId: team, purpose: 'Nothing' });
   const refused = await employee.claims.submit(empty).catch((error: unknown) => error);
@@ -81,7 +81,7 @@ test('commands are refused by code, and for an outdated version', async () => {
   await expect(employee.claims.get(empty.id)).rejects.toMatchObject({ status: 404 });
 });
 
-test('views, history and time travel', async () => {
+test('views, history and time travel', async ({ accountant, approver, employee }) => {
   await approver.claims.approve(claim);
   await accountant.claims.pay(claim, undefined, { headers: { 'Consistency-Token': approver.written ?? '' } });
   expect(await accountant.spending.find({ team })).toMatchObject({
@@ -97,9 +97,15 @@ test('views, history and time travel', async () => {
 
 const COUNT = 30;
 
-test('across kills, every call takes effect once, and a subscriber gets each event once', async () => {
+test('across kills, every call takes effect once, and a subscriber gets each event once', async ({
+  clientOf,
+  employee,
+  eve,
+  installation,
+  onTestFinished,
+}) => {
   const following = clientOf(eve.token).follow({ types: ['claim.drafted'] });
-  open.defer(async () => void (await following.return?.()));
+  onTestFinished(async () => void (await following.return?.()));
   const received: number[] = [];
   const receiving = (async () => {
     for await (const { data } of following) if (received.push(data.claimId) >= COUNT) break;
@@ -113,7 +119,7 @@ test('across kills, every call takes effect once, and a subscriber gets each eve
   const creating = Promise.all(purposes.map((purpose) => employee.claims.create({ teamId: team, purpose })));
   const port = new URL(installation.origin).port;
   await installation.query[0]?.kill('SIGKILL');
-  serving = startRole(MAIN, { ...installation.settings, PORT: port });
+  await using _serving = startRole(MAIN, { ...installation.settings, PORT: port });
   const created = await creating;
   await receiving;
   const ids = [first, ...created].map(({ id }) => id).toSorted((one, other) => one - other);
