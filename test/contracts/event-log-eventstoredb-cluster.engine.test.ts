@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
+import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { logOutages, openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
 import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { startStandIn } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, readAll } from './event-log-engine.ts';
 
 /**
@@ -16,19 +16,28 @@ import { anEvent, aStream, readAll } from './event-log-engine.ts';
  * do not.
  */
 
-let node: EventStoreStandIn;
-let other: EventStoreStandIn;
-beforeAll(async () => {
-  [node, other] = await Promise.all([startEventStoreStandIn(), startEventStoreStandIn()]);
-});
-afterAll(() => Promise.all([node[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
-
-/** Three hosts, one of which does not exist. A search for a node ends after a moment. */
-const cluster = (suffix = '') =>
-  `esdb://127.0.0.1:1,127.0.0.1:${other.port},127.0.0.1:${node.port}?tls=false&maxDiscoverAttempts=2&discoveryInterval=20${suffix}`;
+const test = base
+  .extend('standInOptions', { scope: 'file' }, {})
+  .extend('node', { scope: 'file' }, startStandIn)
+  .extend('other', { scope: 'file' }, startStandIn)
+  /** Three hosts, one of which does not exist. A search for a node ends after a moment. */
+  .extend(
+    'cluster',
+    { scope: 'file' },
+    ({ node, other }) =>
+      (suffix = '') =>
+        `esdb://127.0.0.1:1,127.0.0.1:${other.port},127.0.0.1:${node.port}?tls=false&maxDiscoverAttempts=2&discoveryInterval=20${suffix}`,
+  )
+  .extend('log', async ({ node }, { onCleanup }) => {
+    const log = await openEventStoreEventLog({ url: node.address, timing: TIMING });
+    onCleanup(() => log[Symbol.asyncDispose]());
+    await log.append(aStream(), NO_STREAM, [anEvent()]);
+    return log;
+  })
+  .extend('calls', ({ log: _appended, node }) => node.appendCalls());
 
 describe('an address with several hosts', () => {
-  afterEach(() => other.become('leader'));
+  test.afterEach(({ other }) => other.become('leader'));
 
   test.each([
     ['three hosts', 'esdb://a:2113,b:2113,c:2113'],
@@ -59,9 +68,9 @@ describe('an address with several hosts', () => {
     await expect(refused).rejects.toThrow('No EventStoreDB answers at 127.0.0.1:1,127.0.0.1:2: start it,');
   });
 
-  test.each(['unknown', 'discover-leader', 'pre-replica'] as const)(
+  test.for(['unknown', 'discover-leader', 'pre-replica'] as const)(
     'leads to the node that leads, whatever another shows that is %s',
-    async (state: NodeState) => {
+    async (state: NodeState, { cluster, node, other }) => {
       other.become(state);
       await using log = await openEventStoreEventLog({ url: cluster(), timing: TIMING });
       const stream = aStream();
@@ -74,7 +83,11 @@ describe('an address with several hosts', () => {
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
-test('after a time without any node appends continue, and readiness fails until then', async () => {
+test('after a time without any node appends continue, and readiness fails until then', async ({
+  cluster,
+  node,
+  other,
+}) => {
   await other.stop();
   await using log = await openEventStoreEventLog({
     url: cluster(),
@@ -99,7 +112,9 @@ test('after a time without any node appends continue, and readiness fails until 
   await other.restart();
 });
 
-test('readiness fails once appends have failed for longer than their retry budget though reads go on, and comes back', async () => {
+test('readiness fails once appends have failed for longer than their retry budget though reads go on, and comes back', async ({
+  node,
+}) => {
   await using log = await openEventStoreEventLog({
     url: node.address,
     timing: { ...TIMING, retryBudgetMs: 300 },
@@ -118,7 +133,7 @@ test('readiness fails once appends have failed for longer than their retry budge
   );
 });
 
-test('an outage of the log is logged once per cause, and its end too', async () => {
+test('an outage of the log is logged once per cause, and its end too', async ({ node }) => {
   const logged: string[] = [];
   const cause = ({ err }: { err: Error }) => logged.push(String(err.cause));
   await using opened = await openEventStoreEventLog({
@@ -145,18 +160,9 @@ test('an outage of the log is logged once per cause, and its end too', async () 
 });
 
 describe('a client', () => {
-  let log: EventLog;
-  let calls: number;
-  beforeEach(async () => {
-    log = await openEventStoreEventLog({ url: node.address, timing: TIMING });
-    await log.append(aStream(), NO_STREAM, [anEvent()]);
-    calls = node.appendCalls();
-  });
-  afterEach(() => log[Symbol.asyncDispose]());
-
-  test.each<NotNow>(['Server Is Not Ready', 'Server Is Busy', 'No leader info available in response'])(
+  test.for<NotNow>(['Server Is Not Ready', 'Server Is Busy', 'No leader info available in response'])(
     'tries again after “%s”, and is not replaced',
-    async (says) => {
+    async (says, { calls, log, node }) => {
       const stream = aStream();
       node.faults.appends({ kind: 'not-now', says }, { stream, times: 3 });
       expect(await log.append(stream, NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
@@ -164,7 +170,7 @@ describe('a client', () => {
     },
   );
 
-  test('is not replaced for all because one append times out', async () => {
+  test('is not replaced for all because one append times out', async ({ calls, log, node }) => {
     const stream = aStream();
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 2 });
     let isOver = false;
@@ -179,7 +185,7 @@ describe('a client', () => {
     expect(node.appendCalls()).toBe(calls);
   });
 
-  test('that is replaced fails each append with the name of its own stream', async () => {
+  test('that is replaced fails each append with the name of its own stream', async ({ node }) => {
     await using hasty = await openEventStoreEventLog({
       url: node.address,
       timing: { ...TIMING, answerWithinMs: 600, retryBudgetMs: 700 },
@@ -198,7 +204,10 @@ describe('a client', () => {
     node.faults.clear();
   });
 
-  test('that is silent is replaced, and no attempt starts with hardly any time left', async () => {
+  test('that is silent is replaced, and no attempt starts with hardly any time left', async ({
+    calls,
+    node,
+  }) => {
     await using impatient = await openEventStoreEventLog({
       url: node.address,
       timing: { ...TIMING, retryBudgetMs: 2_300 },

@@ -3,13 +3,14 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { InvalidAppend, LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
-import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { test as base } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
 
 /**
@@ -21,28 +22,45 @@ const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-let standIn: EventStoreStandIn;
-let log: EventLog;
-beforeAll(async () => {
-  standIn = await startEventStoreStandIn();
-  log = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
-});
-afterEach(() => {
+const test = base
+  .extend('logOptions', { scope: 'file' }, { timing: TIMING })
+  .extend(
+    'open',
+    { scope: 'file' },
+    ({ standIn }) =>
+      (suffix = '', timing = TIMING) =>
+        openEventStoreEventLog({ url: `${standIn.address}${suffix}`, timing }),
+  )
+  .extend(
+    'idsIn',
+    { scope: 'file' },
+    ({ log }) =>
+      async (stream: ReturnType<typeof aStream>) =>
+        (await readAll(log, stream)).map(({ id }) => id),
+  )
+  .extend(
+    'deleted',
+    { scope: 'file' },
+    ({ log, standIn }) =>
+      async (how: 'deleteStream' | 'tombstoneStream') => {
+        const { EventStoreDBClient } = await import('@eventstore/db-client');
+        const client = EventStoreDBClient.connectionString(standIn.address);
+        const stream = aStream();
+        await log.append(stream, NO_STREAM, [anEvent(), anEvent()]);
+        await client[how](stream);
+        await client.dispose();
+        return stream;
+      },
+  );
+test.afterEach(({ standIn }) => {
   expect(standIn.faults.pending()).toBe(0);
 });
-afterAll(async () => {
-  await log[Symbol.asyncDispose]();
-  await standIn[Symbol.asyncDispose]();
-});
 
-const open = (suffix = '', timing = TIMING) =>
-  openEventStoreEventLog({ url: `${standIn.address}${suffix}`, timing });
-const idsIn = async (stream: ReturnType<typeof aStream>) => (await readAll(log, stream)).map(({ id }) => id);
 const outcomesOf = async (appends: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(appends)).map(({ status }) => status);
 
 describe('an append', () => {
-  test.each([
+  test.for([
     ['stored', NO_STREAM],
     ['not stored', NO_STREAM],
     ['stored', 'any'],
@@ -51,7 +69,7 @@ describe('an append', () => {
     ['not stored', version(1)],
   ] as const)(
     'that stays unanswered, and was %s, is stored once (expecting %s)',
-    async (stored, expected) => {
+    async ([stored, expected], { log, standIn }) => {
       const stream = aStream();
       if (expected !== NO_STREAM) await log.append(stream, NO_STREAM, [anEvent()]);
       const events = [anEvent(), anEvent()];
@@ -64,9 +82,9 @@ describe('an append', () => {
     },
   );
 
-  test.each(['stored', 'not stored'])(
+  test.for(['stored', 'not stored'])(
     'past the deadline of the server, and %s, is stored once',
-    async (stored) => {
+    async (stored, { idsIn, log, standIn }) => {
       const stream = aStream();
       const event = anEvent();
       standIn.faults.appends({ kind: 'timeout', stored: stored === 'stored' }, { stream });
@@ -75,7 +93,7 @@ describe('an append', () => {
     },
   );
 
-  test('at any version is found again behind later appends of others', async () => {
+  test('at any version is found again behind later appends of others', async ({ idsIn, log, standIn }) => {
     const stream = aStream();
     const event = anEvent();
     standIn.faults.appends({ kind: 'delayed', delayMs: 500 }, { stream });
@@ -86,7 +104,10 @@ describe('an append', () => {
     expect(await idsIn(stream)).toHaveLength(2);
   });
 
-  test('at any version is not sent again once found: a restarted server would not know its ids', async () => {
+  test('at any version is not sent again once found: a restarted server would not know its ids', async ({
+    log,
+    standIn,
+  }) => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
     standIn.faults.appends({ kind: 'without-position' }, { stream });
@@ -95,7 +116,11 @@ describe('an append', () => {
     standIn.faults.clear();
   });
 
-  test('at any version with a known event and a new one is refused after its first answer was lost', async () => {
+  test('at any version with a known event and a new one is refused after its first answer was lost', async ({
+    idsIn,
+    log,
+    standIn,
+  }) => {
     const stream = aStream();
     const known = anEvent();
     await log.append(stream, NO_STREAM, [known]);
@@ -104,7 +129,7 @@ describe('an append', () => {
     expect(await idsIn(stream)).toEqual([known.id]);
   });
 
-  test('is not disturbed by the end of a replaced client', async () => {
+  test('is not disturbed by the end of a replaced client', async ({ log, open, standIn }) => {
     await using other = await open('', { ...TIMING, answerWithinMs: 2_000 });
     const [silent, slow] = [aStream('silent'), aStream('slow')];
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: silent });
@@ -119,14 +144,19 @@ describe('an append', () => {
     standIn.faults.clear();
   });
 
-  test('that was refused stays refused after its first answer was lost', async () => {
+  test('that was refused stays refused after its first answer was lost', async ({ log, standIn }) => {
     const stream = aStream();
     await log.append(stream, NO_STREAM, [anEvent()]);
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
     await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(StaleVersion);
   });
 
-  test('succeeds although the failure of another log of this process rejects it', async () => {
+  test('succeeds although the failure of another log of this process rejects it', async ({
+    idsIn,
+    log,
+    open,
+    standIn,
+  }) => {
     await using other = await open();
     const [breaking, waiting] = [aStream('breaking'), aStream('waiting')];
     standIn.faults.appends({ kind: 'delayed', delayMs: 100 }, { stream: waiting });
@@ -139,14 +169,18 @@ describe('an append', () => {
     expect([await idsIn(waiting), await idsIn(breaking)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('that is answered twice leaves the process alive and the log able to append', async () => {
+  test('that is answered twice leaves the process alive and the log able to append', async ({
+    idsIn,
+    log,
+    standIn,
+  }) => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'answered-twice' }, { stream, times: 3 });
     for (const at of [0, 1, 2, 3]) await log.append(stream, version(at), [anEvent()]);
     expect(await idsIn(stream)).toHaveLength(4);
   });
 
-  test('that is answered without a position returns the stored one', async () => {
+  test('that is answered without a position returns the stored one', async ({ log, standIn }) => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'without-position' }, { stream, times: 2 });
     const events = [anEvent(), anEvent(), anEvent()];
@@ -155,7 +189,7 @@ describe('an append', () => {
     expect(await log.append(stream, NO_STREAM, events)).toEqual(appended);
   });
 
-  test('without access is refused at once', async () => {
+  test('without access is refused at once', async ({ log, standIn }) => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'access-denied' }, { stream });
     await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(
@@ -163,14 +197,17 @@ describe('an append', () => {
     );
   });
 
-  test.each([-1, -2, 0.5, Number.NaN])(
+  test.for([-1, -2, 0.5, Number.NaN])(
     'with the expected version %s, which may mean something to the server, is not sent',
-    async (expected) => {
+    async (expected, { log }) => {
       await expect(log.append(aStream(), version(expected), [anEvent()])).rejects.toThrow(InvalidAppend);
     },
   );
 
-  test('at a wrong version is refused with a message, even if the address asks the client not to throw', async () => {
+  test('at a wrong version is refused with a message, even if the address asks the client not to throw', async ({
+    log,
+    open,
+  }) => {
     await using quiet = await open('&throwOnAppendFailure=false');
     const stream = aStream();
     for (const each of [log, quiet]) {
@@ -180,7 +217,7 @@ describe('an append', () => {
     }
   });
 
-  test('returns numbers that JSON can represent', async () => {
+  test('returns numbers that JSON can represent', async ({ log }) => {
     const stream = aStream();
     const appended = await log.append(stream, NO_STREAM, [anEvent()]);
     expect(
@@ -190,17 +227,7 @@ describe('an append', () => {
 });
 
 describe('a stream that was deleted manually', () => {
-  const deleted = async (how: 'deleteStream' | 'tombstoneStream') => {
-    const { EventStoreDBClient } = await import('@eventstore/db-client');
-    const client = EventStoreDBClient.connectionString(standIn.address);
-    const stream = aStream();
-    await log.append(stream, NO_STREAM, [anEvent(), anEvent()]);
-    await client[how](stream);
-    await client.dispose();
-    return stream;
-  };
-
-  test('permanently accepts nothing and cannot be read', async () => {
+  test('permanently accepts nothing and cannot be read', async ({ deleted, log }) => {
     const stream = await deleted('tombstoneStream');
     await expect(log.append(stream, version(2), [anEvent()])).rejects.toThrow(
       `${stream} was deleted permanently`,
@@ -208,7 +235,10 @@ describe('a stream that was deleted manually', () => {
     await expect(readAll(log, stream)).rejects.toThrow(stream);
   });
 
-  test('softly is refused with its next version, and never read from its middle', async () => {
+  test('softly is refused with its next version, and never read from its middle', async ({
+    deleted,
+    log,
+  }) => {
     const stream = await deleted('deleteStream');
     expect(await readAll(log, stream)).toEqual([]);
     await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(
@@ -219,10 +249,10 @@ describe('a stream that was deleted manually', () => {
 });
 
 describe('a read', () => {
-  test.each([
+  test.for([
     ['fails in the middle', { kind: 'error', afterEvents: 2 }],
     ['stays unanswered', { kind: 'unanswered' }],
-  ] as const)('that %s is read again', async (_what, fault) => {
+  ] as const)('that %s is read again', async ([_what, fault], { log, standIn }) => {
     const stream = aStream();
     await log.append(stream, NO_STREAM, [anEvent(), anEvent(), anEvent()]);
     standIn.faults.reads(fault, { stream });
@@ -231,14 +261,18 @@ describe('a read', () => {
     expect(await log.head()).toBeGreaterThan(START);
   });
 
-  test('without access is refused at once', async () => {
+  test('without access is refused at once', async ({ log, standIn }) => {
     standIn.faults.reads({ kind: 'access-denied' }, { stream: '$all' });
     await expect(log.head()).rejects.toThrow('EventStoreDB refused a read of its last event');
   });
 });
 
 describe('a server', () => {
-  test('that is stopped for a moment delays appends and reads, without loss or repetition', async () => {
+  test('that is stopped for a moment delays appends and reads, without loss or repetition', async ({
+    idsIn,
+    log,
+    standIn,
+  }) => {
     const streams = Array.from({ length: 16 }, () => aStream());
     standIn.pause();
     const appends = streams.map((stream) => log.append(stream, NO_STREAM, [anEvent()]));
@@ -249,7 +283,7 @@ describe('a server', () => {
     for (const stream of streams) expect(await idsIn(stream)).toHaveLength(1);
   });
 
-  test('that is unavailable is waited for', async () => {
+  test('that is unavailable is waited for', async ({ log, standIn }) => {
     await standIn.stop();
     const stream = aStream();
     const appends = [NO_STREAM, version(1)].map((expected) =>
@@ -261,7 +295,10 @@ describe('a server', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'stale_version' } });
   });
 
-  test('that stays away is reported when the retry budget ends, for appends, reads and opening', async () => {
+  test('that stays away is reported when the retry budget ends, for appends, reads and opening', async ({
+    open,
+    standIn,
+  }) => {
     await using impatient = await open('', { ...TIMING, retryBudgetMs: 300 });
     await standIn.stop();
     await expect(impatient.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
@@ -277,7 +314,11 @@ describe('a server', () => {
     });
   });
 
-  test('that dies while megabytes wait to be sent leaves the process alive', async () => {
+  test('that dies while megabytes wait to be sent leaves the process alive', async ({
+    idsIn,
+    open,
+    standIn,
+  }) => {
     const text = 'x'.repeat(100_000);
     const streams = Array.from({ length: 64 }, () => aStream());
     // Megabytes take their time on a busy machine.
@@ -315,7 +356,7 @@ describe('an address', () => {
 });
 
 describe('a closed log', () => {
-  test('finishes pending appends, and accepts no more', async () => {
+  test('finishes pending appends, and accepts no more', async ({ open, standIn }) => {
     const closing = await open();
     const stream = aStream();
     standIn.faults.appends({ kind: 'delayed', delayMs: 50 }, { stream });
@@ -326,7 +367,7 @@ describe('a closed log', () => {
     await expect(closing.head()).rejects.toThrow(LogUnavailable);
   });
 
-  test('lets its process end', async () => {
+  test('lets its process end', async ({ standIn }) => {
     const script = `import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
       const log = await openEventStoreEventLog({ url: '${standIn.address}' });
       const stopped = new AbortController();

@@ -1,14 +1,15 @@
 // Over 200 lines, because every way of following is tried on the one stand-in that is set up here.
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
-import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { POLL_MS } from '#shared/event-log/tail.ts';
 import { scaled } from '../../testing/load.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { freshTest as base } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
 /** Each pitfall of notes/event-log.md and of eventstoredb/README.md for followers. */
@@ -16,40 +17,43 @@ import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
 const ALL = { stream: '$all' };
 
-let standIn: EventStoreStandIn;
-let log: EventLog;
-let client: EventStoreDBClient;
-beforeEach(async () => {
-  standIn = await startEventStoreStandIn({ liveLagMax: 8 });
-  log = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
-  client = EventStoreDBClient.connectionString(standIn.address);
-});
-afterEach(async () => {
-  await client.dispose();
-  await log[Symbol.asyncDispose]();
-  await standIn[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('standInOptions', { liveLagMax: 8 })
+  .extend('logOptions', { timing: TIMING })
+  .extend('appendOne', ({ log }) => async (): Promise<string> => {
+    const event = anEvent();
+    await log.append(aStream(), NO_STREAM, [event]);
+    return event.id;
+  })
+  .extend('appendMany', ({ log }) => async (count: number): Promise<string[]> => {
+    const events = Array.from({ length: count }, () => anEvent());
+    for (let from = 0; from < count; from += 1_000)
+      await log.append(aStream(), NO_STREAM, events.slice(from, from + 1_000));
+    return events.map(({ id }) => id);
+  })
+  /** Waits until a follower waits for the notifier, so that what follows meets a live subscription. */
+  .extend(
+    'untilLive',
+    ({ standIn }) =>
+      () =>
+        vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), {
+          timeout: scaled(5_000),
+          interval: 5,
+        }),
+  )
+  .extend(
+    'followToTheEnd',
+    ({ log }) =>
+      (after: Position) =>
+        Array.fromAsync(log.follow(after, new AbortController().signal)),
+  );
 
-const appendOne = async (): Promise<string> => {
-  const event = anEvent();
-  await log.append(aStream(), NO_STREAM, [event]);
-  return event.id;
-};
-const appendMany = async (count: number): Promise<string[]> => {
-  const events = Array.from({ length: count }, () => anEvent());
-  for (let from = 0; from < count; from += 1_000)
-    await log.append(aStream(), NO_STREAM, events.slice(from, from + 1_000));
-  return events.map(({ id }) => id);
-};
 const idsOf = (seen: readonly { readonly id: string }[]) => seen.map(({ id }) => id);
-/** Waits until a follower waits for the notifier, so that what follows meets a live subscription. */
-const untilLive = () =>
-  vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: scaled(5_000), interval: 5 });
 
 describe('a follower', () => {
-  test.each(['too-slow', 'silent-end'] as const)(
+  test.for(['too-slow', 'silent-end'] as const)(
     'goes on after its subscription has ended (%s), again and again',
-    async (how) => {
+    async (how, { appendOne, log, standIn, untilLive }) => {
       await using follower = startFollowing(log, await log.head());
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) {
@@ -61,21 +65,29 @@ describe('a follower', () => {
     },
   );
 
-  test.each([
+  test.for([
     { kind: 'too-slow', at: 'live' },
     { kind: 'silent-end', at: 'live' },
     { kind: 'too-slow', at: 'transition' },
     { kind: 'silent-end', at: 'transition' },
     { kind: 'access-denied', at: 'start' },
-  ] as const)('sees the event in whose place its subscription ends ($kind, $at)', async (fault) => {
-    standIn.faults.subscriptions(fault, ALL);
-    await using follower = startFollowing(log, await log.head());
-    if (fault.at === 'live') await untilLive();
-    const id = await appendOne();
-    expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
-  });
+  ] as const)(
+    'sees the event in whose place its subscription ends ($kind, $at)',
+    async (fault, { appendOne, log, standIn, untilLive }) => {
+      standIn.faults.subscriptions(fault, ALL);
+      await using follower = startFollowing(log, await log.head());
+      if (fault.at === 'live') await untilLive();
+      const id = await appendOne();
+      expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
+    },
+  );
 
-  test('that is not read for a while is dropped by the server, and skips nothing', async () => {
+  test('that is not read for a while is dropped by the server, and skips nothing', async ({
+    appendMany,
+    appendOne,
+    log,
+    untilLive,
+  }) => {
     const following = log.follow(await log.head(), new AbortController().signal)[Symbol.asyncIterator]();
     const first = following.next();
     await untilLive();
@@ -87,7 +99,7 @@ describe('a follower', () => {
     await following.return?.();
   });
 
-  test('reads no pages for events that its subscription delivers', async () => {
+  test('reads no pages for events that its subscription delivers', async ({ appendOne, log, untilLive }) => {
     await using follower = startFollowing(log, await log.head());
     await untilLive();
     await appendOne();
@@ -103,7 +115,13 @@ describe('a follower', () => {
     expect(pages.mock.calls.length).toBeLessThanOrEqual(unasked);
   });
 
-  test('skips and repeats nothing if its subscription begins on a server that lags', async () => {
+  test('skips and repeats nothing if its subscription begins on a server that lags', async ({
+    appendMany,
+    appendOne,
+    log,
+    standIn,
+    untilLive,
+  }) => {
     await using follower = startFollowing(log, await log.head());
     const ids = await appendMany(5);
     await follower.until((seen) => seen.length === 5);
@@ -116,7 +134,12 @@ describe('a follower', () => {
     expect(idsOf(await follower.until((seen) => seen.length >= 6))).toEqual(ids);
   });
 
-  test('skips and repeats nothing while its subscription is dropped at random', async () => {
+  test('skips and repeats nothing while its subscription is dropped at random', async ({
+    appendMany,
+    client,
+    log,
+    standIn,
+  }) => {
     const head = await log.head();
     await using stack = new AsyncDisposableStack();
     const followers = Array.from({ length: 3 }, () => stack.use(startFollowing(log, head)));
@@ -133,9 +156,9 @@ describe('a follower', () => {
     expect(drops).toBeGreaterThan(0);
   });
 
-  test.each([998, 999, 1_000, 1_001, 2_000])(
+  test.for([998, 999, 1_000, 1_001, 2_000])(
     'gets %s events completely, however pages are cut',
-    async (count) => {
+    async (count, { appendMany, log }) => {
       const before = await log.head();
       const ids = await appendMany(count);
       await using fromStart = startFollowing(log, START);
@@ -145,20 +168,23 @@ describe('a follower', () => {
     },
   );
 
-  test.each([
+  test.for([
     ['fail at once', { kind: 'error', afterEvents: 0 }],
     ['fail in the middle', { kind: 'error', afterEvents: 5 }],
     ['end early', { kind: 'cut', afterEvents: 5 }],
     ['stay unanswered', { kind: 'unanswered' }],
-  ] as const)('goes on behind its last event when pages %s', async (_what, fault) => {
-    const before = await log.head();
-    const ids = await appendMany(50);
-    standIn.faults.reads(fault, { ...ALL, times: 3 });
-    await using follower = startFollowing(log, before);
-    expect(idsOf(await follower.until((seen) => seen.length >= 50))).toEqual(ids);
-  });
+  ] as const)(
+    'goes on behind its last event when pages %s',
+    async ([_what, fault], { appendMany, log, standIn }) => {
+      const before = await log.head();
+      const ids = await appendMany(50);
+      standIn.faults.reads(fault, { ...ALL, times: 3 });
+      await using follower = startFollowing(log, before);
+      expect(idsOf(await follower.until((seen) => seen.length >= 50))).toEqual(ids);
+    },
+  );
 
-  test('resumes after any position, and skips and repeats nothing', async () => {
+  test('resumes after any position, and skips and repeats nothing', async ({ appendMany, log }) => {
     const before = await log.head();
     const ids = await appendMany(20);
     await using whole = startFollowing(log, before);
@@ -169,7 +195,7 @@ describe('a follower', () => {
     }
   });
 
-  test('reads large events in pages that fit into memory', async () => {
+  test('reads large events in pages that fit into memory', async ({ log, standIn }) => {
     const before = await log.head();
     const text = 'x'.repeat(1_000_000);
     // A megabyte takes its time.
@@ -183,7 +209,13 @@ describe('a follower', () => {
     expect(Math.max(...pages)).toBeLessThanOrEqual(18);
   });
 
-  test('skips the server’s own records, without reading them again', async () => {
+  test('skips the server’s own records, without reading them again', async ({
+    appendOne,
+    client,
+    log,
+    standIn,
+    untilLive,
+  }) => {
     const before = await log.head();
     for (let n = 0; n < 60; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
     await client.appendToStream('$noise', jsonEvent({ type: 'noise', data: {} }), {
@@ -199,39 +231,39 @@ describe('a follower', () => {
     standIn.faults.clear();
   });
 
-  test('never delivers the event that names the log', async () => {
+  test('never delivers the event that names the log', async ({ appendOne, log }) => {
     const id = await appendOne();
     await using follower = startFollowing(log, START);
     expect(idsOf(await follower.until((seen) => seen.length >= 1))).toEqual([id]);
   });
 
-  test('fails if the log contains foreign records', async () => {
+  test('fails if the log contains foreign records', async ({ client, followToTheEnd }) => {
     await client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'listed', data: [1, 2] }), {
       expectedRevision: NO_STREAM_YET,
     });
     await expect(followToTheEnd(START)).rejects.toThrow('was not written by Annals');
   });
 
-  test('fails if its position belongs to another log', async () => {
+  test('fails if its position belongs to another log', async ({ appendMany, followToTheEnd, log }) => {
     const first = await log.head();
     await appendMany(3);
     await expect(followToTheEnd((first + 1) as Position)).rejects.toThrow('is it one of another log?');
   });
 
-  test('fails without access', async () => {
+  test('fails without access', async ({ followToTheEnd, standIn }) => {
     standIn.faults.reads({ kind: 'access-denied' }, ALL);
     await expect(followToTheEnd(START)).rejects.toThrow('EventStoreDB refused to read on from position 0');
   });
 
-  test.each([
-    ['a page stays unanswered', () => standIn.faults.reads({ kind: 'unanswered' }, ALL)],
-    ['the server is away', () => standIn.stop()],
-  ])('returns at once when it is aborted while %s', async (_what, disturb) => {
+  test.for<[string, (standIn: EventStoreStandIn) => unknown]>([
+    ['a page stays unanswered', ({ faults }) => faults.reads({ kind: 'unanswered' }, ALL)],
+    ['the server is away', (standIn) => standIn.stop()],
+  ])('returns at once when it is aborted while %s', async ([_what, disturb], { standIn }) => {
     const patient = await openEventStoreEventLog({
       url: standIn.address,
       timing: { ...TIMING, silenceMaxMs: 60_000 },
     });
-    await disturb();
+    await disturb(standIn);
     const stopped = new AbortController();
     const following = Array.fromAsync(patient.follow(START, stopped.signal));
     await new Promise(setImmediate);
@@ -242,7 +274,12 @@ describe('a follower', () => {
     await patient[Symbol.asyncDispose]();
   });
 
-  test('waits for an unavailable server as long as it takes, and then gets everything', async () => {
+  test('waits for an unavailable server as long as it takes, and then gets everything', async ({
+    appendOne,
+    log,
+    standIn,
+    untilLive,
+  }) => {
     await using follower = startFollowing(log, await log.head());
     const ids = [await appendOne()];
     await untilLive();
@@ -255,7 +292,7 @@ describe('a follower', () => {
     expect(idsOf(await follower.until((seen) => seen.length >= 4))).toEqual(ids);
   });
 
-  test('ends when its log is closed, and leaves no subscription behind', async () => {
+  test('ends when its log is closed, and leaves no subscription behind', async ({ standIn, untilLive }) => {
     const closing = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
     const following = Array.fromAsync(closing.follow(START, new AbortController().signal));
     const refused = expect(following).rejects.toThrow(LogUnavailable);
@@ -268,5 +305,3 @@ describe('a follower', () => {
     });
   });
 });
-
-const followToTheEnd = (after: Position) => Array.fromAsync(log.follow(after, new AbortController().signal));

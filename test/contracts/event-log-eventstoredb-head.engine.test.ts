@@ -1,36 +1,30 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import { expect } from 'vitest';
+import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
 
-let standIn: EventStoreStandIn;
-let log: EventLog;
-let client: EventStoreDBClient;
-beforeAll(async () => {
-  standIn = await startEventStoreStandIn();
-  log = await openEventStoreEventLog({ url: standIn.address });
-  client = EventStoreDBClient.connectionString(standIn.address);
-});
-afterAll(async () => {
-  await client?.dispose();
-  await log?.[Symbol.asyncDispose]();
-  await standIn?.[Symbol.asyncDispose]();
-});
+const test = base
+  .extend('client', { scope: 'file' }, openClient)
+  /** A server constantly writes records of its own. */
+  .extend('makeNoise', { scope: 'file' }, ({ client }) => async (records: number): Promise<void> => {
+    for (let n = 0; n < records; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
+  });
 
-/** A server constantly writes records of its own. */
-const makeNoise = async (records: number): Promise<void> => {
-  for (let n = 0; n < records; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
-};
-
-test('the head of a log without events is its start, whatever the server has written', async () => {
+test('the head of a log without events is its start, whatever the server has written', async ({
+  log,
+  makeNoise,
+}) => {
   expect(await log.head()).toBe(START);
   await makeNoise(3);
   expect(await log.head()).toBe(START);
 });
 
-test('the head is the last event, whatever the server wrote after it, for old and new readers', async () => {
+test('the head is the last event, whatever the server wrote after it, for old and new readers', async ({
+  log,
+  makeNoise,
+  standIn,
+}) => {
   for (const noise of [0, 1, 40, 1_001]) {
     const { position } = await log.append(aStream(), NO_STREAM, [anEvent(), anEvent()]);
     await makeNoise(noise);
@@ -42,7 +36,7 @@ test('the head is the last event, whatever the server wrote after it, for old an
   }
 });
 
-test('the server’s records after the last event are read once', async () => {
+test('the server’s records after the last event are read once', async ({ log, makeNoise, standIn }) => {
   await makeNoise(30);
   const head = await log.head();
   await makeNoise(3);

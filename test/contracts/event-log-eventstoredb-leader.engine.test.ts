@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
@@ -16,35 +16,44 @@ import { anEvent, aStream, readAll, startFollowing, version } from './event-log-
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
-let cluster: EventStoreCluster;
-let one: EventStoreStandIn;
-let other: EventStoreStandIn;
-beforeEach(async () => {
-  cluster = await startEventStoreCluster();
-  [one, other] = cluster.nodes as unknown as [EventStoreStandIn, EventStoreStandIn];
-});
-afterEach(() => cluster[Symbol.asyncDispose]());
+const test = base
+  .extend('clusterOptions', {} as Parameters<typeof startEventStoreCluster>[0])
+  .extend('cluster', async ({ clusterOptions }, { onCleanup }) => {
+    const cluster = await startEventStoreCluster(clusterOptions);
+    onCleanup(() => cluster[Symbol.asyncDispose]());
+    return cluster;
+  })
+  .extend('one', ({ cluster }) => cluster.nodes[0] as EventStoreStandIn)
+  .extend('other', ({ cluster }) => cluster.nodes[1] as EventStoreStandIn);
 
 const open = (address: string, timing = TIMING) => openEventStoreEventLog({ url: address, timing });
 
-test.each([
-  ['a single host that is no leader', () => other.address],
-  ['a host that is asked for the others', () => other.address.replace('esdb:', 'esdb+discover:')],
-  ['a preference for followers', () => `${cluster.address}&nodePreference=follower`],
-])('an acknowledged event can be read at once by %s, although followers lag', async (_, address) => {
-  await using log = await open(address());
-  await log.append(aStream(), NO_STREAM, [anEvent()]);
-  for (const node of cluster.nodes.slice(1)) node.lag();
-  await using follower = startFollowing(log, START);
-  const stream = aStream();
-  const event = anEvent();
-  const { position } = await log.append(stream, NO_STREAM, [event]);
-  expect([await log.head(), await log.eventAt(position)]).toEqual([position, event.id]);
-  expect(await readAll(log, stream)).toHaveLength(1);
-  await follower.until((seen) => seen.at(-1)?.id === event.id);
-});
+type At = { readonly cluster: EventStoreCluster; readonly other: EventStoreStandIn };
+test.for<[string, (at: At) => string]>([
+  ['a single host that is no leader', ({ other }) => other.address],
+  ['a host that is asked for the others', ({ other }) => other.address.replace('esdb:', 'esdb+discover:')],
+  ['a preference for followers', ({ cluster }) => `${cluster.address}&nodePreference=follower`],
+])(
+  'an acknowledged event can be read at once by %s, although followers lag',
+  async ([_, address], { cluster, other }) => {
+    await using log = await open(address({ cluster, other }));
+    await log.append(aStream(), NO_STREAM, [anEvent()]);
+    for (const node of cluster.nodes.slice(1)) node.lag();
+    await using follower = startFollowing(log, START);
+    const stream = aStream();
+    const event = anEvent();
+    const { position } = await log.append(stream, NO_STREAM, [event]);
+    expect([await log.head(), await log.eventAt(position)]).toEqual([position, event.id]);
+    expect(await readAll(log, stream)).toHaveLength(1);
+    await follower.until((seen) => seen.at(-1)?.id === event.id);
+  },
+);
 
-test('a change of leader is followed, and the former leader, which lags, is not asked any more', async () => {
+test('a change of leader is followed, and the former leader, which lags, is not asked any more', async ({
+  cluster,
+  one,
+  other,
+}) => {
   await using log = await open(cluster.address);
   const stream = aStream();
   await log.append(stream, NO_STREAM, [anEvent()]);
@@ -56,7 +65,11 @@ test('a change of leader is followed, and the former leader, which lags, is not 
   expect([one.appendCalls(), other.appendCalls()]).toEqual([1, 1]);
 });
 
-test('events that a node shows at its start and truncates later reach nobody', async () => {
+test('events that a node shows at its start and truncates later reach nobody', async ({
+  cluster,
+  one,
+  other,
+}) => {
   await using log = await open(one.address, { ...TIMING, retryBudgetMs: 300 });
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   await using follower = startFollowing(log, START);
@@ -77,17 +90,17 @@ test('events that a node shows at its start and truncates later reach nobody', a
 });
 
 /** Like a leader that does not know yet that it is deposed, until its first request. */
-const deposed = (log: EventLog): EventLog => {
-  one.lag(1);
+const deposed = (log: EventLog, node: EventStoreStandIn): EventLog => {
+  node.lag(1);
   const afterwards = <Answer>(answer: Answer): Answer => {
-    one.catchUp();
+    node.catchUp();
     return answer;
   };
   const eventAt: EventLog['eventAt'] = (position) => log.eventAt(position).then(afterwards);
   return { ...log, head: () => log.head().then(afterwards), eventAt };
 };
 
-test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
+test.for<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
   ['a role refuses to start', (log, last) => demandCheckpoint('projector', log, last)],
   ['a follower ends', (log, last) => demandEvent(log, last)],
   [
@@ -103,15 +116,15 @@ test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
     'a position is refused',
     (log, { position }) => positionOf({ eventLog: log } as never, String(position), '--at'),
   ],
-])('a lagging leader is asked again before %s', async (_, demand) => {
+])('a lagging leader is asked again before %s', async ([_, demand], { one }) => {
   await using log = await open(one.address);
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   const event = anEvent();
   const { position } = await log.append(aStream(), NO_STREAM, [event]);
-  await demand(deposed(log), { log: log.identity, position, event: event.id });
+  await demand(deposed(log, one), { log: log.identity, position, event: event.id });
 });
 
-test('a refused retry looks again for its stored events, if they are not visible yet', async () => {
+test('a refused retry looks again for its stored events, if they are not visible yet', async ({ one }) => {
   await using log = await open(one.address);
   await log.append(aStream(), NO_STREAM, [anEvent()]);
   const stream = aStream();

@@ -12,10 +12,10 @@ import {
   type Position,
   START,
 } from '@eventstore/db-client';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
 
 const DEADLINE = { timeout: scaled(10_000), interval: 10 };
 const SHORT_MS = 200;
@@ -24,35 +24,35 @@ const TOO_SLOW_LIVE =
 const TOO_SLOW_TRANSITION =
   '10 ABORTED: Operation timed out: Consumer too slow while transitioning to live. Client resubscription required.';
 
-let standIn: EventStoreStandIn;
-let client: EventStoreDBClient;
-
-beforeAll(async () => {
-  standIn = await startEventStoreStandIn({ liveLagMax: 32 });
-});
-
 // After an UnavailableError a client keeps its old append call beside the new one, and its later errors are
 // the old call's.
-beforeEach(async () => {
-  client = EventStoreDBClient.connectionString(standIn.address);
-  await append(newStream());
-});
-
-afterEach(async () => {
-  await client.dispose();
+const test = base
+  .extend('standInOptions', { scope: 'file' }, { liveLagMax: 32 })
+  .extend('client', openClient)
+  .extend(
+    'append',
+    ({ client }) =>
+      (stream: string, count = 1, text = '', by = client): Promise<AppendResult> =>
+        by.appendToStream(
+          stream,
+          Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Noted', data: { n, text } })),
+          { expectedRevision: ANY },
+        ),
+  )
+  /** Live according to the stand-in, before the client has read that it caught up. */
+  .extend('subscribedLive', ({ client, standIn }) => async (): Promise<AllStreamSubscription> => {
+    const before = standIn.liveSubscriptions();
+    const subscription = client.subscribeToAll({ fromPosition: END });
+    await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(before + 1), DEADLINE);
+    return subscription;
+  });
+test.beforeEach(({ append }) => append(newStream()));
+test.afterEach(({ standIn }) => {
   expect(standIn.faults.pending()).toBe(0);
   standIn.faults.clear();
 });
 
-afterAll(() => standIn[Symbol.asyncDispose]());
-
 const newStream = () => `stand-in-${randomUUID()}`;
-const append = (stream: string, count = 1, text = '', by = client): Promise<AppendResult> =>
-  by.appendToStream(
-    stream,
-    Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Noted', data: { n, text } })),
-    { expectedRevision: ANY },
-  );
 /** Reads to the end and returns the number of items and the outcome. */
 const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; error?: unknown }> => {
   let count = 0;
@@ -68,16 +68,9 @@ const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<b
     promise.then(() => true),
     new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false)),
   ]);
-/** Live according to the stand-in, before the client has read that it caught up. */
-const subscribedLive = async (): Promise<AllStreamSubscription> => {
-  const before = standIn.liveSubscriptions();
-  const subscription = client.subscribeToAll({ fromPosition: END });
-  await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(before + 1), DEADLINE);
-  return subscription;
-};
 
 describe('a subscription', () => {
-  test('can be dropped in place of the next live event', async () => {
+  test('can be dropped in place of the next live event', async ({ append, standIn, subscribedLive }) => {
     const subscription = await subscribedLive();
     const followed = follow(subscription);
     await append(newStream(), 2);
@@ -89,22 +82,25 @@ describe('a subscription', () => {
     });
   });
 
-  test('can be dropped during its transition to live', async () => {
+  test('can be dropped during its transition to live', async ({ client, standIn }) => {
     standIn.faults.subscriptions({ kind: 'too-slow', at: 'transition' });
     expect(await follow(client.subscribeToAll({ fromPosition: START }))).toMatchObject({
       error: { type: 'timeout', message: TOO_SLOW_TRANSITION },
     });
   });
 
-  test.each(['live', 'transition'] as const)('may end silently (%s): the loop just finishes', async (at) => {
-    standIn.faults.subscriptions({ kind: 'silent-end', at });
-    const followed =
-      at === 'live' ? follow(await subscribedLive()) : follow(client.subscribeToAll({ fromPosition: END }));
-    await append(newStream());
-    expect(await followed).toEqual({ count: 0 });
-  });
+  test.for(['live', 'transition'] as const)(
+    'may end silently (%s): the loop just finishes',
+    async (at, { append, client, standIn, subscribedLive }) => {
+      standIn.faults.subscriptions({ kind: 'silent-end', at });
+      const followed =
+        at === 'live' ? follow(await subscribedLive()) : follow(client.subscribeToAll({ fromPosition: END }));
+      await append(newStream());
+      expect(await followed).toEqual({ count: 0 });
+    },
+  );
 
-  test('can be refused', async () => {
+  test('can be refused', async ({ client, standIn }) => {
     standIn.faults.subscriptions({ kind: 'access-denied', at: 'start' });
     expect(await follow(client.subscribeToAll())).toMatchObject({
       count: 0,
@@ -112,16 +108,24 @@ describe('a subscription', () => {
     });
   });
 
-  test.each(['too-slow', 'silent-end'] as const)('may be ended at once (%s)', async (how) => {
-    const followed = follow(await subscribedLive());
-    expect(standIn.endSubscriptions(how)).toBe(1);
-    expect(await followed).toMatchObject(
-      how === 'too-slow' ? { error: { message: TOO_SLOW_LIVE } } : { count: 0 },
-    );
-    expect(standIn.liveSubscriptions()).toBe(0);
-  });
+  test.for(['too-slow', 'silent-end'] as const)(
+    'may be ended at once (%s)',
+    async (how, { standIn, subscribedLive }) => {
+      const followed = follow(await subscribedLive());
+      expect(standIn.endSubscriptions(how)).toBe(1);
+      expect(await followed).toMatchObject(
+        how === 'too-slow' ? { error: { message: TOO_SLOW_LIVE } } : { count: 0 },
+      );
+      expect(standIn.liveSubscriptions()).toBe(0);
+    },
+  );
 
-  test('is dropped when its reader lags too far, and resumes without loss after the last handled event', async () => {
+  test('is dropped when its reader lags too far, and resumes without loss after the last handled event', async ({
+    append,
+    client,
+    standIn,
+    subscribedLive,
+  }) => {
     const subscription = await subscribedLive();
     const stream = newStream();
     let written = 0;
@@ -148,7 +152,11 @@ describe('a subscription', () => {
 });
 
 describe('the server', () => {
-  test('that loses its connections fails calls in flight, keeps stored events and continues to serve', async () => {
+  test('that loses its connections fails calls in flight, keeps stored events and continues to serve', async ({
+    append,
+    standIn,
+    subscribedLive,
+  }) => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream });
     const waiting = append(stream);
@@ -164,7 +172,10 @@ describe('the server', () => {
     );
   });
 
-  test('that is stopped refuses connections, and restarted on its port has everything again', async () => {
+  test('that is stopped refuses connections, and restarted on its port has everything again', async ({
+    append,
+    standIn,
+  }) => {
     const stream = newStream();
     await append(stream);
     await standIn.stop();
@@ -183,7 +194,11 @@ describe('the server', () => {
     );
   });
 
-  test('that is paused answers later, and refuses calls past their deadline', async () => {
+  test('that is paused answers later, and refuses calls past their deadline', async ({
+    append,
+    client,
+    standIn,
+  }) => {
     const stream = newStream();
     standIn.pause();
     const patient = append(stream);
@@ -196,7 +211,9 @@ describe('the server', () => {
     await expect(hasty).rejects.toMatchObject({ type: 'deadline-exceeded' });
   });
 
-  test('that is killed has everything acknowledged in its journal, and drops a torn line', async () => {
+  test('that is killed has everything acknowledged in its journal, and drops a torn line', async ({
+    append,
+  }) => {
     const folder = await mkdtemp(join(tmpdir(), 'eventstoredb-stand-in-'));
     const data = join(folder, 'journal');
     const stream = newStream();

@@ -4,18 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import {
-  ANY,
-  type AppendToStreamOptions,
-  BACKWARDS,
-  END,
-  EventStoreDBClient,
-  jsonEvent,
-  NO_STREAM,
-} from '@eventstore/db-client';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ANY, type AppendToStreamOptions, BACKWARDS, END, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { describe, expect } from 'vitest';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
 
 const run = promisify(execFile);
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,28 +20,30 @@ const SCENARIOS = join(RECORDED, 'scenarios.mjs');
 const ANSWERS = join(RECORDED, 'answers.json');
 const SHORT_MS = 200;
 
-let standIn: EventStoreStandIn;
-let client: EventStoreDBClient;
-
-beforeAll(async () => {
-  standIn = await startEventStoreStandIn({ liveLagMax: 32 });
-  client = EventStoreDBClient.connectionString(standIn.address);
-});
-
-afterEach(() => {
+const test = base
+  .extend('standInOptions', { scope: 'file' }, { liveLagMax: 32 })
+  .extend('client', { scope: 'file' }, openClient)
+  .extend(
+    'append',
+    { scope: 'file' },
+    ({ client }) =>
+      (stream: string, options: AppendToStreamOptions = {}) =>
+        client.appendToStream(stream, noted(), { expectedRevision: ANY, ...options }),
+  )
+  .extend(
+    'countIn',
+    { scope: 'file' },
+    ({ client }) =>
+      async (stream: string): Promise<number> =>
+        (await follow(client.readStream(stream))).count,
+  );
+test.afterEach(({ standIn }) => {
   expect(standIn.faults.pending()).toBe(0);
   standIn.faults.clear();
 });
 
-afterAll(async () => {
-  await client.dispose();
-  await standIn[Symbol.asyncDispose]();
-});
-
 const newStream = () => `stand-in-${randomUUID()}`;
 const noted = (n = 1) => jsonEvent({ type: 'Noted', data: { n } });
-const append = (stream: string, options: AppendToStreamOptions = {}) =>
-  client.appendToStream(stream, noted(), { expectedRevision: ANY, ...options });
 /** Reads to the end and returns the number of items and the outcome. */
 const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; error?: unknown }> => {
   let count = 0;
@@ -60,7 +54,6 @@ const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; e
     return { count, error };
   }
 };
-const countIn = async (stream: string): Promise<number> => (await follow(client.readStream(stream))).count;
 const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<boolean> =>
   Promise.race([
     promise.then(() => true),
@@ -80,7 +73,7 @@ describe('the recorded answers of a real EventStoreDB', () => {
 });
 
 describe('an append', () => {
-  test('with a wrong revision or to a tombstoned stream is refused', async () => {
+  test('with a wrong revision or to a tombstoned stream is refused', async ({ append, client }) => {
     const stream = newStream();
     await append(stream, { expectedRevision: NO_STREAM });
     await expect(append(stream, { expectedRevision: NO_STREAM })).rejects.toMatchObject({
@@ -91,14 +84,17 @@ describe('an append', () => {
     await expect(append(stream)).rejects.toMatchObject({ type: 'stream-deleted', streamName: stream });
   });
 
-  test.each([true, false])('can stay unanswered (stored: %s)', async (stored) => {
-    const stream = newStream();
-    standIn.faults.appends({ kind: 'unanswered', stored }, { stream });
-    expect(await settledWithin(append(stream), SHORT_MS)).toBe(false);
-    expect(await countIn(stream)).toBe(stored ? 1 : 0);
-  });
+  test.for([true, false])(
+    'can stay unanswered (stored: %s)',
+    async (stored, { append, countIn, standIn }) => {
+      const stream = newStream();
+      standIn.faults.appends({ kind: 'unanswered', stored }, { stream });
+      expect(await settledWithin(append(stream), SHORT_MS)).toBe(false);
+      expect(await countIn(stream)).toBe(stored ? 1 : 0);
+    },
+  );
 
-  test('faults hit only the requested streams, as often as requested', async () => {
+  test('faults hit only the requested streams, as often as requested', async ({ append, standIn }) => {
     const [struck, spared] = [newStream(), newStream()];
     standIn.faults.appends({ kind: 'access-denied' }, { stream: struck, times: 2 });
     await append(spared);
@@ -106,20 +102,23 @@ describe('an append', () => {
     await expect(append(struck)).resolves.toMatchObject({ success: true, nextExpectedRevision: 0n });
   });
 
-  test('can be answered without a position', async () => {
+  test('can be answered without a position', async ({ append, standIn }) => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'without-position' }, { stream });
     expect(await append(stream)).toEqual({ success: true, nextExpectedRevision: 0n, position: undefined });
   });
 
-  test.each([true, false])('can exceed its deadline (stored: %s)', async (stored) => {
-    const stream = newStream();
-    standIn.faults.appends({ kind: 'timeout', stored }, { stream });
-    await expect(append(stream)).rejects.toMatchObject({ type: 'deadline-exceeded' });
-    expect(await countIn(stream)).toBe(stored ? 1 : 0);
-  });
+  test.for([true, false])(
+    'can exceed its deadline (stored: %s)',
+    async (stored, { append, countIn, standIn }) => {
+      const stream = newStream();
+      standIn.faults.appends({ kind: 'timeout', stored }, { stream });
+      await expect(append(stream)).rejects.toMatchObject({ type: 'deadline-exceeded' });
+      expect(await countIn(stream)).toBe(stored ? 1 : 0);
+    },
+  );
 
-  test('can be answered late', async () => {
+  test('can be answered late', async ({ append, standIn }) => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'delayed', delayMs: SHORT_MS }, { stream });
     const answered = append(stream);
@@ -127,7 +126,7 @@ describe('an append', () => {
     expect(await answered).toMatchObject({ success: true });
   });
 
-  test('can break the stream that all appends in flight share', async () => {
+  test('can break the stream that all appends in flight share', async ({ append, countIn, standIn }) => {
     const [waiting, breaking] = [newStream(), newStream()];
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: waiting });
     standIn.faults.appends({ kind: 'stream-error', stored: false }, { stream: breaking });
@@ -139,7 +138,7 @@ describe('an append', () => {
     expect([await countIn(waiting), await countIn(breaking)]).toEqual([1, 0]);
   });
 
-  test('with credentials, one call per append, has the same faults', async () => {
+  test('with credentials, one call per append, has the same faults', async ({ append, countIn, standIn }) => {
     const stream = newStream();
     const settings = { credentials: { username: 'admin', password: 'changeit' } };
     standIn.faults.appends({ kind: 'access-denied' }, { stream });
@@ -149,7 +148,7 @@ describe('an append', () => {
     expect(await countIn(stream)).toBe(1);
   });
 
-  test('that is answered twice throws in the client outside every promise', async () => {
+  test('that is answered twice throws in the client outside every promise', async ({ standIn }) => {
     const stream = newStream();
     standIn.faults.appends({ kind: 'answered-twice' }, { stream });
     const script = `import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
@@ -165,7 +164,7 @@ describe('an append', () => {
 });
 
 describe('a read', () => {
-  test('can fail in the middle, or be silently cut there', async () => {
+  test('can fail in the middle, or be silently cut there', async ({ append, client, standIn }) => {
     const stream = newStream();
     for (let n = 0; n < 10; n += 1) await append(stream);
     standIn.faults.reads({ kind: 'error', afterEvents: 3 }, { stream });
@@ -177,7 +176,7 @@ describe('a read', () => {
     expect(await follow(client.readStream(stream))).toEqual({ count: 10 });
   });
 
-  test('can be refused, late or never answered', async () => {
+  test('can be refused, late or never answered', async ({ append, client, standIn }) => {
     const stream = newStream();
     await append(stream);
     standIn.faults.reads({ kind: 'access-denied' });
