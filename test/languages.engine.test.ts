@@ -4,10 +4,9 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { scaled } from '../testing/load.ts';
-import { openPeople } from '../testing/people.ts';
-import { type Installation, startInstallation } from './engines/installation.ts';
+import { test as base } from './engines/installation-fixture.ts';
 
 /** The code of docs/languages.md is generated, compiled and run here, against a running system. */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -54,54 +53,56 @@ const NO_REGISTRY =
 const missingOf = ({ needs }: Language): string | undefined =>
   needs.find(([command, ...args]) => spawnSync(command, args).status !== 0)?.join(' ');
 
-let installation: Installation;
-/** A token lives five minutes, and a compiler takes longer on a busy machine. */
-let tokenOfAuthor: () => Promise<string>;
-/** Files that the page's readers fetch first. */
-let shared: string;
-
-const environment = async () => ({
-  ...process.env,
-  ANNALS_URL: installation.origin,
-  TOKEN: await tokenOfAuthor(),
-  PATH: `${ROOT}node_modules/.bin:${process.env.PATH}`,
-});
-
-const type = async (folder: string, commands: string) =>
-  run('bash', ['-euo', 'pipefail', '-c', commands.replaceAll('http://localhost:4000', installation.origin)], {
-    cwd: folder,
-    env: await environment(),
-    maxBuffer: OUTPUT_BYTES_MAX,
+const test = base
+  /** A token lives five minutes, and a compiler takes longer on a busy machine. */
+  .extend('tokenOfAuthor', { scope: 'file' }, async ({ people }) => {
+    const service = await people.registerService('author');
+    return async () => (await people.tokenOf(service)).token;
+  })
+  .extend(
+    'type',
+    { scope: 'file' },
+    ({ installation, tokenOfAuthor }) =>
+      async (folder: string, commands: string) =>
+        run(
+          'bash',
+          ['-euo', 'pipefail', '-c', commands.replaceAll('http://localhost:4000', installation.origin)],
+          {
+            cwd: folder,
+            env: {
+              ...process.env,
+              ANNALS_URL: installation.origin,
+              TOKEN: await tokenOfAuthor(),
+              PATH: `${ROOT}node_modules/.bin:${process.env.PATH}`,
+            },
+            maxBuffer: OUTPUT_BYTES_MAX,
+          },
+        ),
+  )
+  /** Files that the page's readers fetch first. */
+  .extend('shared', { scope: 'file' }, async ({ type }) => {
+    const folder = join(CACHE, 'shared');
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    for (const { text } of commandsOf('')) await type(folder, text);
+    return folder;
+  })
+  /** A folder for one language, with all files of the page. Dependencies installed by an earlier run stay. */
+  .extend('lay', { scope: 'file' }, ({ shared }) => async (name: string): Promise<string> => {
+    const folder = join(CACHE, name);
+    await mkdir(folder, { recursive: true });
+    await cp(shared, folder, { recursive: true });
+    for (const { language, after, text } of BLOCKS) {
+      if (language === 'sh' || after === '') continue;
+      const path = join(folder, after);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    }
+    // The page starts a new module, without code generated from an older description.
+    for (const each of ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql'])
+      await rm(join(folder, each), { recursive: true, force: true });
+    return folder;
   });
-
-beforeAll(async () => {
-  installation = await startInstallation();
-  const people = await openPeople(installation);
-  const service = await people.registerService('author');
-  tokenOfAuthor = async () => (await people.tokenOf(service)).token;
-  shared = join(CACHE, 'shared');
-  await rm(shared, { recursive: true, force: true });
-  await mkdir(shared, { recursive: true });
-  for (const { text } of commandsOf('')) await type(shared, text);
-}, scaled(120_000));
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
-/** A folder for one language, with all files of the page. Dependencies installed by an earlier run stay. */
-const lay = async (name: string): Promise<string> => {
-  const folder = join(CACHE, name);
-  await mkdir(folder, { recursive: true });
-  await cp(shared, folder, { recursive: true });
-  for (const { language, after, text } of BLOCKS) {
-    if (language === 'sh' || after === '') continue;
-    const path = join(folder, after);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  }
-  // The page starts a new module, without code generated from an older description.
-  for (const each of ['go.mod', 'go.sum', 'target', 'rest', 'graphql', 'annals_rest', 'annals_graphql'])
-    await rm(join(folder, each), { recursive: true, force: true });
-  return folder;
-};
 
 describe.each(LANGUAGES)('$name', (language) => {
   const missing = missingOf(language);
@@ -110,7 +111,7 @@ describe.each(LANGUAGES)('$name', (language) => {
 
   test.skipIf(missing !== undefined)(
     'generated code compiles, creates an article, and reads it by REST and by GraphQL',
-    async ({ skip }) => {
+    async ({ lay, skip, type }) => {
       const { name, title } = language;
       const folder = await lay(name);
       let printed = '';
