@@ -1,47 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openEventLog } from '#shared/event-log/open.ts';
-import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
-import { openPeople } from '../../testing/people.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import type { Reply } from '../../testing/http/rest-client.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { SCOPES } from '../engines/policy.ts';
 import { FIELDS, OPERATIONS, REQUESTS, type Sent } from '../graphql/bad-input.ts';
 
 /** Invalid input: each has a clear answer, and leaves nothing in the log. */
-let installation: Installation;
-let ask: RestClient;
-let token: string;
-let gateway: string;
-beforeAll(async () => {
-  installation = await startInstallation({ settings: { INTROSPECTION: 'off' } });
-  ask = restClientOf(installation);
-  const people = await openPeople(installation);
-  token = (
-    await people.tokenOf(
-      installation.admin,
-      [...SCOPES].filter((scope) => scope !== 'read:schema'),
-    )
-  ).token;
-  gateway = (await people.tokenOf(await people.registerService('reader'), ['read:schema'])).token;
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
-const send = async ({ method, query, ...rest }: Sent): Promise<Reply> => {
-  const path = `/graphql${query ? `?${new URLSearchParams(query)}` : ''}`;
-  return ask(method ?? (query ? 'GET' : 'POST'), path, { token, ...rest });
-};
-
-/** Sends it, and checks the common properties of refusals. */
-const refused = async (
-  sent: Sent,
-): Promise<Reply & { readonly errors: readonly Record<string, unknown>[] }> => {
-  const { EVENT_LOG_URL, DATABASE_URL = '' } = installation.settings;
-  await using log = await openEventLog({ url: EVENT_LOG_URL ?? DATABASE_URL });
-  const before = await log.head();
-  const reply = await send(sent);
-  expect(await log.head()).toBe(before);
+/** The common properties of refusals. */
+const demandRefusal = (reply: Reply): readonly Record<string, unknown>[] => {
   expect(reply.headers.get('cache-control')).toBe('no-store');
   const { errors } = reply.body as { errors: Record<string, unknown>[] };
   expect(errors?.length, JSON.stringify(reply.body)).toBeGreaterThan(0);
@@ -55,22 +24,49 @@ const refused = async (
       Object.keys(error).every((name) => ['message', 'locations', 'path', 'extensions'].includes(name)),
     ).toBe(true);
   }
-  return { ...reply, errors };
+  return errors;
 };
+
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { settings: { INTROSPECTION: 'off' } })
+  .extend('token', { scope: 'file' }, async ({ installation, people }) => {
+    const scopes = SCOPES.filter((scope) => scope !== 'read:schema');
+    return (await people.tokenOf(installation.admin, scopes)).token;
+  })
+  .extend('gateway', { scope: 'file' }, async ({ people }) =>
+    people.tokenOf(await people.registerService('reader'), ['read:schema']),
+  )
+  .extend('log', { scope: 'file' }, async ({ installation: { settings } }, { onCleanup }) => {
+    const log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
+    onCleanup(() => log[Symbol.asyncDispose]());
+    return log;
+  })
+  /** Sends it, which must leave the log as it is. */
+  .extend('refused', { scope: 'file' }, ({ ask, log, token }) => async ({ method, query, ...rest }: Sent) => {
+    const before = await log.head();
+    const path = `/graphql${query ? `?${new URLSearchParams(query)}` : ''}`;
+    const reply = await ask(method ?? (query ? 'GET' : 'POST'), path, { token, ...rest });
+    expect(await log.head()).toBe(before);
+    return { ...reply, errors: demandRefusal(reply) };
+  });
 
 const codesOf = (errors: readonly Record<string, unknown>[]) =>
   new Set(errors.map(({ extensions }) => (extensions as { code: string }).code));
 
-test('without introspection, only a token with read:schema reads the schema', async () => {
+test('without introspection, only a token with read:schema reads the schema', async ({
+  ask,
+  gateway,
+  token,
+}) => {
   const read = async (query: string, by: string | undefined) =>
     (await ask('POST', '/graphql', { token: by, body: { query } })).body as {
       data?: object;
       errors?: { extensions: { code: string } }[];
     };
-  expect(await read('{ _service { sdl } }', gateway)).toMatchObject({
+  expect(await read('{ _service { sdl } }', gateway.token)).toMatchObject({
     data: { _service: { sdl: expect.stringContaining('type User') } },
   });
-  expect(await read('{ __schema { queryType { name } } }', gateway)).toEqual(
+  expect(await read('{ __schema { queryType { name } } }', gateway.token)).toEqual(
     expect.objectContaining({ data: { __schema: { queryType: { name: 'Query' } } } }),
   );
   for (const by of [token, undefined])
@@ -80,7 +76,7 @@ test('without introspection, only a token with read:schema reads the schema', as
 });
 
 describe('requests', () => {
-  test.each(REQUESTS)('%s', async (_name, sent, status, code) => {
+  test.for(REQUESTS)('%s', async ([_name, sent, status, code], { refused }) => {
     const reply = await refused(sent);
     expect([reply.status, ...codesOf(reply.errors)]).toEqual([status, code]);
     expect(reply.body).not.toHaveProperty('data');
@@ -91,7 +87,7 @@ describe('requests', () => {
 });
 
 describe('operations', () => {
-  test.each(OPERATIONS)('%s', async (_name, sent, code) => {
+  test.for(OPERATIONS)('%s', async ([_name, sent, code], { refused }) => {
     for (const [type, status] of [
       [JSON_TYPE, 200],
       [GRAPHQL_TYPE, 400],
@@ -105,7 +101,7 @@ describe('operations', () => {
 });
 
 describe('fields', () => {
-  test.each(FIELDS)('%s', async (_name, sent, code) => {
+  test.for(FIELDS)('%s', async ([_name, sent, code], { refused }) => {
     const reply = await refused({ ...sent, headers: { ...sent.headers, accept: GRAPHQL_TYPE } });
     expect([reply.status, ...codesOf(reply.errors)]).toEqual([200, code]);
     expect(reply.body).toHaveProperty('data', null);

@@ -1,101 +1,91 @@
 // Over 200 lines, because every gateway is tried on the one installation that is set up here.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { freePort } from '#shared/database/embedded/free-port.ts';
-import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { restClientOf } from '../../testing/http/rest-client.ts';
+import type { GraphqlReply } from '../../testing/graphql/graphql-client.ts';
 import { scaled } from '../../testing/load.ts';
-import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { temporaryDataDir } from '../engines/data-dir.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** Two services beside ours, in processes of their own: one that runs, and one that starts later. */
-let installation: Installation;
-let shop: RoleProcess;
-let ports: { readonly shop: number; readonly late: number; readonly down: number };
-let token: string;
-let post: string;
-let folder: string;
-
 const SERVICE = 'test/engines/graphql-service.ts';
-const startShop = async (port: number, settings: Record<string, string> = {}): Promise<RoleProcess> => {
+const startService = async (port: number, settings: Record<string, string> = {}): Promise<RoleProcess> => {
   const service = startRole(SERVICE, { PORT: String(port), ...settings });
   await service.logged('ready');
   return service;
 };
 
-beforeAll(async () => {
-  ports = { shop: await freePort(), late: await freePort(), down: await freePort() };
-  folder = await mkdtemp(join(tmpdir(), 'annals-compose-'));
-  shop = await startShop(ports.shop);
-  const services = {
-    shop: {
-      url: `http://127.0.0.1:${ports.shop}/graphql`,
-      timeoutMs: 700,
-      forwardHeaders: ['X-Tenant'],
-      headers: { 'X-Api-Key': 'k' },
-    },
-    late: {
-      url: `http://127.0.0.1:${ports.late}/graphql`,
-      timeoutMs: 700,
-      forwardHeaders: ['authorization'],
-      prefix: 'Late_',
-    },
-    down: { url: `http://127.0.0.1:${ports.down}/graphql`, schemaFile: 'down.graphql' },
-  };
-  await writeFile(
-    join(folder, 'down.graphql'),
-    'type Query { stock: Stock! all: [Stock!]! } type Stock { count: Int! }',
-  );
-  await writeFile(join(folder, 'compose.json'), JSON.stringify(services));
-  installation = await startInstallation({
-    settings: { GRAPHQL_COMPOSE: join(folder, 'compose.json'), INTROSPECTION: 'on' },
-  });
-  token = (await openPeople(installation)).administrator.token;
-  const { body } = await restClientOf(installation)('POST', '/articles', {
-    token,
-    body: { title: 'Ours', body: '', tags: [], publish: true },
-  });
-  post = String((body as { id: number }).id);
-  await until(
-    () => ask(`{ post(id: "${post}") { id } }`),
-    ({ data }) => data?.post !== null,
-  );
-}, scaled(90_000));
-afterAll(async () => {
-  await shop?.[Symbol.asyncDispose]();
-  await installation?.[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+type Answer = GraphqlReply<Readonly<Record<string, unknown>> | null | undefined>;
 
-type Answer = {
-  readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly {
-    readonly message: string;
-    readonly path?: unknown;
-    readonly extensions: Readonly<Record<string, unknown>>;
-  }[];
-  readonly extensions?: { readonly cost: { readonly requestedQueryCost: number } };
-};
-const ask = async (
-  query: string,
-  variables: object = {},
-  headers: Record<string, string> = {},
-): Promise<Answer> => {
-  const { body } = await restClientOf(installation)('POST', '/graphql', {
-    token,
-    headers,
-    body: { query, variables },
+/** Services beside ours, in processes of their own: one runs, one starts later, and one is down. */
+const test = base
+  .extend('ports', { scope: 'file' }, async () => ({
+    shop: await freePort(),
+    late: await freePort(),
+    down: await freePort(),
+  }))
+  .extend('folder', { scope: 'file' }, async ({ ports }, { onCleanup }) => {
+    const folder = await temporaryDataDir();
+    onCleanup(() => folder[Symbol.asyncDispose]());
+    const services = {
+      shop: {
+        url: `http://127.0.0.1:${ports.shop}/graphql`,
+        timeoutMs: 700,
+        forwardHeaders: ['X-Tenant'],
+        headers: { 'X-Api-Key': 'k' },
+      },
+      late: {
+        url: `http://127.0.0.1:${ports.late}/graphql`,
+        timeoutMs: 700,
+        forwardHeaders: ['authorization'],
+        prefix: 'Late_',
+      },
+      down: { url: `http://127.0.0.1:${ports.down}/graphql`, schemaFile: 'down.graphql' },
+    };
+    const types = 'type Query { stock: Stock! all: [Stock!]! } type Stock { count: Int! }';
+    await writeFile(join(folder.path, 'down.graphql'), types);
+    await writeFile(join(folder.path, 'compose.json'), JSON.stringify(services));
+    return folder.path;
+  })
+  .extend('shop', { scope: 'file' }, async ({ ports }, { onCleanup }) => {
+    let running = await startService(ports.shop);
+    onCleanup(() => running[Symbol.asyncDispose]());
+    return {
+      kill: () => running.kill('SIGKILL'),
+      async startAgain() {
+        running = await startService(ports.shop);
+      },
+    };
+  })
+  .extend('installationOptions', { scope: 'file' }, ({ folder, shop: _running }) => ({
+    settings: { GRAPHQL_COMPOSE: join(folder, 'compose.json'), INTROSPECTION: 'on' },
+  }))
+  .extend('token', { scope: 'file' }, ({ people }) => people.administrator.token)
+  .extend(
+    'run',
+    { scope: 'file' },
+    ({ graphql, token }) =>
+      (query: string, variables = {}, headers = {}): Promise<Answer> =>
+        graphql(query, { token, headers, variables }),
+  )
+  .extend('post', { scope: 'file' }, async ({ publishing, run }) => {
+    const post = await publishing.publish('Ours');
+    await until(
+      () => run(`{ post(id: "${post}") { id } }`),
+      ({ data }) => data?.post !== null,
+    );
+    return post;
   });
-  return body as Answer;
-};
+
 const codes = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
 
 describe('another service', () => {
-  test('is queried beside ours, with variables, aliases, fragments, unions and interfaces', async () => {
+  test('is queried beside ours, with variables, aliases, fragments, unions and interfaces', async ({
+    post,
+    run,
+  }) => {
     const query = `query ($post: ID!, $id: ID!, $with: Boolean!) {
       post(id: $post) { title author { __typename } }
       best: review(id: $id) { ...R about { name reviews { ...R } } }
@@ -104,7 +94,7 @@ describe('another service', () => {
       again: review(id: "r2") @include(if: $with) { grade text }
     } fragment R on Review { id points: stars }`;
     const r1 = { id: 'r1', points: 5 };
-    expect(await ask(query, { post, id: 'r1', with: true })).toMatchObject({
+    expect(await run(query, { post, id: 'r1', with: true })).toMatchObject({
       data: {
         post: { title: 'Ours', author: { __typename: 'User' } },
         best: { ...r1, about: { name: 'Engine', reviews: [r1, { id: 'r2', points: 1 }] } },
@@ -118,15 +108,15 @@ describe('another service', () => {
     });
   });
 
-  test('is mutated through us, in one operation with ours', async () => {
+  test('is mutated through us, in one operation with ours', async ({ post, run }) => {
     const query = `mutation ($input: ReviewInput!, $post: ID!) {
       addReview(input: $input) { id grade } updatePost(id: $post, changes: { tags: ["one"] }) { tags } }`;
-    const { data } = await ask(query, { post, input: { stars: 3 } });
+    const { data } = await run(query, { post, input: { stars: 3 } });
     expect(data).toEqual({ addReview: { id: 'r3', grade: 'GOOD' }, updatePost: { tags: ['one'] } });
   });
 
-  test('is in introspection, without the fields reserved for its own gateways', async () => {
-    const { data } = await ask(
+  test('is in introspection, without the fields reserved for its own gateways', async ({ run }) => {
+    const { data } = await run(
       '{ __schema { queryType { fields { name } } } review: __type(name: "Review") { fields { name } } }',
     );
     const schema = data as { __schema: { queryType: { fields: { name: string }[] } } };
@@ -136,63 +126,66 @@ describe('another service', () => {
     expect(data?.review).toMatchObject({ fields: expect.arrayContaining([{ name: 'stars' }]) });
   });
 
-  test('gets one request per operation, and none for our fields', async () => {
-    const count = async () => Number((await ask('{ operations }')).data?.operations);
+  test('gets one request per operation, and none for our fields', async ({ run }) => {
+    const count = async () => Number((await run('{ operations }')).data?.operations);
     const before = await count();
-    await ask('{ a: review(id: "r1") { id } b: review(id: "r2") { id } reviews { id } }');
-    await ask('{ posts { title } }');
+    await run('{ a: review(id: "r1") { id } b: review(id: "r2") { id } reviews { id } }');
+    await run('{ posts { title } }');
     expect(await count()).toBe(before + 2);
   });
 
-  test('cannot be subscribed to through us, with an error; ours can', async () => {
-    const refused = await streamOf(installation, 'subscription { reviewAdded { stars } }', { token });
+  test('cannot be subscribed to through us, with an error; ours can', async ({
+    openStream,
+    post,
+    run,
+    token,
+  }) => {
+    const refused = await openStream('subscription { reviewAdded { stars } }', { token });
     const [result] = await refused.results(1);
     expect(result?.errors?.[0]).toMatchObject({
       message:
         'reviewAdded is a subscription of shop. Subscriptions of composed services are not forwarded: subscribe at the service.',
       extensions: { code: 'subscription_elsewhere', service: 'shop' },
     });
-    await using ours = await streamOf(
-      installation,
-      `subscription { articleChanged(id: ${post}) { article { title } } }`,
-      { token },
-    );
-    await ask('mutation ($post: ID!) { updatePost(id: $post, changes: { body: "Changed" }) { id } }', {
+    const ours = await openStream(`subscription { articleChanged(id: ${post}) { article { title } } }`, {
+      token,
+    });
+    await run('mutation ($post: ID!) { updatePost(id: $post, changes: { body: "Changed" }) { id } }', {
       post,
     });
     expect(await ours.results(1)).toEqual([{ data: { articleChanged: { article: { title: 'Ours' } } } }]);
   });
 
-  test('gets only the named headers of the client', async () => {
-    const { data } = await ask('{ headers }', {}, { 'X-Tenant': 't', 'X-Other': 'o' });
+  test('gets only the named headers of the client', async ({ run }) => {
+    const { data } = await run('{ headers }', {}, { 'X-Tenant': 't', 'X-Other': 'o' });
     expect(data?.headers).toEqual(expect.arrayContaining(['x-tenant', 'x-api-key', 'x-request-id']));
     for (const name of ['authorization', 'x-other', 'cookie']) expect(data?.headers).not.toContain(name);
   });
 });
 
 describe('limits apply to it, too', () => {
-  test('to its cost', async () => {
+  test('to its cost', async ({ run }) => {
     expect(
-      (await ask('{ reviews(limit: 20) { about { reviews { id } } } }')).extensions?.cost.requestedQueryCost,
+      (await run('{ reviews(limit: 20) { about { reviews { id } } } }')).extensions?.cost?.requestedQueryCost,
     ).toBe(20 * (1 + 1 + 10));
-    expect(codes(await ask('{ reviews(limit: 100) { about { reviews { id } } } }'))).toEqual(['too_costly']);
-    expect(codes(await ask('{ reviews(limit: 101) { id } }'))).toEqual(['limit_out_of_range']);
+    expect(codes(await run('{ reviews(limit: 100) { about { reviews { id } } } }'))).toEqual(['too_costly']);
+    expect(codes(await run('{ reviews(limit: 101) { id } }'))).toEqual(['limit_out_of_range']);
   });
 
-  test('to its depth, and to unknown fields', async () => {
+  test('to its depth, and to unknown fields', async ({ run }) => {
     const nested = (levels: number): string =>
       levels === 0 ? '{ id }' : `{ about { reviews ${nested(levels - 1)} } }`;
-    expect(codes(await ask(`{ review(id: "r1") ${nested(5)} }`))).toEqual(['too_deep']);
-    expect(codes(await ask('{ reviews { nothing } }'))).toContain('invalid_document');
-    expect(codes(await ask('query ($n: Int!) { reviews(limit: $n) { id } }', { n: 'x' }))).toEqual([
+    expect(codes(await run(`{ review(id: "r1") ${nested(5)} }`))).toEqual(['too_deep']);
+    expect(codes(await run('{ reviews { nothing } }'))).toContain('invalid_document');
+    expect(codes(await run('query ($n: Int!) { reviews(limit: $n) { id } }', { n: 'x' }))).toEqual([
       'invalid_variables',
     ]);
   });
 });
 
 describe('its errors', () => {
-  test('are at their path, as the service reports them', async () => {
-    const answer = await ask('{ review(id: "r1") { stars failing } post(id: 1) { id } }');
+  test('are at their path, as the service reports them', async ({ run }) => {
+    const answer = await run('{ review(id: "r1") { stars failing } post(id: 1) { id } }');
     expect(answer).toMatchObject({
       data: { review: { stars: 5, failing: null }, post: null },
       errors: [
@@ -205,8 +198,8 @@ describe('its errors', () => {
     });
   });
 
-  test('are complete if there are several', async () => {
-    const { data, errors } = await ask('{ soldOut }');
+  test('are complete if there are several', async ({ run }) => {
+    const { data, errors } = await run('{ soldOut }');
     expect(data).toEqual({ soldOut: null });
     const extensions = { code: 'service_error', service: 'shop' };
     expect(errors).toMatchObject(
@@ -214,9 +207,9 @@ describe('its errors', () => {
     );
   });
 
-  test('include a timeout if it does not answer, beside the remaining data', async () => {
+  test('include a timeout if it does not answer, beside the remaining data', async ({ post, run }) => {
     const startedMs = performance.now();
-    const answer = await ask(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });
+    const answer = await run(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });
     expect(performance.now() - startedMs).toBeLessThan(scaled(5_000));
     expect(answer).toMatchObject({ data: { slow: null, post: { title: 'Ours' } } });
     expect(answer.errors).toMatchObject([
@@ -224,23 +217,24 @@ describe('its errors', () => {
     ]);
   });
 
-  test('include an outage, until it is up again', async () => {
-    await shop.kill('SIGKILL');
+  test('include an outage, until it is up again', async ({ post, run, shop }) => {
+    await shop.kill();
     const query = 'query ($post: ID!) { reviews { id } headers post(id: $post) { title } }';
-    const answer = await ask(query, { post });
+    const answer = await run(query, { post });
     expect(answer.data).toEqual({ reviews: null, headers: null, post: { title: 'Ours' } });
     expect(codes(answer)).toEqual(['service_unavailable', 'service_unavailable']);
-    shop = await startShop(ports.shop);
-    expect(codes(await ask(query, { post }))).toEqual([]);
+    await shop.startAgain();
+    expect(codes(await run(query, { post }))).toEqual([]);
   });
 });
 
-test('a service that was down at the start, with types in a file, is null beside the remaining data', async () => {
-  const answer = await ask(
+test('a service that was down at the start, with types in a file, is null beside the remaining data', async ({
+  post,
+  run,
+}) => {
+  const answer = await run(
     'query ($post: ID!) { stock { count } all { count } post(id: $post) { title } review(id: "r1") { stars } }',
-    {
-      post,
-    },
+    { post },
   );
   expect(answer.data).toEqual({ stock: null, all: null, post: { title: 'Ours' }, review: { stars: 5 } });
   expect(answer.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
@@ -249,8 +243,11 @@ test('a service that was down at the start, with types in a file, is null beside
   ]);
 });
 
-test('a service with type names of ours is refused at the start, with a remedy', async () => {
-  await using _conflicting = await startShop(ports.down, { TYPE_NAME: 'Post' });
+test('a service with type names of ours is refused at the start, with a remedy', async ({
+  installation,
+  ports,
+}) => {
+  await using _conflicting = await startService(ports.down, { TYPE_NAME: 'Post' });
   const settings = {
     ...installation.settings,
     GRAPHQL_COMPOSE: `one=http://127.0.0.1:${ports.down}/graphql`,
@@ -266,13 +263,16 @@ test('a service with type names of ours is refused at the start, with a remedy',
 /** It is polled, which takes its time on a busy machine. */
 const LATE_MS = 60_000;
 
-test('a service that was down at the start works once it answers, under its prefix, and gets the token if configured', async () => {
+test('a service that was down at the start works once it answers, under its prefix, and gets the token if configured', async ({
+  ports,
+  run,
+}) => {
   const query = '{ Late_headers Late_search(text: "x") { __typename ... on Late_Product { name } } }';
-  expect(codes(await ask(query))[0]).toBe('service_unavailable');
-  expect(codes(await ask('{ posts { title } }'))).toEqual([]);
-  await using _late = await startShop(ports.late);
+  expect(codes(await run(query))[0]).toBe('service_unavailable');
+  expect(codes(await run('{ posts { title } }'))).toEqual([]);
+  await using _late = await startService(ports.late);
   const { data } = await until(
-    () => ask(query),
+    () => run(query),
     (answer) => answer.errors === undefined,
     LATE_MS,
   );

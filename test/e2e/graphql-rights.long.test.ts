@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Attempt, type Field, openGraphqlAttempts } from '../engines/graphql-attempts.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { describe, expect } from 'vitest';
+import { type Field, openGraphqlAttempts } from '../engines/graphql-attempts.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
 import { schema } from '../engines/schema.ts';
 
@@ -122,13 +122,9 @@ const RIGHTS = {
   deleteUser: { scope: 'write:users', rows: { user: ownPublished } },
 } as const satisfies { readonly [field in Field]: Rights };
 
-let installation: Installation;
-let attempt: Attempt;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  attempt = await openGraphqlAttempts(installation);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+const test = sharedTest.extend('attempt', { scope: 'file' }, ({ installation }) =>
+  openGraphqlAttempts(installation),
+);
 
 const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>
   Object.entries(situations).map(
@@ -137,7 +133,7 @@ const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>
 );
 
 describe.each(rows)('%s %s', (field, situation, expected) => {
-  test('is for the callers in the table, and others get the reason', async () => {
+  test('is for the callers in the table, and others get the reason', async ({ attempt }) => {
     const { scope } = RIGHTS[field];
     const seen: Record<string, string> = {};
     for (const caller of CALLERS_IN_TURN) {

@@ -1,27 +1,35 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
-import { openPeople } from '../../testing/people.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
-
-let installation: Installation;
-let token: string;
-beforeAll(async () => {
-  installation = await startInstallation({ settings: { GRAPHQL_COST_MAX: '60' } });
-  token = (await openPeople(installation)).administrator.token;
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
+import { until } from '../../testing/until.ts';
+import { test as base } from '../engines/installation-fixture.ts';
 
 const PUBLISHED = 'subscription { articlePublished { type } }';
-const cursor = async (): Promise<string> => {
-  const stream = await streamOf(installation, PUBLISHED);
-  while (stream.lastEventId() === '') await new Promise(setImmediate);
-  await stream.close();
-  return stream.lastEventId();
-};
-const beyond = async (): Promise<string> => `${(await cursor()).split('-')[0]}-zzzzzz`;
+
+const test = base
+  .extend('installationOptions', { scope: 'file' }, { settings: { GRAPHQL_COST_MAX: '60' } })
+  .extend('token', { scope: 'file' }, ({ people }) => people.administrator.token)
+  .extend(
+    'post',
+    { scope: 'file' },
+    ({ graphqlUrl, installation }) =>
+      (headers: Record<string, string>, body: unknown = { query: PUBLISHED }, signal?: AbortSignal) =>
+        installation.fetch(graphqlUrl, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+          ...(signal && { signal }),
+        }),
+  )
+  /** A cursor beyond the end of the log. */
+  .extend('beyond', { scope: 'file' }, async ({ installation }) => {
+    await using stream = await streamOf(installation, PUBLISHED);
+    const cursor = await until(stream.lastEventId, (id) => id !== '');
+    return `${cursor.split('-')[0]}-zzzzzz`;
+  });
 
 type Sent = Parameters<typeof streamOf>[2];
-type Case = [name: string, code: string, query: string, sent?: Sent | (() => Promise<Sent>)];
+type Given = { readonly token: string; readonly beyond: string };
+type Case = [name: string, code: string, query: string, sent?: Sent | ((given: Given) => Sent)];
 const WRONG: Case[] = [
   ['no GraphQL at all', 'malformed_document', 'subscription {'],
   ['two root fields', 'invalid_document', 'subscription { articlePublished { type } changes { type } }'],
@@ -55,19 +63,19 @@ const WRONG: Case[] = [
     'a type that there is not',
     'invalid_argument',
     'subscription { changes(types: ["article.publish"]) { type } }',
-    async () => ({ token }),
+    ({ token }) => ({ token }),
   ],
   [
     'a type that is internal',
     'invalid_argument',
     'subscription { changes(types: ["email.claimed"]) { type } }',
-    async () => ({ token }),
+    ({ token }) => ({ token }),
   ],
   [
     'no type at all',
     'invalid_argument',
     'subscription { changes(types: []) { type } }',
-    async () => ({ token }),
+    ({ token }) => ({ token }),
   ],
   ['a cursor that is none', 'unknown_cursor', 'subscription { articlePublished(after: "garbage") { type } }'],
   [
@@ -81,7 +89,7 @@ const WRONG: Case[] = [
     'a cursor beyond the end',
     'unknown_cursor',
     'subscription ($after: Cursor) { articlePublished(after: $after) { type } }',
-    async () => ({ variables: { after: await beyond() } }),
+    ({ beyond }) => ({ variables: { after: beyond } }),
   ],
   [
     'what goes too deep',
@@ -120,10 +128,10 @@ const WRONG: Case[] = [
 
 describe('an invalid subscription', () => {
   // Clients treat an error status as a broken connection, and retry.
-  test.each(WRONG)(
+  test.for(WRONG)(
     '%s is reported as the last result of a stream, with the code %s',
-    async (_name, code, query, sent = {}) => {
-      const stream = await streamOf(installation, query, typeof sent === 'function' ? await sent() : sent);
+    async ([_name, code, query, sent = {}], { beyond, openStream, token }) => {
+      const stream = await openStream(query, typeof sent === 'function' ? sent({ beyond, token }) : sent);
       await stream.over();
       expect([stream.status, stream.isComplete()]).toEqual([200, true]);
       const results = await stream.results(1);
@@ -132,16 +140,10 @@ describe('an invalid subscription', () => {
     },
   );
 
-  const post = (headers: Record<string, string>, body: unknown = { query: PUBLISHED }) =>
-    installation.fetch(`${installation.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
   const codeOf = async (response: Response) =>
     ((await response.json()) as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
-  test('has no JSON answer, but an error that names the alternative', async () => {
+  test('has no JSON answer, but an error that names the alternative', async ({ post }) => {
     for (const accept of [
       'application/json',
       'application/graphql-response+json',
@@ -162,16 +164,16 @@ describe('an invalid subscription', () => {
     }
   });
 
-  test('is refused by GET', async () => {
+  test('is refused by GET', async ({ graphqlUrl, installation }) => {
     const query = new URLSearchParams({ query: PUBLISHED });
-    const refused = await installation.fetch(`${installation.url}/graphql?${query}`, {
+    const refused = await installation.fetch(`${graphqlUrl}?${query}`, {
       headers: { accept: 'text/event-stream' },
     });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await codeOf(refused)).toBe('method_not_allowed');
   });
 
-  test('is a bad request if its body is invalid', async () => {
+  test('is a bad request if its body is invalid', async ({ post }) => {
     const accept = 'text/event-stream';
     expect((await post({ accept }, '{')).status).toBe(400);
     expect((await post({ accept }, [{ query: PUBLISHED }])).status).toBe(400);
@@ -180,20 +182,7 @@ describe('an invalid subscription', () => {
 });
 
 describe('the Accept header', () => {
-  const typeOf = async (accept: string | undefined, query: string): Promise<string> => {
-    const leaving = new AbortController();
-    const response = await installation.fetch(`${installation.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(accept !== undefined && { accept }) },
-      body: JSON.stringify({ query }),
-      signal: leaving.signal,
-    });
-    const type = response.headers.get('content-type') ?? '';
-    leaving.abort();
-    return `${response.status} ${type.split(';')[0]}`;
-  };
-
-  test.each([
+  test.for([
     ['text/event-stream', '200 text/event-stream', '200 text/event-stream'],
     ['text/event-stream, application/json', '200 text/event-stream', '200 text/event-stream'],
     ['application/json, text/event-stream', '200 application/json', '200 text/event-stream'],
@@ -206,20 +195,25 @@ describe('the Accept header', () => {
     ['*/*', '200 application/json', '200 text/event-stream'],
     ['text/*', '200 text/event-stream', '200 text/event-stream'],
     ['multipart/mixed', '406 application/json', '406 application/json'],
-  ])('%s', async (accept, query, subscription) => {
-    expect(await typeOf(accept, '{ posts { id } }')).toBe(query);
-    expect(await typeOf(accept, PUBLISHED)).toBe(subscription);
+  ] as const)('%s', async ([accept, query, subscription], { post }) => {
+    const typeOf = async (query: string): Promise<string> => {
+      const leaving = new AbortController();
+      const { status, headers } = await post({ accept }, { query }, leaving.signal);
+      leaving.abort();
+      return `${status} ${headers.get('content-type')?.split(';')[0]}`;
+    };
+    expect(await typeOf('{ posts { id } }')).toBe(query);
+    expect(await typeOf(PUBLISHED)).toBe(subscription);
   });
 
-  test('queries and mutations are streams with one result, on request', async () => {
-    const read = await streamOf(installation, '{ users(limit: 1) { name } }');
+  test('queries and mutations are streams with one result, on request', async ({ openStream, token }) => {
+    const read = await openStream('{ users(limit: 1) { name } }');
     await read.over();
     expect(await read.results(1)).toMatchObject([
       { data: { users: [{}] }, extensions: { cost: { requestedQueryCost: 1 } } },
     ]);
     expect(read.messages.map(({ event }) => event)).toEqual(['next', 'complete']);
-    const written = await streamOf(
-      installation,
+    const written = await openStream(
       'mutation { createPost(input: { title: "By SSE", body: "" }) { title } }',
       { token },
     );

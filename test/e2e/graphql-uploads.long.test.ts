@@ -1,26 +1,17 @@
 // Over 200 lines, because every case uses the one installation that is set up here.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import {
-  createGraphqlUploads,
-  type Form,
-  formOf,
-  type GraphqlUploads,
-  PREFLIGHT,
-  SET_COVER,
-} from '../engines/graphql-uploads.ts';
-import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { createGraphqlUploads, type Form, formOf, PREFLIGHT, SET_COVER } from '../engines/graphql-uploads.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { type PictureType, picture } from '../engines/pictures.ts';
 
-let installation: Installation;
-let uploads: GraphqlUploads;
+const test = sharedTest.extend('uploads', { scope: 'file' }, ({ installation }) =>
+  createGraphqlUploads(installation),
+);
+
+/** Each test has its own post. */
 let id: string;
-beforeAll(async () => {
-  installation = await shareInstallation();
-  uploads = await createGraphqlUploads(installation);
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
-beforeEach(async () => {
+test.beforeEach(async ({ uploads }) => {
   id = await uploads.post();
 });
 
@@ -30,9 +21,9 @@ const cover = (content: Blob, variables: object = {}): Form =>
   formOf(SET_COVER, { id, file: null, ...variables }, { 'variables.file': content });
 
 describe('a file of a mutation', () => {
-  test.each([1_000, 3_000_000, 10 * 1_048_576])(
+  test.for([1_000, 3_000_000, 10 * 1_048_576])(
     'of %i bytes becomes the cover of the post, and can be read',
-    async (bytes) => {
+    async (bytes, { uploads }) => {
       const content = file(bytes);
       const { data } = await uploads.send(cover(content));
       const set = data?.setPostCover as { cover: string; version: number };
@@ -43,15 +34,19 @@ describe('a file of a mutation', () => {
     },
   );
 
-  test.each(['', 'application/octet-stream', 'text/plain'])(
+  test.for(['', 'application/octet-stream', 'text/plain'])(
     'sent as %j has the type of its bytes',
-    async (type) => {
+    async (type, { uploads }) => {
       const { data } = await uploads.send(cover(new Blob([picture('image/webp', 2_000) as never], { type })));
       expect(data).toMatchObject({ setPostCover: { cover: expect.stringMatching(/\.webp$/) } });
     },
   );
 
-  test('without a media type in its part gets that of its bytes', async () => {
+  test('without a media type in its part gets that of its bytes', async ({
+    graphqlUrl,
+    installation,
+    uploads,
+  }) => {
     const operations = JSON.stringify({ query: SET_COVER, variables: { id, file: null } });
     const part = (head: string, content: string | Buffer) => [
       `--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`,
@@ -64,7 +59,7 @@ describe('a file of a mutation', () => {
       ...part('name="0"; filename="x"', picture('image/gif', 2_000)),
       '--cut--\r\n',
     ];
-    const response = await installation.fetch(`${installation.url}/graphql`, {
+    const response = await installation.fetch(graphqlUrl, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${uploads.author.token}`,
@@ -78,7 +73,9 @@ describe('a file of a mutation', () => {
     });
   });
 
-  test('can be sent with others in one request, each for its own post, and the cover is removed again', async () => {
+  test('can be sent with others in one request, each for its own post, and the cover is removed again', async ({
+    uploads,
+  }) => {
     const other = await uploads.post();
     const query =
       'mutation ($a: Upload!, $b: Upload!, $x: ID!, $y: ID!) { one: setPostCover(id: $x, file: $a) { cover } two: setPostCover(id: $y, file: $b) { cover } }';
@@ -98,9 +95,9 @@ describe('a file of a mutation', () => {
     expect(removed.body).toMatchObject({ data: { removePostCover: { cover: null } } });
   });
 
-  test.each(['../../x.png', '..\\x.png', '/etc/x.png', 'a\r\nX-Evil: yes.png', 'a";x="b.png', '.htaccess'])(
+  test.for(['../../x.png', '..\\x.png', '/etc/x.png', 'a\r\nX-Evil: yes.png', 'a";x="b.png', '.htaccess'])(
     'is not called what its sender calls it: %j',
-    async (name) => {
+    async (name, { uploads }) => {
       const { data } = await uploads.send(
         cover(new File([picture('image/png', 1_000) as never], name, { type: 'image/png' })),
       );
@@ -110,12 +107,15 @@ describe('a file of a mutation', () => {
     },
   );
 
-  test.each(['Apollo-Require-Preflight', 'X-Apollo-Operation-Name'])('may come with %s', async (header) => {
-    expect(await uploads.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({
-      status: 200,
-      code: undefined,
-    });
-  });
+  test.for(['Apollo-Require-Preflight', 'X-Apollo-Operation-Name'])(
+    'may come with %s',
+    async (header, { uploads }) => {
+      expect(await uploads.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({
+        status: 200,
+        code: undefined,
+      });
+    },
+  );
 });
 
 describe('a refusal leaves nothing behind', () => {
@@ -161,7 +161,7 @@ describe('a refusal leaves nothing behind', () => {
     ],
     ['a list of operations', () => [['operations', '[{"query":null}]'], map({ 0: ['0.query'] }), one]],
   ];
-  test.each(MALFORMED)('%s', async (_name, form) => {
+  test.for(MALFORMED)('%s', async ([_name, form], { uploads }) => {
     expect(await uploads.send(form())).toMatchObject({
       status: 400,
       code: expect.stringMatching(/^malformed_(request|body)$/),
@@ -171,7 +171,7 @@ describe('a refusal leaves nothing behind', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('too large operations or map', async () => {
+  test('too large operations or map', async ({ uploads }) => {
     const large = JSON.stringify({
       query: SET_COVER,
       variables: { id, file: null, more: 'x'.repeat(1_100_000) },
@@ -186,7 +186,7 @@ describe('a refusal leaves nothing behind', () => {
     });
   });
 
-  test('a form that any page can send', async () => {
+  test('a form that any page can send', async ({ uploads }) => {
     expect(await uploads.send(cover(file(300_000)), { headers: {} })).toMatchObject({
       status: 400,
       code: 'preflight_required',
@@ -217,12 +217,12 @@ describe('a refusal leaves nothing behind', () => {
       'malformed_request',
     ],
   ];
-  test.each(FIELDS)('%s', async (_name, form, code) => {
+  test.for(FIELDS)('%s', async ([_name, form, code], { uploads }) => {
     expect(await uploads.send(form())).toMatchObject({ status: 200, code, data: null });
     await uploads.nothingStored();
   });
 
-  test('a file for two places, and files in another order than that of the fields', async () => {
+  test('a file for two places, and files in another order than that of the fields', async ({ uploads }) => {
     const query =
       'mutation ($a: Upload!, $b: Upload!, $id: ID!) { one: setPostCover(id: $id, file: $b) { id } two: setPostCover(id: $id, file: $a) { id } }';
     const files = { 'variables.a': file(2_000), 'variables.b': file(300_000) };
@@ -238,7 +238,7 @@ describe('a refusal leaves nothing behind', () => {
     expect(await uploads.send(twice)).toMatchObject({ code: 'malformed_request' });
   });
 
-  test('callers without the right, before any of the file is read', async () => {
+  test('callers without the right, before any of the file is read', async ({ uploads }) => {
     const content = file(5_000_000);
     expect(await uploads.send(cover(content), { token: null })).toMatchObject({
       code: 'unauthenticated',
@@ -250,7 +250,7 @@ describe('a refusal leaves nothing behind', () => {
     await uploads.nothingStored();
   });
 
-  test('files that no field asks for', async () => {
+  test('files that no field asks for', async ({ uploads }) => {
     const query =
       'mutation ($id: ID!, $file: Upload!) { publishPost(id: $id) { id } setPostCover(id: $id, file: $file) @skip(if: true) { id } }';
     expect(
@@ -268,7 +268,7 @@ describe('a refusal leaves nothing behind', () => {
     });
   });
 
-  test('an invalid upload', async () => {
+  test('an invalid upload', async ({ uploads }) => {
     const { body } = await uploads.ask('POST', '/graphql', {
       token: uploads.author.token,
       headers: PREFLIGHT,
@@ -277,7 +277,7 @@ describe('a refusal leaves nothing behind', () => {
     expect(body).toMatchObject({ errors: [{ extensions: { code: 'invalid_variables' } }] });
   });
 
-  test('a client that disconnects in the middle', async () => {
+  test('a client that disconnects in the middle', async ({ uploads }) => {
     const boundary = 'b-0-u-n-d';
     const part = (head: string, content: string | Buffer) =>
       Buffer.concat([
