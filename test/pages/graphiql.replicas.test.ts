@@ -1,22 +1,12 @@
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { describeInChromium, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
-import { type Installation, startInstallation } from '../engines/installation.ts';
+import { describeInChromium, expectFitting, picture, SIZES } from '../engines/chromium.ts';
+import { test as base } from './chromium-fixture.ts';
 
 const DEADLINE_MS = scaled(30_000);
-
-let installation: Installation;
-let ada: Person;
-beforeAll(async () => {
-  installation = await startInstallation();
-  ada = await (await openPeople(installation)).signUp('Ada');
-});
-afterAll(() => installation?.[Symbol.asyncDispose]());
 
 /** Not ours to fix: the colours of the editor, and the button to close a tab within the tab. */
 const AXE = { rules: { 'nested-interactive': { enabled: false } } };
@@ -29,13 +19,15 @@ type Judged = {
   }[];
 };
 
-const publish = (title: string) =>
-  graphqlClientOf(installation)(
-    `mutation { createPost(input: { title: "${title}", body: "", publish: true }) { id } }`,
-    {
-      token: ada.token,
-    },
-  );
+const test = base.extend(
+  'publish',
+  { scope: 'file' },
+  ({ ada, graphql }) =>
+    (title: string) =>
+      graphql(`mutation { createPost(input: { title: "${title}", body: "", publish: true }) { id } }`, {
+        token: ada.token,
+      }),
+);
 
 const replaceIn = async (page: Page, editor: string, text: string): Promise<void> => {
   await page.locator(`${editor} .monaco-editor >> visible=true`).click();
@@ -45,15 +37,9 @@ const replaceIn = async (page: Page, editor: string, text: string): Promise<void
 };
 
 describeInChromium('GraphiQL in Chromium', () => {
-  let chromium: Browser;
-  beforeAll(async () => {
-    chromium = await launchChromium();
-  });
-  afterAll(() => chromium?.close());
-
-  test.each(SIZES)(
+  test.for(SIZES)(
     'on a %s it queries, and mutates with a token, and loads nothing from elsewhere',
-    async (size, options) => {
+    async ([size, options], { ada, chromium, installation, publish }) => {
       const context = await chromium.newContext(options);
       const page = await context.newPage();
       page.setDefaultTimeout(DEADLINE_MS);
@@ -129,7 +115,9 @@ describeInChromium('GraphiQL in Chromium', () => {
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-test('the page is for browsers only, runs only our scripts, and its files may be cached permanently', async () => {
+test('the page is for browsers only, runs only our scripts, and its files may be cached permanently', async ({
+  installation,
+}) => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     installation.fetch(`${installation.url}${path}`, { headers });
   const page = await get('/graphql', BROWSER);
