@@ -1,33 +1,29 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import {
   as,
   by,
   type CommandSide,
-  createCommandDatabase,
   Died,
   mortal,
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
-
-let database: Awaited<ReturnType<typeof createCommandDatabase>>;
-let side: CommandSide;
-let other: CommandSide;
-beforeEach(async () => {
-  database = await createCommandDatabase();
-  side = await database.open();
-  other = await database.open();
-});
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const each of [side, other, database]) await each?.[Symbol.asyncDispose]();
-});
+import { freshTest as base } from '../../test/engines/processes.ts';
 
 let names = 0;
-const administrator = (on: CommandSide = side): Promise<UserId> =>
-  registerUser(on, { role: 'admin', email: `admin${++names}@example.com` });
+const test = base.extend(
+  'administrator',
+  { scope: 'test' },
+  ({ side }) =>
+    (on: CommandSide = side): Promise<UserId> =>
+      registerUser(on, { role: 'admin', email: `admin${++names}@example.com` }),
+);
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 const ways = {
   delete: (userId: UserId) => ({ type: 'DeleteUser', userId }),
   demote: (userId: UserId) => ({ type: 'UpdateUser', userId, role: 'author' }),
@@ -46,7 +42,11 @@ const remove = (
 const last = { code: 'last_administrator' };
 
 describe('the last administrator', () => {
-  test('keeps the role until another user has it, whatever command is tried', async () => {
+  test('keeps the role until another user has it, whatever command is tried', async ({
+    administrator,
+    other,
+    side,
+  }) => {
     const only = await administrator();
     const robot = await registerUser(side, { role: 'admin', email: null });
     for (const way of Object.keys(ways) as (keyof typeof ways)[])
@@ -57,19 +57,23 @@ describe('the last administrator', () => {
     await expect(remove(other, author, { way: 'delete' })).rejects.toMatchObject(last);
   });
 
-  test('may be a service account if there is no other administrator', async () => {
+  test('may be a service account if there is no other administrator', async ({ administrator, side }) => {
     const robot = await registerUser(side, { role: 'admin', email: null });
     await expect(remove(side, robot, { way: 'delete' })).rejects.toMatchObject(last);
     await administrator();
     await remove(side, robot, { way: 'delete' });
   });
 
-  test('is erased again after a restore', async () => {
+  test('is erased again after a restore', async ({ administrator, side }) => {
     await remove(side, await administrator(), { way: 'delete', caller: system });
   });
 });
 
-test('one administrator remains when several demote each other concurrently in two processes', async () => {
+test('one administrator remains when several demote each other concurrently in two processes', async ({
+  administrator,
+  other,
+  side,
+}) => {
   for (let round = 0; round < 5; round += 1) {
     const [one, two, three] = [
       await administrator(),
@@ -100,7 +104,12 @@ test('one administrator remains when several demote each other concurrently in t
   }
 });
 
-test('an administrator whose removal crashed counts again', async () => {
+test('an administrator whose removal crashed counts again', async ({
+  administrator,
+  database,
+  other,
+  side,
+}) => {
   const [one, two] = [await administrator(), await administrator()];
   {
     await using dying = await database.open({
@@ -113,7 +122,7 @@ test('an administrator whose removal crashed counts again', async () => {
   await expect(remove(side, one)).rejects.toMatchObject(last);
 });
 
-test('a slow removal does not remove the last administrator', async () => {
+test('a slow removal does not remove the last administrator', async ({ administrator, database, other }) => {
   const [one, two] = [await administrator(), await administrator()];
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -137,7 +146,11 @@ test('a slow removal does not remove the last administrator', async () => {
   await late;
 });
 
-test('administrators from before any announcement are found in the read model', async () => {
+test('administrators from before any announcement are found in the read model', async ({
+  administrator,
+  other,
+  side,
+}) => {
   const [one, two] = [await registerUser(side, { email: 'old@example.com' }), await administrator()];
   const promoted = {
     id: 'a0000000-0000-4000-8000-000000000001',

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ARTICLE, createWriteApi, make, type WriteApi } from '../../test/engines/write-api.ts';
+import { describe, expect } from 'vitest';
+import { ARTICLE, test as base, createWriteApi, make, type WriteApi } from '../../test/engines/write-api.ts';
 
-let api: WriteApi;
-let strict: WriteApi;
-beforeAll(async () => {
-  api = await createWriteApi();
-  strict = await createWriteApi({ requireIfMatch: true });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-  await strict?.[Symbol.asyncDispose]();
+const test = base.extend('strict', { scope: 'file' }, async ({ writeOptions }, { onCleanup }) => {
+  const strict = await createWriteApi({ ...writeOptions, requireIfMatch: true });
+  onCleanup(() => strict[Symbol.asyncDispose]());
+  return strict;
 });
 
 type Change = [method: string, end: string, body?: unknown, type?: string];
@@ -26,7 +21,7 @@ const CHANGES: readonly Change[] = [
 
 /** shared/http/entity-tag.test.ts tests the content of the headers. */
 describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, type = 'application/json') => {
-  const open = async (of = api) => {
+  const open = async (of: WriteApi) => {
     const path = `/articles/${await make(of, '/articles', { ...ARTICLE, publish: end === '/unpublish' })}`;
     const { headers } = await of.send('PATCH', path, {
       body: { title: 'Zero' },
@@ -37,7 +32,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
   const change = (of: WriteApi, path: string, headers: Readonly<Record<string, string>> = {}) =>
     of.send(method, `${path}${end}`, { body, headers: { 'Content-Type': type, ...headers } });
 
-  test.each<[string, (etag: string) => Readonly<Record<string, string>>, boolean]>([
+  test.for<[string, (etag: string) => Readonly<Record<string, string>>, boolean]>([
     ['its tag', (etag) => ({ 'If-Match': etag }), true],
     ['any version', () => ({ 'If-Match': '*' }), true],
     ['several tags, of which one is its own', (etag) => ({ 'If-Match': `"1-x", ${etag}` }), true],
@@ -46,8 +41,8 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     ['any version but its own', (etag) => ({ 'If-None-Match': `"99-x", ${etag}` }), false],
     ['no version', () => ({ 'If-None-Match': '*' }), false],
     ['any version but another', () => ({ 'If-None-Match': '"1-x"' }), true],
-  ])('of %s', async (_, headersFor, isDone) => {
-    const { path, etag } = await open();
+  ])('of %s', async ([, headersFor, isDone], { api }) => {
+    const { path, etag } = await open(api);
     const head = await api.side.eventLog.head();
     const answer = await change(api, path, headersFor(etag));
     if (isDone) return expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
@@ -55,7 +50,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     expect(await api.side.eventLog.head()).toBe(head);
   });
 
-  test('requires a version only if REQUIRE_IF_MATCH is on', async () => {
+  test('requires a version only if REQUIRE_IF_MATCH is on', async ({ strict }) => {
     const { path, etag } = await open(strict);
     expect(await change(strict, path)).toMatchObject({
       status: 428,
@@ -65,7 +60,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
   });
 });
 
-test('a refusal names the current version, and a missing right is reported before', async () => {
+test('a refusal names the current version, and a missing right is reported before', async ({ api }) => {
   const path = `/articles/${await make(api, '/articles', { ...ARTICLE, publish: true })}`;
   const stale = { body: { title: 'x' }, headers: { 'If-Match': '"1-a"' } };
   expect((await api.send('PATCH', path, stale)).body).toMatchObject({ details: { version: 2 } });
@@ -73,6 +68,6 @@ test('a refusal names the current version, and a missing right is reported befor
   expect(await api.send('PATCH', '/articles/4', stale)).toMatchObject({ status: 404 });
 });
 
-test('a creation needs no version', async () => {
+test('a creation needs no version', async ({ strict }) => {
   expect((await strict.send('POST', '/articles', { body: ARTICLE })).status).toBe(201);
 });

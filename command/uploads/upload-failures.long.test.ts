@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { type CoverApi, chunk, createCoverApi } from '../../test/engines/cover-api.ts';
+import { test as base, chunk } from '../../test/engines/cover-api.ts';
 import { picture } from '../../test/engines/pictures.ts';
 import { ARTICLE, createWriteApi, make, type Written } from '../../test/engines/write-api.ts';
 import { until } from '../../testing/until.ts';
@@ -21,21 +21,15 @@ const faulty = (log: EventLog): EventLog => ({
   },
 });
 
-let api: CoverApi;
-beforeAll(async () => {
+const test = base.extend(
+  'coverOptions',
+  { scope: 'file' },
   // Cuts off slow clients soon.
-  api = await createCoverApi({
-    wrap: faulty,
-    limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 },
-  });
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-});
-beforeEach(() => api.renew());
+  { wrap: faulty, limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 } },
+);
 
 describe('a refused upload stores no byte', () => {
-  test('whether the caller, the article or the version is the reason', async () => {
+  test('whether the caller, the article or the version is the reason', async ({ api }) => {
     const content = picture('image/png', 2_000_000);
     const other = {
       ...api.author,
@@ -64,7 +58,7 @@ describe('a refused upload stores no byte', () => {
     expect(await refused({})).toEqual([404, 'article_not_found']);
   });
 
-  test('and is removed if the article refuses it meanwhile', async () => {
+  test('and is removed if the article refuses it meanwhile', async ({ api }) => {
     const socket = await api.begin({
       'Content-Length': '100000',
       'If-Match': '"1-x"',
@@ -81,9 +75,9 @@ describe('a refused upload stores no byte', () => {
 });
 
 describe('an aborted upload leaves nothing', () => {
-  test.each(['Content-Length', 'Transfer-Encoding'])(
+  test.for(['Content-Length', 'Transfer-Encoding'])(
     'a client that goes away in the middle (%s)',
-    async (header) => {
+    async (header, { api }) => {
       const isChunked = header === 'Transfer-Encoding';
       const socket = await api.begin({ [header]: isChunked ? 'chunked' : '1000000' });
       const part = picture('image/png', 300_000);
@@ -94,14 +88,14 @@ describe('an aborted upload leaves nothing', () => {
     },
   );
 
-  test('a client that disconnects before the header is complete', async () => {
+  test('a client that disconnects before the header is complete', async ({ api }) => {
     const socket = await api.begin({ 'Content-Length': '1000000' });
     socket.end(picture('image/png').subarray(0, 20));
     expect(await text(socket)).toMatch(/^HTTP\/1.1 400 |^$/);
     await api.nothingHappened();
   });
 
-  test('a client that is too slow, even if it keeps the connection open', async () => {
+  test('a client that is too slow, even if it keeps the connection open', async ({ api }) => {
     const socket = await api.begin({ 'Content-Length': '1000000' });
     socket.write(picture('image/png', 300_000));
     await until(api.stored, (files) => files.length === 1);
@@ -111,7 +105,7 @@ describe('an aborted upload leaves nothing', () => {
     socket.destroy();
   });
 
-  test('a disk failure, after which a retry succeeds', async () => {
+  test('a disk failure, after which a retry succeeds', async ({ api }) => {
     await rm(api.uploads, { recursive: true });
     await writeFile(api.uploads, 'no folder');
     const { status, headers, body } = await api.put(picture('image/png', 3_000_000), 'image/png');
@@ -127,7 +121,7 @@ describe('an aborted upload leaves nothing', () => {
   });
 });
 
-test('a cover is kept if it is uncertain whether the article names it', async () => {
+test('a cover is kept if it is uncertain whether the article names it', async ({ api }) => {
   outage = 'after the append';
   const answer = await api.put(picture('image/png'), 'image/png').finally(() => {
     outage = undefined;

@@ -27,7 +27,7 @@ export type CoverApi = WriteApi & {
 
 type CoverOptions = { limits?: Partial<HttpLimits>; wrap?: (log: EventLog) => EventLog };
 
-export const createCoverApi = async (options: CoverOptions = {}): Promise<CoverApi> => {
+const createCoverApi = async (options: CoverOptions = {}): Promise<CoverApi> => {
   const writes = await createWriteApi(options);
   const { uploads, side } = writes;
   const api: CoverApi = {

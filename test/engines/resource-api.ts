@@ -62,7 +62,7 @@ export type ResourceApi = AsyncDisposable & {
 };
 
 /** A database of its own with one process on it, and the signer of its tokens. */
-export const createResourceApi = async (): Promise<ResourceApi> => {
+const createResourceApi = async (): Promise<ResourceApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const mint = await createTokenMint();

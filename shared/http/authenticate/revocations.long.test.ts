@@ -1,27 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
-import {
-  bearer,
-  createResourceApi,
-  openResourceProcess,
-  type ResourceApi,
-} from '../../../test/engines/resource-api.ts';
-import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
+import { bearer, openResourceProcess, type ResourceApi, test } from '../../../test/engines/resource-api.ts';
+import { createTokenMint, nowS } from '../../../test/token-mint.ts';
 import { until } from '../../../testing/until.ts';
 import { type RevocationKind, revoke } from './revocations.ts';
-
-let api: ResourceApi;
-let mint: TokenMint;
-beforeAll(async () => {
-  api = await createResourceApi();
-  mint = api.mint;
-});
-afterAll(async () => {
-  await api?.[Symbol.asyncDispose]();
-});
-const get: ResourceApi['get'] = (...asked) => api.get(...asked);
 
 describe('a revoked', () => {
   const facts = () => ({
@@ -30,12 +14,12 @@ describe('a revoked', () => {
     client_id: randomUUID(),
     sub: String(Math.floor(Math.random() * 1e12) + 1),
   });
-  test.each<[RevocationKind, keyof ReturnType<typeof facts>]>([
+  test.for<[RevocationKind, keyof ReturnType<typeof facts>]>([
     ['jti', 'jti'],
     ['grant', 'grant_id'],
     ['client', 'client_id'],
     ['user', 'sub'],
-  ])('%s ends a token that was good, within seconds', async (kind, claim) => {
+  ])('%s ends a token that was good, within seconds', async ([kind, claim], { api, get, mint }) => {
     const claims = facts();
     const token = await mint.token(claims);
     const other = await mint.token();
@@ -50,57 +34,61 @@ describe('a revoked', () => {
     expect(await get(bearer(other))).toMatchObject({ status: 200 });
   });
 
-  const issue = async (claims: ReturnType<typeof facts>, more: object = {}) => {
+  const issue = async (api: ResourceApi, claims: ReturnType<typeof facts>, more: object = {}) => {
     const seen = await readSeenRevocations(api.pool, {
       userId: Number(claims.sub),
       clientId: claims.client_id,
     });
-    return mint.token({ ...claims, revocations_seen: seen, ...more });
+    return api.mint.token({ ...claims, revocations_seen: seen, ...more });
   };
-  const refused = (token: string) =>
+  const refused = (api: ResourceApi, token: string) =>
     until(
-      () => get(bearer(token)),
+      () => api.get(bearer(token)),
       ({ status }) => status === 401,
       3_000,
     );
 
-  test.each(['client', 'user'] as const)(
+  test.for(['client', 'user'] as const)(
     '%s may have new tokens at once, in the same second, again and again',
-    async (kind) => {
+    async (kind, { api, get }) => {
       const claims = facts();
-      let token = await issue(claims);
+      let token = await issue(api, claims);
       for (const _ of ['first', 'second']) {
         await revoke(api.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
-        const fresh = await issue(claims);
-        await refused(token);
+        const fresh = await issue(api, claims);
+        await refused(api, token);
         expect(await get(bearer(fresh))).toMatchObject({ status: 200 });
         token = fresh;
       }
     },
   );
 
-  test.each(['client', 'user'] as const)(
+  test.for(['client', 'user'] as const)(
     '%s loses the tokens of an authorization server whose clock is ahead',
-    async (kind) => {
+    async (kind, { api, get }) => {
       const claims = facts();
-      const ahead = await issue(claims, { iat: nowS() + 4, exp: nowS() + 304 });
+      const ahead = await issue(api, claims, { iat: nowS() + 4, exp: nowS() + 304 });
       expect(await get(bearer(ahead))).toMatchObject({ status: 200 });
       await revoke(api.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
-      await refused(ahead);
+      await refused(api, ahead);
     },
   );
 
-  test('user loses the tokens of the former release, which state only their time of issue', async () => {
+  test('user loses the tokens of the former release, which state only their time of issue', async ({
+    api,
+    get,
+    mint,
+  }) => {
     const claims = facts();
     const token = await mint.token(claims);
     await revoke(api.pool, 'user', claims.sub);
-    await refused(token);
+    await refused(api, token);
     expect(await get(bearer(await mint.token({ ...claims, iat: nowS() + 4 })))).toMatchObject({
       status: 200,
     });
   });
 
-  test('user is revoked even if the clock of the database was set back', async () => {
+  test('user is revoked even if the clock of the database was set back', async ({ api, get, mint }) => {
     const [early, again, other] = [facts(), facts(), facts()];
     // The time before the clock was set back.
     await inTransaction(api.pool, async (connection) => {
@@ -111,7 +99,7 @@ describe('a revoked', () => {
       );
     });
     await using own = await openResourceProcess(api.databaseUrl, async () => mint.jwks);
-    const tokens = [await issue(again), await issue(other)];
+    const tokens = [await issue(api, again), await issue(api, other)];
     for (const token of tokens)
       expect(await get(bearer(token), '/me', own.url)).toMatchObject({ status: 200 });
     for (const { sub } of [again, other]) await revoke(api.pool, 'user', sub);
@@ -124,7 +112,7 @@ describe('a revoked', () => {
   });
 });
 
-test('a revocation after the clock of the database was set back is found', async () => {
+test('a revocation after the clock of the database was set back is found', async ({ api, get, mint }) => {
   // As if it had been revoked before that.
   await revoke(api.pool, 'jti', 'before');
   await api.pool.query(
@@ -145,7 +133,10 @@ test('a revocation after the clock of the database was set back is found', async
 });
 
 describe('the keys', () => {
-  test('that are new are found, and removed ones no longer count, even for cached tokens', async () => {
+  test('that are new are found, and removed ones no longer count, even for cached tokens', async ({
+    api,
+    get,
+  }) => {
     const [first, second] = [await createTokenMint(), await createTokenMint()];
     let keys: readonly unknown[] = first.jwks.keys;
     await using own = await openResourceProcess(api.databaseUrl, async () => ({ keys }));
@@ -160,7 +151,11 @@ describe('the keys', () => {
     expect(await get(bearer(old), '/me', own.url)).toMatchObject({ status: 401 });
   });
 
-  test('that cannot be loaded are a temporary failure, not the caller’s fault', async () => {
+  test('that cannot be loaded are a temporary failure, not the caller’s fault', async ({
+    api,
+    get,
+    mint,
+  }) => {
     await using own = await openResourceProcess(api.databaseUrl, async () => {
       throw new Error('no answer');
     });
