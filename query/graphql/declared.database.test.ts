@@ -1,11 +1,11 @@
 import { printSchema } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, markdown, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
-import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
+import { test as bothWays } from '../../test/graphql/both-ways.ts';
 import { createKindReads } from '../kinds/reads.ts';
 import { searchesOn } from '../searches.ts';
 import { schemaOf } from './schema.ts';
@@ -59,33 +59,32 @@ const schema = schemaOf(declared);
 const ANYONE: Caller = { kind: 'anonymous', policy };
 const CLERK = callerIn(policy, { userId: 1, role: 'clerk' });
 
-let backend: BothWays;
+const COLUMNS = 'version, created_at, updated_at';
+const VALUES = `1, '2026-01-01', '2026-01-01'`;
+const ROWS = `
+  insert into read_model.users (id, name, role, ${COLUMNS}) values (1, 'Carla', 'clerk', ${VALUES});
+  insert into read_model.purchase_orders (id, clerk_id, title, text, amount, is_urgent, due_at, status, ${COLUMNS}) values
+    (11, 1, 'A draft', null, 5, false, null, 'draft', ${VALUES}),
+    (12, 1, 'Shown', null, 7, true, '2026-03-01', 'published', ${VALUES}),
+    (13, 1, 'Later', 'long', 7, false, '2026-04-01', 'published', ${VALUES}),
+    (14, 1, 'Never', null, 7, false, null, 'published', ${VALUES});
+  insert into read_model.rows (id, purchase_order_id, title, ${COLUMNS}) values (21, 11, 'hidden', ${VALUES}), (22, 12, 'row', ${VALUES});
+  insert into read_model.remarks (id, row_id, title, ${COLUMNS}) values (31, 21, 'hidden', ${VALUES}), (32, 22, 'remark', ${VALUES});
+  insert into read_model.pins (id, clerk_id, purchase_order_id, ${COLUMNS}) values (41, 1, 11, ${VALUES}), (42, 1, 12, ${VALUES});`;
 
-beforeAll(async () => {
-  const columns = 'version, created_at, updated_at';
-  const values = `1, '2026-01-01', '2026-01-01'`;
-  backend = await openBothWays(
-    declared,
-    `
-    insert into read_model.users (id, name, role, ${columns}) values (1, 'Carla', 'clerk', ${values});
-    insert into read_model.purchase_orders (id, clerk_id, title, text, amount, is_urgent, due_at, status, ${columns}) values
-      (11, 1, 'A draft', null, 5, false, null, 'draft', ${values}),
-      (12, 1, 'Shown', null, 7, true, '2026-03-01', 'published', ${values}),
-      (13, 1, 'Later', 'long', 7, false, '2026-04-01', 'published', ${values}),
-      (14, 1, 'Never', null, 7, false, null, 'published', ${values});
-    insert into read_model.rows (id, purchase_order_id, title, ${columns}) values (21, 11, 'hidden', ${values}), (22, 12, 'row', ${values});
-    insert into read_model.remarks (id, row_id, title, ${columns}) values (31, 21, 'hidden', ${values}), (32, 22, 'remark', ${values});
-    insert into read_model.pins (id, clerk_id, purchase_order_id, ${columns}) values (41, 1, 11, ${values}), (42, 1, 12, ${values});
-  `,
+const test = bothWays
+  .extend('domain', { scope: 'file' }, declared)
+  .extend('rows', { scope: 'file' }, ROWS)
+  .extend('reads', { scope: 'file' }, ({ pool }) =>
+    createKindReads({ domain: declared, pool, searches: searchesOn(pool) }),
   );
-});
-afterAll(() => backend[Symbol.asyncDispose]());
 
-const answersTo = (text: string, caller: Caller = ANYONE) => backend.answersTo(text, caller);
 const both = (data: unknown) => [data, data];
 const nodes = (...ids: readonly number[]) => both({ purchaseOrders: ids.map((id) => ({ id: String(id) })) });
 
-test('a kind as visible as its parent, which is as visible as its own, is readable with that one', async () => {
+test('a kind as visible as its parent, which is as visible as its own, is readable with that one', async ({
+  answersTo,
+}) => {
   const query =
     '{ row(id: 22) { title purchaseOrder { title } remarks { title } } hidden: row(id: 21) { remarks { title } } }';
   const row = { title: 'row', purchaseOrder: { title: 'Shown' }, remarks: [{ title: 'remark' }] };
@@ -93,8 +92,7 @@ test('a kind as visible as its parent, which is as visible as its own, is readab
   expect(await answersTo(query, CLERK)).toEqual(both({ row, hidden: { remarks: [{ title: 'hidden' }] } }));
 });
 
-test('also over REST', async () => {
-  const reads = createKindReads({ domain: declared, pool: backend.pool, searches: searchesOn(backend.pool) });
+test('also over REST', async ({ reads }) => {
   const listed = await reads.list('remark')({ caller: ANYONE, id: '22' }, {});
   expect(listed).toMatchObject({
     items: [{ id: 32, title: 'remark', _links: { row: { href: '/rows/22' } } }],
@@ -104,7 +102,7 @@ test('also over REST', async () => {
   await expect(reads.list('remark')({ caller: ANYONE, id: '21' }, {})).rejects.toThrow();
 });
 
-test('numbers and booleans are filtered by their own types', async () => {
+test('numbers and booleans are filtered by their own types', async ({ answersTo }) => {
   expect(await answersTo('{ purchaseOrders(filter: { amount: 7, urgent: true }) { id } }')).toEqual(
     nodes(12),
   );
@@ -114,9 +112,8 @@ test('numbers and booleans are filtered by their own types', async () => {
   expect(printSchema(schema)).toMatch(/amount: Int\n/);
 });
 
-test('ordering by a time that some lack lists only those that have it', async () => {
+test('ordering by a time that some lack lists only those that have it', async ({ answersTo, reads }) => {
   expect(await answersTo('{ purchaseOrders(sort: DUE_AT_ASC) { id } }')).toEqual(nodes(12, 13));
-  const reads = createKindReads({ domain: declared, pool: backend.pool, searches: searchesOn(backend.pool) });
   const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
   expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
 });

@@ -1,8 +1,8 @@
 import { printSchema } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, policyOf } from '#shared/policy.ts';
+import { expect } from 'vitest';
+import { policyOf } from '#shared/policy.ts';
 import { callerIn } from '../../test/engines/policy.ts';
-import { type BothWays, openBothWays } from '../../test/graphql/both-ways.ts';
+import { test as base } from '../../test/graphql/both-ways.ts';
 import { demandPages, type Page, pageFields } from '../../test/graphql/demand-pages.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { schemaOf } from './schema.ts';
@@ -11,34 +11,29 @@ import { schemaOf } from './schema.ts';
 const policy = policyOf(expenses);
 const EVE = callerIn(policy, { userId: 1, role: 'employee' });
 
-let backend: BothWays;
-beforeAll(async () => {
-  const times = `1, '2026-01-01', '2026-01-02'`;
-  backend = await openBothWays(
-    expenses,
-    `
-    insert into read_model.users (id, name, role, version, created_at, updated_at) values
-      (1, 'Eve', 'employee', ${times}), (2, 'Bert', 'approver', ${times});
-    insert into read_model.claims (id, employee_id, purpose, status, total, item_count, version, created_at, updated_at) values
-      (11, 1, 'Strasbourg', 'draft', 600, 3, ${times}), (12, 1, 'Rome', 'submitted', 0, 0, ${times});
-    insert into read_model.claim_items (claim_id, id, rank, employee_id, category, amount, note, version, created_at, updated_at) values
-      (11, 1, 'a2', 1, 'meals', 100, 'With "the" client', ${times}), (11, 2, 'a0', 1, 'travel', 200, null, ${times}),
-      (11, 3, 'Zz', 1, 'other', 300, '', ${times}), (12, 1, 'a0', 1, 'other', 7, null, ${times});
-    insert into read_model.claim_approvers (claim_id, approver_id, up_to, version, created_at, updated_at) values
-      (11, 2, 50, ${times}), (12, 1, null, ${times}), (12, 2, null, ${times});
-    insert into read_model.claim_labels (claim_id, word, colour, version, created_at, updated_at) values
-      (11, 'urgent', 'red', ${times}), (11, 'Abroad', null, ${times});
-  `,
-  );
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const TIMES = `1, '2026-01-01', '2026-01-02'`;
+const ROWS = `
+  insert into read_model.users (id, name, role, version, created_at, updated_at) values
+    (1, 'Eve', 'employee', ${TIMES}), (2, 'Bert', 'approver', ${TIMES});
+  insert into read_model.claims (id, employee_id, purpose, status, total, item_count, version, created_at, updated_at) values
+    (11, 1, 'Strasbourg', 'draft', 600, 3, ${TIMES}), (12, 1, 'Rome', 'submitted', 0, 0, ${TIMES});
+  insert into read_model.claim_items (claim_id, id, rank, employee_id, category, amount, note, version, created_at, updated_at) values
+    (11, 1, 'a2', 1, 'meals', 100, 'With "the" client', ${TIMES}), (11, 2, 'a0', 1, 'travel', 200, null, ${TIMES}),
+    (11, 3, 'Zz', 1, 'other', 300, '', ${TIMES}), (12, 1, 'a0', 1, 'other', 7, null, ${TIMES});
+  insert into read_model.claim_approvers (claim_id, approver_id, up_to, version, created_at, updated_at) values
+    (11, 2, 50, ${TIMES}), (12, 1, null, ${TIMES}), (12, 2, null, ${TIMES});
+  insert into read_model.claim_labels (claim_id, word, colour, version, created_at, updated_at) values
+    (11, 'urgent', 'red', ${TIMES}), (11, 'Abroad', null, ${TIMES});`;
 
-const answersTo = (text: string, caller: Caller = EVE) => backend.answersTo(text, caller);
+const test = base
+  .extend('domain', { scope: 'file' }, expenses)
+  .extend('rows', { scope: 'file' }, ROWS)
+  .extend('viewer', { scope: 'file' }, EVE);
 
-test.each([
+test.for([
   ['items', 'itemId', ['3', '2', '1']],
   ['labels', 'word', ['Abroad', 'urgent']],
-] as const)('the pages of %s lead forward and back', async (list, field, all) => {
+] as const)('the pages of %s lead forward and back', async ([list, field, all], { answersTo }) => {
   const page = async (args: string): Promise<Page & { keys: readonly string[] }> => {
     const text = `{ claim(id: 11) { page: ${list}Connection(${args}) { ${pageFields(`key: ${field}`)} } } }`;
     const [planned, resolved] = await answersTo(text);
@@ -49,7 +44,7 @@ test.each([
   await demandPages(page, all);
 });
 
-test('a cursor of another list is refused', async () => {
+test('a cursor of another list is refused', async ({ answersTo }) => {
   const [, resolved] = await answersTo('{ claim(id: 11) { labelsConnection { pageInfo { endCursor } } } }');
   const { endCursor } = (resolved as { claim: { labelsConnection: { pageInfo: { endCursor: string } } } })
     .claim.labelsConnection.pageInfo;

@@ -1,10 +1,11 @@
 import type { DocumentNode, ExecutionResult, OperationDefinitionNode } from 'graphql';
 import { publishing } from '#domain/publishing.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createExecutor, type ExecutorOptions } from '../../query/graphql/resolvers/executor.ts';
 import { searchesOn } from '../../query/searches.ts';
-import { schema } from '../engines/schema.ts';
+import { schema as publishingSchema } from '../engines/schema.ts';
 
 type Read = {
   readonly document: DocumentNode;
@@ -14,13 +15,12 @@ type Read = {
 };
 
 /** Runs reads on the resolvers, without the dependencies of mutations. */
-export const resolveOver = (pool: Pool): ((read: Read) => Promise<ExecutionResult>) => {
-  const execute = createExecutor({
-    domain: publishing,
-    schema,
-    pool,
-    searches: searchesOn(pool),
-  } as ExecutorOptions);
+export const resolveOver = (
+  pool: Pool,
+  domain: Domain = publishing,
+  schema = publishingSchema,
+): ((read: Read) => Promise<ExecutionResult>) => {
+  const execute = createExecutor({ domain, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
   return ({ document, operation, variables, caller }) => {
     const prepared = { hash: '', schema, document, operations: [], introspects: false };
     const runnable = {

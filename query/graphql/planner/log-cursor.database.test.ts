@@ -1,35 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import {
-  ANONYMOUS,
-  openPlannedReadModel,
-  operationOf,
-  type PlannedReadModel,
-} from '../../../test/graphql/planned.ts';
+import { test as it } from '../../../test/graphql/planned.ts';
 
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
-let opened: PlannedReadModel;
-beforeAll(async () => {
-  opened = await openPlannedReadModel(1);
-  const table = await readFile(
-    new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url),
-    'utf8',
-  );
-  await opened.pool.query(`set search_path = public; ${table}; reset search_path`);
+it.beforeAll(async ({ pool }) => {
+  const file = new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url);
+  await pool.query(`set search_path = public; ${await readFile(file, 'utf8')}; reset search_path`);
 });
-afterAll(() => opened?.[Symbol.asyncDispose]());
 
-const plan = (text: string) =>
-  opened.planner.plan({ ...operationOf(text), variables: {}, caller: ANONYMOUS });
-
-it('is left to the resolvers while nothing has been projected yet', async () => {
+it('is left to the resolvers while nothing has been projected yet', async ({ plan }) => {
   expect(await plan('{ cursor }')).toBeUndefined();
 });
 
-it.each([
+it.for([
   0,
   1,
   35,
@@ -42,8 +28,8 @@ it.each([
   36 ** 10 - 1,
   36 ** 10,
   Number.MAX_SAFE_INTEGER,
-])('writes the position %d like every other cursor', async (position) => {
-  await opened.pool.query(
+])('writes the position %d like every other cursor', async (position, { plan, pool }) => {
+  await pool.query(
     `insert into public.follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set position = $2`,
     [IDENTITY, position],
   );

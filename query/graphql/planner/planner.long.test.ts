@@ -1,16 +1,16 @@
 // Takes minutes, so it starts first.
 import * as fc from 'fast-check';
 import { validate } from 'graphql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
-import { openPlannedReadModel, operationOf, type PlannedReadModel } from '../../../test/graphql/planned.ts';
+import { test as base, operationOf } from '../../../test/graphql/planned.ts';
 import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
 import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { executeReference } from '../../../test/graphql/reference.ts';
-import { comparable, resolveOver } from '../../../test/graphql/resolved.ts';
+import { comparable } from '../../../test/graphql/resolved.ts';
 import { type Known, randomQuery } from '../../../testing/graphql/random-query.ts';
 import { randomOf } from '../../../testing/random.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';
@@ -19,12 +19,6 @@ import { cursorOf } from './cursors.ts';
 const SEARCHES = ['engines', '"of Ada"', 'engines -ada', "it's \\ 'quoted' :*"];
 const RUNS = Number(process.env.PLANNER_RUNS ?? 100);
 const QUERIES_PER_ROWS = 4;
-
-let opened: PlannedReadModel;
-beforeAll(async () => {
-  opened = await openPlannedReadModel(2);
-});
-afterAll(() => opened[Symbol.asyncDispose]());
 
 const findAll = async (pool: Pool): Promise<Map<string, Set<number>>> => {
   const finds = SEARCHES.map(async (search) => {
@@ -70,9 +64,13 @@ const knownOf = ({ users, articles, comments }: ReadModelRows): Known => {
 
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 
-it(`answers random queries as graphql-js does over the same rows, and so do the resolvers (PLANNER_SEED=${seed})`, async () => {
-  const { pool, planner } = opened;
-  const resolve = resolveOver(pool);
+const it = base.extend('connectionsMax', { scope: 'file' }, 2);
+
+it(`answers random queries as graphql-js does over the same rows, and so do the resolvers (PLANNER_SEED=${seed})`, async ({
+  planner,
+  pool,
+  resolve,
+}) => {
   let answered = 0;
   let refused = 0;
   await fc.assert(

@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../../test/engines/policy.ts';
-import {
-  ANONYMOUS,
-  openPlannedReadModel,
-  operationOf,
-  type PlannedReadModel,
-} from '../../../test/graphql/planned.ts';
+import { ANONYMOUS, test as base, operationOf } from '../../../test/graphql/planned.ts';
 import { writeRows } from '../../../test/graphql/read-model-rows.ts';
-import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { scaled } from '../../../testing/load.ts';
-
-let opened: PlannedReadModel;
-beforeAll(async () => {
-  opened = await openPlannedReadModel(1);
-});
-afterAll(() => opened[Symbol.asyncDispose]());
 
 const AT = new Date(1_700_000_000_000);
 const stamps = { version: 1, created_at: AT, updated_at: AT };
@@ -38,37 +26,39 @@ const post = (id: number, author_id: number) => ({
 });
 const users = Array.from({ length: 50 }, (_, index) => user(1 + index));
 
-beforeEach(async () => {
-  await opened.pool.query('truncate read_model.parked');
-  const articles = [
-    { ...post(101, 1), status: 'draft' as const, published_at: null },
-    { ...post(102, 1), status: 'published' as const, published_at: AT },
-  ];
-  await writeRows(opened.pool, { users, articles, comments: [] });
+const articles = [
+  { ...post(101, 1), status: 'draft' as const, published_at: null },
+  { ...post(102, 1), status: 'published' as const, published_at: AT },
+];
+const author = (userId: number) => callerIn(POLICY, { userId, role: 'author' });
+
+const it = base.extend(
+  'countStatements',
+  { scope: 'file' },
+  ({ pool }) =>
+    async (work: () => Promise<unknown>): Promise<number> => {
+      let count = 0;
+      const add = () => {
+        count += 1;
+      };
+      pool.on('acquire', add);
+      await work();
+      pool.off('acquire', add);
+      return count;
+    },
+);
+it.beforeEach(async ({ pool }) => {
+  await pool.query('truncate read_model.parked');
+  await writeRows(pool, { users, articles, comments: [] });
 });
 
-const author = (userId: number) => callerIn(POLICY, { userId, role: 'author' });
-const plan = (
-  text: string,
-  caller: Caller = ANONYMOUS,
-  variables: Record<string, unknown> = {},
-): Promise<string | undefined> => opened.planner.plan({ ...operationOf(text), variables, caller });
-
-const countStatements = async (work: () => Promise<unknown>): Promise<number> => {
-  let count = 0;
-  const add = () => {
-    count += 1;
-  };
-  opened.pool.on('acquire', add);
-  await work();
-  opened.pool.off('acquire', add);
-  return count;
-};
-
-it('reads by id for concurrent requests with one statement, and answers each with its own', async () => {
+it('reads by id for concurrent requests with one statement, and answers each with its own', async ({
+  countStatements,
+  planner,
+}) => {
   const operation = operationOf('query ($id: ID!) { user(id: $id) { id name } }');
   const ids = [...users.map(({ id }) => String(id)), '999', 'no id'];
-  const read = (id: string) => opened.planner.plan({ ...operation, variables: { id }, caller: ANONYMOUS });
+  const read = (id: string) => planner.plan({ ...operation, variables: { id }, caller: ANONYMOUS });
   let answers: readonly (string | undefined)[] = [];
   const count = await countStatements(async () => {
     answers = await Promise.all(ids.map(read));
@@ -81,15 +71,15 @@ it('reads by id for concurrent requests with one statement, and answers each wit
   expect(answers.slice(-2)).toEqual(['{"user":null}', '{"user":null}']);
 });
 
-it('shares one answer among equal concurrent reads', async () => {
+it('shares one answer among equal concurrent reads', async ({ countStatements, planner }) => {
   const operation = operationOf('{ users(limit: 1) { id } }');
-  const read = () => opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+  const read = () => planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
   expect(await countStatements(() => Promise.all(Array.from({ length: 20 }, read)))).toBe(1);
 });
 
-it('never shares an answer between callers with different rights', async () => {
+it('never shares an answer between callers with different rights', async ({ planner }) => {
   const operation = operationOf('{ posts { id } me { id } }');
-  const read = (caller: Caller) => opened.planner.plan({ ...operation, variables: {}, caller });
+  const read = (caller: Caller) => planner.plan({ ...operation, variables: {}, caller });
   const [ofNobody, ofAuthor, ofOther] = await Promise.all([
     read(ANONYMOUS),
     read(author(1)),
@@ -101,7 +91,7 @@ it('never shares an answer between callers with different rights', async () => {
   expect(ofOther).toBe('{"posts":[{"id":"102"}],"me":{"id":"2"}}');
 });
 
-it('leaves to the resolvers what it does not support', async () => {
+it('leaves to the resolvers what it does not support', async ({ plan }) => {
   expect(await plan('{ __schema { queryType { name } } }')).toBeUndefined();
   expect(await plan('mutation { deletePost(id: 1) }')).toBeUndefined();
   expect(
@@ -112,14 +102,17 @@ it('leaves to the resolvers what it does not support', async () => {
   expect(await plan('{ posts(filter: { search: "\\u0000" }) { id } }')).toBeUndefined();
 });
 
-it('leaves a null in a non-null position to the resolvers, which fail only its field', async () => {
+it('leaves a null in a non-null position to the resolvers, which fail only its field', async ({
+  plan,
+  resolve,
+}) => {
   const byId = 'query ($id: ID = 1) { user(id: $id) { id } }';
   expect(await plan(byId)).toBe('{"user":{"id":"1"}}');
   expect(await plan(byId, ANONYMOUS, { id: null })).toBeUndefined();
   const included = 'query ($is: Boolean = true) { users @include(if: $is) { id } }';
   expect(await plan(included, ANONYMOUS, { is: null })).toBeUndefined();
   const { document, operation } = operationOf(byId);
-  const { data, errors } = await resolveOver(opened.pool)({
+  const { data, errors } = await resolve({
     document,
     operation,
     variables: { id: null },
@@ -128,7 +121,9 @@ it('leaves a null in a non-null position to the resolvers, which fail only its f
   expect([data, errors?.map(({ path }) => path)]).toEqual([{ user: null }, [['user']]]);
 });
 
-it('refuses to compile a long statement from multiplying fragments, even if they cost nothing', async () => {
+it('refuses to compile a long statement from multiplying fragments, even if they cost nothing', async ({
+  plan,
+}) => {
   const levels = Array.from({ length: 10 }, (_, index) => index);
   const fragments = levels.map(
     (level) =>
@@ -140,33 +135,36 @@ it('refuses to compile a long statement from multiplying fragments, even if they
   expect(performance.now() - startedMs).toBeLessThan(scaled(1_000));
 });
 
-it('leaves everything to the resolvers while an aggregate is parked', async () => {
+it('leaves everything to the resolvers while an aggregate is parked', async ({ plan, pool }) => {
   expect(await plan('{ user(id: 1) { id } }')).toBe('{"user":{"id":"1"}}');
-  await opened.pool.query(
+  await pool.query(
     `insert into read_model.parked (stream, version, position, type, reason) values ('user-7', 1, 1, 'x', 'y')`,
   );
   expect(await plan('{ user(id: 1) { id } }')).toBeUndefined();
   expect(await plan('{ users { id } }')).toBeUndefined();
 });
 
-it('leaves missing required values to the resolvers, which report them', async () => {
-  await opened.pool.query('delete from read_model.users where id = 1');
+it('leaves missing required values to the resolvers, which report them', async ({ plan, pool }) => {
+  await pool.query('delete from read_model.users where id = 1');
   expect(await plan('{ post(id: 102) { id author { name } } }')).toBeUndefined();
   expect(await plan('{ post(id: 102) { id } }')).toBe('{"post":{"id":"102"}}');
 });
 
-it('accepts any alias', async () => {
+it('accepts any alias', async ({ plan }) => {
   expect(await plan('{ __proto__: user(id: 1) { constructor: id toString: name } }')).toBe(
     '{"__proto__":{"constructor":"1","toString":"User 1"}}',
   );
 });
 
-it('keeps at most some hundreds of prepared statements, and only repeated ones', async () => {
+it('keeps at most some hundreds of prepared statements, and only repeated ones', async ({
+  planner,
+  pool,
+}) => {
   const prepared = async () =>
-    Number((await opened.pool.query('select count(*) from pg_prepared_statements')).rows[0].count);
+    Number((await pool.query('select count(*) from pg_prepared_statements')).rows[0].count);
   const texts = Array.from({ length: 300 }, (_, index) => operationOf(`{ _${index}: __typename }`));
   const run = (operation: (typeof texts)[number]) =>
-    opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+    planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
   const before = await prepared();
   for (const operation of texts) await run(operation);
   expect(await prepared()).toBe(before);
@@ -176,9 +174,9 @@ it('keeps at most some hundreds of prepared statements, and only repeated ones',
 
 it(
   'keeps few long prepared statements',
-  async () => {
+  async ({ planner, pool }) => {
     const prepared = async () => {
-      const { rows } = await opened.pool.query(
+      const { rows } = await pool.query(
         'select coalesce(sum(length(statement)), 0)::integer as characters from pg_prepared_statements',
       );
       return (rows[0] as { characters: number }).characters;
@@ -191,7 +189,7 @@ it(
       operationOf(`{ _${index}: __typename ${posts.join(' ')} }`),
     );
     for (const operation of [...texts, ...texts]) {
-      await opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+      await planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
       expect(await prepared()).toBeLessThan(550_000);
     }
   },

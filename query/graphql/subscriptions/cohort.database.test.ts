@@ -1,17 +1,14 @@
 import pino from 'pino';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
+import { createReadModel } from '#shared/projection/schema.ts';
 import { callerIn, POLICY } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
-import {
-  ANONYMOUS,
-  openPlannedReadModel,
-  operationOf,
-  type PlannedReadModel,
-} from '../../../test/graphql/planned.ts';
+import { tables } from '../../../test/engines/tables.ts';
+import { ANONYMOUS, test as base, operationOf } from '../../../test/graphql/planned.ts';
 import { writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { searchesOn } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
@@ -19,48 +16,15 @@ import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
 import { askedChangesOf } from './asked-changes.ts';
 import { createCohorts } from './cohort.ts';
 
+const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 const AT = new Date(1_700_000_000_000);
 const stamps = { version: 1, created_at: AT, updated_at: AT };
 
-let opened: PlannedReadModel;
-beforeEach(async () => {
-  await opened?.[Symbol.asyncDispose]();
-  opened = await openPlannedReadModel(1);
-  const users = [
-    { id: 7, name: 'Ada', email: 'ada@example.com', role: 'author', deleted_at: null, ...stamps },
-  ];
-  const post = { author_id: 7, title: 'Engines', body: '', tags: [], cover: null, ...stamps };
-  const articles = [{ ...post, id: 5, status: 'published' as const, published_at: AT }];
-  await writeRows(opened.pool, { users, articles, comments: [] });
-});
-afterAll(() => opened?.[Symbol.asyncDispose]());
+const users = [{ id: 7, name: 'Ada', email: 'ada@example.com', role: 'author', deleted_at: null, ...stamps }];
+const post = { author_id: 7, title: 'Engines', body: '', tags: [], cover: null, ...stamps };
+const articles = [{ ...post, id: 5, status: 'published' as const, published_at: AT }];
 
 const author = (userId: number, role = 'author') => callerIn(POLICY, { userId, role });
-const cohortFor = (
-  text: string,
-  caller: Caller = ANONYMOUS,
-  variables: Record<string, unknown> = {},
-  given?: Execute,
-) => {
-  const { document, operation } = operationOf(text);
-  const prepared = { hash: text, schema, document, operations: [], introspects: false };
-  const runnable = {
-    prepared,
-    operation: { node: operation, rights: new Set<never>() },
-    variables,
-    caller,
-    cost: 0,
-  };
-  const { pool, planner } = opened;
-  const execute =
-    given ??
-    createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
-  const identity = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
-  return createCohorts({ domain: publishing, identity, planner, execute, log: pino({ level: 'silent' }) })(
-    runnable,
-    askedChangesOf(publishing, runnable),
-  );
-};
 const PUBLISHED: Change = {
   position: 36 as Position,
   id: 'e0000000-0000-4000-8000-000000000000' as EventId,
@@ -77,17 +41,46 @@ const PUBLISHED: Change = {
 };
 const TITLE =
   'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId article { title author { name } } } }';
-const render = async (change: Change = PUBLISHED, text = TITLE) =>
-  String(await cohortFor(text).render(change, ANONYMOUS));
-const errorsIn = async () => JSON.parse((await render()).split('data: ')[1] ?? '');
 
-it('makes a message of GraphQL over SSE whose id is the cursor', async () => {
+const it = base.extend('cohorts', { scope: 'file' }, ({ planner, pool }) => {
+  const parts = { domain: publishing, schema, pool, searches: searchesOn(pool) };
+  const resolvers = createExecutor(parts as ExecutorOptions);
+  const cohortFor = (
+    text: string,
+    caller: Caller = ANONYMOUS,
+    variables: Record<string, unknown> = {},
+    execute: Execute = resolvers,
+  ) => {
+    const { document, operation } = operationOf(text);
+    const runnable = {
+      prepared: { hash: text, schema, document, operations: [], introspects: false },
+      operation: { node: operation, rights: new Set<never>() },
+      ...{ variables, caller, cost: 0 },
+    };
+    const log = pino({ level: 'silent' });
+    const cohortOf = createCohorts({ domain: publishing, identity: IDENTITY, planner, execute, log });
+    return cohortOf(runnable, askedChangesOf(publishing, runnable));
+  };
+  const render = async (change: Change = PUBLISHED, text = TITLE) =>
+    String(await cohortFor(text).render(change, ANONYMOUS));
+  const errorsIn = async () => JSON.parse((await render()).split('data: ')[1] ?? '');
+  return { cohortFor, errorsIn, render };
+});
+it.beforeEach(async ({ pool }) => {
+  await pool.query('drop schema read_model cascade');
+  await createReadModel(pool, tables, 'read_model');
+  await writeRows(pool, { users, articles, comments: [] });
+});
+
+it('makes a message of GraphQL over SSE whose id is the cursor', async ({ cohorts: { render } }) => {
   const data =
     '{"data":{"articlePublished":{"subjectId":"5","article":{"title":"Engines","author":{"name":"Ada"}}}}}';
   expect(await render()).toBe(`event: next\nid: 0123abcd-10\ndata: ${data}\n\n`);
 });
 
-it('reads plain payloads without the resolvers, also with fragments and aliases', async () => {
+it('reads plain payloads without the resolvers, also with fragments and aliases', async ({
+  cohorts: { cohortFor },
+}) => {
   const plain = `subscription { told: articlePublished { at subjectId post: article { ...Titled } } } fragment Titled on Post { title author { name } }`;
   const execute = async () => Promise.reject(new Error('the resolvers were asked'));
   const data = `{"told":{"at":"${AT.toISOString()}","subjectId":"5","post":{"title":"Engines","author":{"name":"Ada"}}}}`;
@@ -104,12 +97,12 @@ it('reads plain payloads without the resolvers, also with fragments and aliases'
     );
 });
 
-it('leaves to the resolvers what only a query may ask for', async () => {
+it('leaves to the resolvers what only a query may ask for', async ({ cohorts: { render } }) => {
   const text = 'subscription { articlePublished { article { history(first: 1) { edges { cursor } } } } }';
   expect(await render(PUBLISHED, text)).toContain('have no histories: use a query');
 });
 
-it('makes no message of a change that the caller may not see', async () => {
+it('makes no message of a change that the caller may not see', async ({ cohorts: { cohortFor } }) => {
   const draft: Change = {
     ...PUBLISHED,
     type: 'article.edited',
@@ -120,12 +113,14 @@ it('makes no message of a change that the caller may not see', async () => {
   expect(await cohortFor(TITLE, author(8)).render(draft, author(8))).toBeUndefined();
 });
 
-it('shows a deleted aggregate as null', async () => {
-  await opened.pool.query('delete from read_model.articles');
+it('shows a deleted aggregate as null', async ({ cohorts: { render }, pool }) => {
+  await pool.query('delete from read_model.articles');
   expect(await render()).toContain('"article":null');
 });
 
-it('is shared by requests for the same with the same rights, wherever they begin', () => {
+it('is shared by requests for the same with the same rights, wherever they begin', ({
+  cohorts: { cohortFor },
+}) => {
   const key = (...[text, caller, variables]: Parameters<typeof cohortFor>) =>
     cohortFor(text, caller, variables).key;
   expect(key(TITLE, author(7), { after: 'a' })).toBe(key(TITLE, author(8), { after: 'b' }));
@@ -141,9 +136,12 @@ it('is shared by requests for the same with the same rights, wherever they begin
   expect(key(changed, author(7), { id: 5 })).not.toBe(key(changed, author(8), { id: 5 }));
 });
 
-it('reports a poison event at its field, and masks unexpected errors', async () => {
-  await opened.pool.query('delete from read_model.articles');
-  await opened.pool.query(
+it('reports a poison event at its field, and masks unexpected errors', async ({
+  cohorts: { errorsIn },
+  pool,
+}) => {
+  await pool.query('delete from read_model.articles');
+  await pool.query(
     `insert into read_model.parked (stream, version, position, type, reason) values ('article-5', 2, 36, 'x', 'y')`,
   );
   expect(await errorsIn()).toMatchObject({
@@ -151,9 +149,7 @@ it('reports a poison event at its field, and masks unexpected errors', async () 
     errors: [{ extensions: { code: 'parked' } }],
   });
   const failing = 'create view read_model.articles as select * from read_model.kept where 1 / (select 0) > 0';
-  await opened.pool.query(
-    `truncate read_model.parked; alter table read_model.articles rename to kept; ${failing}`,
-  );
+  await pool.query(`truncate read_model.parked; alter table read_model.articles rename to kept; ${failing}`);
   const { errors } = await errorsIn();
   expect(errors).toMatchObject([
     {
@@ -163,7 +159,10 @@ it('reports a poison event at its field, and masks unexpected errors', async () 
   ]);
 });
 
-it('makes no message of a temporary failure, such as an unavailable database', async () => {
-  await opened.pool.query('drop schema read_model cascade');
+it('makes no message of a temporary failure, such as an unavailable database', async ({
+  cohorts: { render },
+  pool,
+}) => {
+  await pool.query('drop schema read_model cascade');
   await expect(render()).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -1,20 +1,21 @@
 import * as fc from 'fast-check';
 import { validate } from 'graphql';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, LogIdentity, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
-import { openPlannedReadModel, operationOf, type PlannedReadModel } from '../../../test/graphql/planned.ts';
+import { test as base, operationOf } from '../../../test/graphql/planned.ts';
 import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
 import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { randomSubscription } from '../../../testing/graphql/random-query.ts';
 import { type Random, randomOf } from '../../../testing/random.ts';
 import { type Cohort, strangerLike } from '../../changes/renderings.ts';
 import { searchesOn } from '../../searches.ts';
+import type { Planner } from '../planner/planner.ts';
 import { createExecutor, type ExecutorOptions } from '../resolvers/executor.ts';
 import { readerOf, refusalOf, rightsOf } from '../rights.ts';
 import { askedChangesOf } from './asked-changes.ts';
@@ -25,12 +26,6 @@ const DOCUMENTS_PER_ROWS = 3;
 const CHANGES_PER_DOCUMENT = 4;
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
-
-let opened: PlannedReadModel;
-beforeAll(async () => {
-  opened = await openPlannedReadModel(2);
-});
-afterAll(() => opened[Symbol.asyncDispose]());
 
 /** A change of an existing or former aggregate, with the facts after the event. */
 const randomChange = (
@@ -92,10 +87,14 @@ const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer 
   return cohort.render(change, isConcerned ? viewer : strangerLike(viewer));
 };
 
-it(`shows each viewer of a cohort what the resolvers would show them alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async () => {
-  const { pool, planner } = opened;
+const it = base.extend('connectionsMax', { scope: 'file' }, 2);
+
+it(`shows each viewer of a cohort what the resolvers would show them alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async ({
+  planner,
+  pool,
+}) => {
   let planned = 0;
-  const counting: Pick<PlannedReadModel['planner'], 'plan'> = {
+  const counting: Pick<Planner, 'plan'> = {
     async plan(read) {
       const data = await planner.plan(read);
       if (data !== undefined) planned += 1;
