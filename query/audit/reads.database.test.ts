@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { isSignedBy, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createReadModel } from '#shared/projection/schema.ts';
 import { AUDIT_OPERATIONS } from '#shared/rest/audit.ts';
 import type { ItemAnswer, ListAnswer } from '#shared/rest/reads/answer.ts';
-import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
+import { type AuditedLog, test as base } from '../../test/engines/audited-log.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { tables } from '../../test/engines/tables.ts';
 import { auditReads } from './reads.ts';
 
-let audited: AuditedLog;
-beforeAll(async () => {
-  audited = await createAuditedLog();
+/** Six events under three signed heads, and one more. */
+const fill = async (audited: AuditedLog): Promise<void> => {
   await migrate(audited.pool, 'follower', new URL('../../shared/follower/', import.meta.url));
   await createReadModel(audited.pool, tables, 'read_model');
   for (let heads = 0; heads < 3; heads += 1) {
@@ -24,15 +23,18 @@ beforeAll(async () => {
   await audited.append(1);
   await using _chain = await audited.startChain();
   await audited.untilChained();
-});
-afterAll(() => audited?.[Symbol.asyncDispose]());
+};
+const test = base
+  .extend('fill', { scope: 'file' }, () => fill)
+  .extend('reads', { scope: 'file' }, ({ audited }) => auditReads(audited));
 
 const readerOf = (caller: Caller) => ({ caller, id: '', charge: async () => {} });
 const anybody = readerOf({ kind: 'anonymous', policy: POLICY });
 const itemOf = (answer: unknown) => (answer as ItemAnswer).item as Record<string, never>;
 
-test('the status shows the progress of every role, and what is not yet proven outside the database', async () => {
-  const { getAuditStatus } = auditReads(audited);
+test('the status shows the progress of every role, and what is not yet proven outside the database', async ({
+  reads: { getAuditStatus },
+}) => {
   const status = itemOf(await getAuditStatus(readerOf(as(1)), {}));
   expect(status).toMatchObject({ chain: { count: 7 }, signed: { count: 6 }, unproven: { events: 1 } });
   expect(status).not.toHaveProperty('problem');
@@ -41,8 +43,9 @@ test('the status shows the progress of every role, and what is not yet proven ou
   expect(AUDIT_OPERATIONS.getAuditStatus.answer.schema.parse(all)).toEqual(all);
 });
 
-test('heads come in pages, each with its signature and all that verifying it needs', async () => {
-  const { listAuditHeads, listAuditKeys } = auditReads(audited);
+test('heads come in pages, each with its signature and all that verifying it needs', async ({
+  reads: { listAuditHeads, listAuditKeys },
+}) => {
   const { keys } = itemOf(await listAuditKeys(anybody, {})) as unknown as {
     keys: readonly { kid: string; x: string }[];
   };
@@ -60,9 +63,11 @@ test('heads come in pages, each with its signature and all that verifying it nee
   }
 });
 
-test('a key names the former key that endorsed it, with the signature', async () => {
+test('a key names the former key that endorsed it, with the signature', async ({
+  reads: { listAuditKeys },
+}) => {
   const { keys } = AUDIT_OPERATIONS.listAuditKeys.answer.schema.parse(
-    itemOf(await auditReads(audited).listAuditKeys(anybody, {})),
+    itemOf(await listAuditKeys(anybody, {})),
   );
   const [first, second] = keys;
   expect(second).toMatchObject({ endorsed_by: first?.kid });
