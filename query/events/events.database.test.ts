@@ -26,20 +26,13 @@ const test = base
       return { start, article, draft };
     },
   )
-  .extend(
-    'page',
-    { scope: 'file' },
-    ({ backend, history: _written }) =>
-      (by: Asker | null, query = '', headers = {}) =>
-        backend.ask(`/events${query}`, { by, headers }),
-  )
-  .extend(
-    'eventsOf',
-    { scope: 'file' },
-    ({ history: { start }, page }) =>
-      async (by: Asker, query = `?after=${start}&limit=100`) =>
-        (await page(by, query)).body as readonly Event[],
-  );
+  .extend('feed', { scope: 'file' }, ({ backend, history: { start } }) => {
+    const page = (by: Asker | null, query = '', headers = {}) =>
+      backend.ask(`/events${query}`, { by, headers });
+    const eventsOf = async (by: Asker, query = `?after=${start}&limit=100`) =>
+      (await page(by, query)).body as readonly Event[];
+    return { eventsOf, page };
+  });
 
 const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
 const nextIn = (headers: Headers, rel = 'next') =>
@@ -47,7 +40,7 @@ const nextIn = (headers: Headers, rel = 'next') =>
 
 test('callers who may read the item now get the full data, without private fields', async ({
   admin,
-  eventsOf,
+  feed: { eventsOf },
   history: { article },
   reader,
   stranger,
@@ -70,7 +63,7 @@ test('the data of a withdrawn item keeps only its ids', async ({
   admin,
   author,
   backend,
-  eventsOf,
+  feed: { eventsOf },
   stranger,
   write,
 }) => {
@@ -94,8 +87,7 @@ test('the data of a withdrawn item keeps only its ids', async ({
 test('read:events opens the feed, and other scopes their events', async ({
   admin,
   backend,
-  eventsOf,
-  page,
+  feed: { eventsOf, page },
   stranger,
 }) => {
   expect((await page(null)).status).toBe(401);
@@ -119,7 +111,7 @@ test('read:events opens the feed, and other scopes their events', async ({
 
 test('filters return only matching events', async ({
   author,
-  eventsOf,
+  feed: { eventsOf },
   history: { article, draft, start },
   reader,
 }) => {
@@ -148,8 +140,7 @@ test('filters return only matching events', async ({
 test('pages walk the whole log once, and the last one links to a poll', async ({
   admin,
   backend,
-  eventsOf,
-  page,
+  feed: { eventsOf, page },
 }) => {
   const whole = await eventsOf(admin, '?limit=100');
   for (const limit of [1, 2, 5]) {
@@ -176,8 +167,8 @@ test('pages walk the whole log once, and the last one links to a poll', async ({
 test('an invalid request is refused with a precise detail', async ({
   admin,
   backend,
+  feed: { page },
   history: { start },
-  page,
 }) => {
   const identity = backend.side.eventLog.identity;
   const beyond = formatCursor(identity, ((await backend.side.eventLog.head()) + 1_000) as never);
@@ -215,7 +206,7 @@ test('an invalid request is refused with a precise detail', async ({
     });
 });
 
-test('the client chooses the representation', async ({ admin, backend, page, reader }) => {
+test('the client chooses the representation', async ({ admin, backend, feed: { page }, reader }) => {
   const typeFor = async (accept: string) => {
     const { headers, close } = await follow(`${backend.url}/events`, {
       headers: { accept, ...(await backend.authorization(reader)) },
@@ -258,7 +249,7 @@ test('a stream ends with a reason when its token expires', async ({ backend, rea
 test('a stream delivers to each reader what they may see, from a cursor on and live', async ({
   author,
   backend,
-  eventsOf,
+  feed: { eventsOf },
   history: { start },
   stranger,
   write,

@@ -24,24 +24,21 @@ const test = base
     await write(author, 'DELETE', `/comments/${comment}`);
     return { article, between, comment };
   })
-  .extend(
-    'page',
-    { scope: 'file' },
-    ({ backend, history: _written }) =>
-      async (by: Asker, query: Readonly<Record<string, string>>) => {
-        const path = `/events?${new URLSearchParams({ limit: '100', ...query })}`;
-        const { status, headers, body } = await backend.ask(path, { by });
-        expect(status, JSON.stringify(body)).toBe(200);
-        return { events: body as readonly Event[], links: headers.get('link') ?? '' };
-      },
-  )
-  .extend(
-    'typesFor',
-    { scope: 'file' },
-    ({ page }) =>
-      async (by: Asker, query: Readonly<Record<string, string>>) =>
-        (await page(by, query)).events.map(({ type }) => type),
-  );
+  .extend('feed', { scope: 'file' }, ({ backend, history: _written }) => {
+    const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
+      const path = `/events?${new URLSearchParams({ limit: '100', ...query })}`;
+      const { status, headers, body } = await backend.ask(path, { by });
+      expect(status, JSON.stringify(body)).toBe(200);
+      return { events: body as readonly Event[], links: headers.get('link') ?? '' };
+    };
+    const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) =>
+      (await page(by, query)).events.map(({ type }) => type);
+    const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
+      follow(`${backend.url}/events?${new URLSearchParams(query)}`, {
+        headers: await backend.authorization(by),
+      });
+    return { page, streamOf, typesFor };
+  });
 
 /** A time at which nothing happens: later than all so far, earlier than all that follows. */
 const aMomentLater = async (): Promise<string> => {
@@ -72,8 +69,8 @@ const fill = async ({ eventLog, codec }: Backend['side'], author: Asker, count: 
 test('reading the stream of a subject returns the same events as reading the whole log', async ({
   admin,
   author,
+  feed: { page },
   history: { article, comment },
-  page,
   reader,
 }) => {
   const all = (await page(admin, {})).events;
@@ -89,9 +86,8 @@ test('reading the stream of a subject returns the same events as reading the who
 
 test('`since` and `until` bound the events, and the page that reaches a past `until` is the last', async ({
   author,
+  feed: { page, typesFor },
   history: { article, between },
-  page,
-  typesFor,
 }) => {
   expect(await typesFor(author, { article: String(article), since: between })).toEqual([
     'comment.added',
@@ -116,7 +112,7 @@ test('`since` and `until` bound the events, and the page that reaches a past `un
 test('all readers see the actor; the client and the correlation only the actor and administrators', async ({
   admin,
   author,
-  page,
+  feed: { page },
   reader,
 }) => {
   const edited = async (by: Asker) => (await page(by, { types: 'article.edited' })).events[0];
@@ -138,14 +134,10 @@ test('all readers see the actor; the client and the correlation only the actor a
 test('a stream has the same filters, may start at a time, and has no end', async ({
   admin,
   author,
-  backend,
+  feed: { streamOf },
   history: { article, between },
   reader,
 }) => {
-  const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
-    follow(`${backend.url}/events?${new URLSearchParams(query)}`, {
-      headers: await backend.authorization(by),
-    });
   const bySubject = await streamOf(author, { subject: `article-${article}`, since: between });
   const byActor = await streamOf(admin, { actor: `user:${reader.id}`, since: '2026-01-01T00:00:00Z' });
   expect(await bySubject.data<Event>(1)).toMatchObject([{ type: 'article.edited' }]);
@@ -160,20 +152,16 @@ test('a stream has the same filters, may start at a time, and has no end', async
 test('readers of one role who follow a client or correlation each get only their own events', async ({
   author,
   backend,
+  feed: { page, streamOf },
   history: { article },
-  page,
   write,
 }) => {
   const other = await backend.person('author');
   const [own] = (await page(author, { subject: `article-${article}` })).events;
   const since = own?.at ?? '';
-  const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
-    follow(`${backend.url}/events?${new URLSearchParams({ since, ...query })}`, {
-      headers: await backend.authorization(by),
-    });
-  const both = { client: 'web' };
+  const both = { client: 'web', since };
   const [others, mine] = [await streamOf(other, both), await streamOf(author, both)];
-  const correlated = { correlation: String(own?.correlation) };
+  const correlated = { correlation: String(own?.correlation), since };
   const [othersNone, mineCorrelated] = [
     await streamOf(other, correlated),
     await streamOf(author, correlated),
@@ -183,7 +171,7 @@ test('readers of one role who follow a client or correlation each get only their
   for (const by of [author, other])
     await write(by, 'POST', '/articles', { title: `By ${by.id}`, body: '', tags: [], publish: true });
   const demandReceived = async (stream: typeof mine, by: Asker) => {
-    const expected = (await page(by, { ...both, since })).events;
+    const expected = (await page(by, both)).events;
     const events = await stream.data<Event>(expected.length);
     expect(events).toEqual(expected);
     expect(new Set(events.map(({ actor }) => actor))).toEqual(new Set([`user:${by.id}`]));

@@ -25,51 +25,43 @@ const test = base
     for (let edit = 0; edit < 4; edit += 1) await retitle(author, `On engines, again ${edit}`);
     return { first, second };
   })
-  .extend(
-    'page',
-    { scope: 'file' },
-    ({ articles: _written, backend }) =>
-      (by: Asker, path: string) =>
-        backend.ask(path, { by }),
-  )
-  .extend('eventsOf', { scope: 'file' }, ({ page }) => async (by: Asker, query: string) => {
-    const { status, body } = await page(by, `/events?${query}`);
-    expect(status, JSON.stringify(body)).toBe(200);
-    return body as readonly Event[];
+  .extend('feed', { scope: 'file' }, ({ articles: _written, backend }) => {
+    const page = (by: Asker, path: string) => backend.ask(path, { by });
+    const eventsOf = async (by: Asker, query: string) => {
+      const { status, body } = await page(by, `/events?${query}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body as readonly Event[];
+    };
+    const walked = async (by: Asker, path: string, rel: string): Promise<readonly Event[]> => {
+      const events: Event[] = [];
+      for (let next: string | undefined = path; next !== undefined; ) {
+        const { body, headers } = await page(by, next);
+        events.push(...(rel === 'prev' ? (body as Event[]).toReversed() : (body as Event[])));
+        next = linkIn(headers, rel);
+      }
+      return events;
+    };
+    return { eventsOf, page, walked };
   })
-  .extend(
-    'walked',
-    { scope: 'file' },
-    ({ page }) =>
-      async (by: Asker, path: string, rel: string): Promise<readonly Event[]> => {
-        const events: Event[] = [];
-        for (let next: string | undefined = path; next !== undefined; ) {
-          const { body, headers } = await page(by, next);
-          events.push(...(rel === 'prev' ? (body as Event[]).toReversed() : (body as Event[])));
-          next = linkIn(headers, rel);
-        }
-        return events;
-      },
-  )
-  .extend(
-    'bringTo',
-    { scope: 'file' },
-    ({ admin, articles: { first, second }, author, backend, write }) =>
-      async (standing: (typeof STANDINGS)[number]): Promise<void> => {
-        if (standing === 'with an index') {
-          await using _index = await backend.startIndex();
-          const head = await backend.side.eventLog.head();
-          await until(
-            () => readCheckpoint(backend.side.pool, EVENT_INDEX),
-            (checkpoint) => (checkpoint?.position ?? 0) >= head,
-          );
-        }
-        if (standing !== 'behind the index') return;
-        await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
-        await write(fromShop(author), 'PATCH', `/articles/${first}`, { title: 'From the shop' });
-        await write(admin, 'PATCH', `/articles/${first}`, { title: 'From the desk' });
-      },
-  );
+  .extend('bringTo', { scope: 'file' }, ({ admin, articles: { first, second }, author, backend, write }) => {
+    const index = async () => {
+      await using _index = await backend.startIndex();
+      const head = await backend.side.eventLog.head();
+      await until(
+        () => readCheckpoint(backend.side.pool, EVENT_INDEX),
+        (checkpoint) => (checkpoint?.position ?? 0) >= head,
+      );
+    };
+    const edit = async () => {
+      await write(author, 'PATCH', `/articles/${second}`, { title: 'Another draft' });
+      await write(fromShop(author), 'PATCH', `/articles/${first}`, { title: 'From the shop' });
+      await write(admin, 'PATCH', `/articles/${first}`, { title: 'From the desk' });
+    };
+    return async (standing: (typeof STANDINGS)[number]): Promise<void> => {
+      if (standing === 'with an index') await index();
+      if (standing === 'behind the index') await edit();
+    };
+  });
 
 for (const standing of STANDINGS) {
   test(`the latest first are the oldest first reversed, in one page and in several: ${standing}`, async ({
@@ -77,9 +69,8 @@ for (const standing of STANDINGS) {
     articles: { first },
     author,
     bringTo,
-    eventsOf,
+    feed: { eventsOf, walked },
     reader,
-    walked,
   }) => {
     await bringTo(standing);
     for (const by of [admin, reader])
@@ -105,8 +96,7 @@ for (const standing of STANDINGS) {
     admin,
     author,
     bringTo,
-    eventsOf,
-    walked,
+    feed: { eventsOf, walked },
   }) => {
     await bringTo(standing);
     for (const by of [admin, author]) {
@@ -131,9 +121,7 @@ test('from the middle, pages link to older and newer events, and the newest page
   admin,
   articles: { first },
   author,
-  eventsOf,
-  page,
-  walked,
+  feed: { eventsOf, page, walked },
   write,
 }) => {
   const all = await eventsOf(admin, 'sort=-cursor&limit=100');
@@ -158,7 +146,7 @@ test('`correlation` and `client` match only for callers who see them', async ({
   admin,
   articles: { first },
   author,
-  eventsOf,
+  feed: { eventsOf },
   reader,
 }) => {
   const [, published] = await eventsOf(admin, `subject=article-${first}`);
@@ -175,7 +163,7 @@ test('`correlation` and `client` match only for callers who see them', async ({
 test('`text` finds words in the data the caller sees, and nowhere else', async ({
   admin,
   author,
-  eventsOf,
+  feed: { eventsOf },
   reader,
 }) => {
   expect(await eventsOf(admin, 'sort=-cursor&text=rita@EXAMPLE')).toMatchObject([{ type: 'user.updated' }]);
@@ -186,7 +174,7 @@ test('`text` finds words in the data the caller sees, and nowhere else', async (
   expect(await eventsOf(admin, 'sort=-cursor&text=authorId')).toEqual([]);
 });
 
-test('an invalid filter is refused', async ({ admin, eventsOf, page }) => {
+test('an invalid filter is refused', async ({ admin, feed: { eventsOf, page } }) => {
   const cursor = (await eventsOf(admin, 'limit=1'))[0]?.cursor;
   for (const query of [
     `before=${cursor}`,

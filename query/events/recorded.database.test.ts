@@ -16,30 +16,24 @@ const test = base
   .extend('articles', { scope: 'file' }, async ({ admin: _earlier, author, write }) => {
     const published = { title: 'On engines', body: 'Text', tags: [], publish: true };
     const article = await write(author, 'POST', '/articles', published);
-    return {
-      article,
-      draft: await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] }),
+    const draft = await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] });
+    return { article, draft };
+  })
+  .extend('feed', { scope: 'file' }, ({ admin, backend }) => {
+    const get = async <Body>(by: Asker, path: string): Promise<Body> => {
+      const { status, body } = await backend.ask(path, { by });
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body as Body;
     };
-  })
-  .extend('get', { scope: 'file' }, ({ backend }) => async <Body>(by: Asker, path: string): Promise<Body> => {
-    const { status, body } = await backend.ask(path, { by });
-    expect(status, JSON.stringify(body)).toBe(200);
-    return body as Body;
-  })
-  .extend(
-    'eventsOf',
-    { scope: 'file' },
-    ({ admin, get }) =>
-      (query: string) =>
-        get<readonly [Shown, ...Shown[]]>(admin, `/events?${query}`),
-  );
+    const eventsOf = (query: string) => get<readonly [Shown, ...Shown[]]>(admin, `/events?${query}`);
+    return { eventsOf, get };
+  });
 
 test('an event is shown with its links, its schema, and its block in the chain', async ({
   admin,
   articles: { article },
   backend,
-  eventsOf,
-  get,
+  feed: { eventsOf, get },
 }) => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   const before = await get<object>(admin, `/events/${drafted.id}`);
@@ -81,8 +75,7 @@ test('the chain is for administrators, and an event for everyone who may see it'
   articles: { draft },
   author,
   backend,
-  eventsOf,
-  get,
+  feed: { eventsOf, get },
   reader,
 }) => {
   const [drafted] = await eventsOf(`subject=article-${draft}`);
@@ -101,8 +94,7 @@ test('the origin of an event is shown to its actor and to administrators', async
   admin,
   articles: { article },
   author,
-  eventsOf,
-  get,
+  feed: { eventsOf, get },
   reader,
 }) => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
@@ -122,8 +114,7 @@ test('deliveries are for those who may manage the webhook', async ({
   articles: { article },
   author,
   backend,
-  eventsOf,
-  get,
+  feed: { eventsOf, get },
   reader,
   write,
 }) => {

@@ -22,11 +22,9 @@ const test = base
   .extend(
     'query',
     { scope: 'file' },
-    ({ author, backend }) =>
+    ({ backend, cursorNow }) =>
       async (text: string, variables: object = {}, by: Asker | null = null): Promise<Answer> => {
-        const { headers: known } = await backend.ask('/articles', { by: author });
-        const token = known.get('consistency-token');
-        const headers = token === null ? {} : { 'consistency-token': token };
+        const headers = { 'consistency-token': await cursorNow() };
         const body = { query: text, variables };
         return (await backend.ask('/graphql', { by, method: 'POST', body, headers })).body as Answer;
       },

@@ -21,32 +21,23 @@ type Body = {
 const create = (field: string, title = field): string =>
   `${field}: createPost(input: { title: "${title}", body: "" }) { id }`;
 
-const test = base
-  .extend(
-    'run',
-    { scope: 'file' },
-    ({ author, backend }) =>
-      async (query: string, { headers = {}, variables = {} } = {}): Promise<Body> => {
-        const asked = { method: 'POST', by: author, body: { query, variables }, headers };
-        return (await backend.ask('/graphql', asked)).body as Body;
-      },
-  )
-  .extend(
-    'titlesSince',
-    { scope: 'file' },
-    ({ author, backend }) =>
-      async (id: string): Promise<readonly string[]> => {
-        const { body } = await backend.ask('/articles?sort=createdAt&limit=100', { by: author });
-        return (body as { id: number; title: string }[])
-          .filter((article) => article.id >= Number(id))
-          .map(({ title }) => title);
-      },
-  );
+const test = base.extend('asAuthor', { scope: 'file' }, ({ author: by, backend }) => {
+  const run = async (query: string, { headers = {}, variables = {} } = {}): Promise<Body> => {
+    const asked = { method: 'POST', by, body: { query, variables }, headers };
+    return (await backend.ask('/graphql', asked)).body as Body;
+  };
+  const titlesSince = async (id: string): Promise<readonly string[]> => {
+    const { body } = await backend.ask('/articles?sort=createdAt&limit=100', { by });
+    return (body as { id: number; title: string }[])
+      .filter((article) => article.id >= Number(id))
+      .map(({ title }) => title);
+  };
+  return { run, titlesSince };
+});
 
 test('an error lists the fields committed before it, with ids and cursors', async ({
+  asAuthor: { run, titlesSince },
   backend,
-  run,
-  titlesSince,
 }) => {
   const { data, errors, extensions } = await run(
     `mutation { ${create('a')} ${create('b')} c: createPost(input: { title: " ", body: "" }) { id } ${create('d')} }`,
@@ -69,7 +60,7 @@ test('an error lists the fields committed before it, with ids and cursors', asyn
   );
 });
 
-test('a mutation without errors has cursors as well', async ({ run }) => {
+test('a mutation without errors has cursors as well', async ({ asAuthor: { run } }) => {
   const { data, extensions } = await run(`mutation { ${create('a')} }`);
   expect(extensions.mutation).toEqual([
     { field: 'a', committed: true, id: data?.a?.id, cursor: expect.any(String) },
@@ -77,7 +68,7 @@ test('a mutation without errors has cursors as well', async ({ run }) => {
   expect((await run('{ __typename }')).extensions.mutation).toBeUndefined();
 });
 
-test('an error below a committed field says so', async ({ run, titlesSince }) => {
+test('an error below a committed field says so', async ({ asAuthor: { run, titlesSince } }) => {
   const { data, errors, extensions } =
     await run(`mutation { ${create('a')} b: createPost(input: { title: "b", body: "" }) {
     id commentsConnection(first: 1, after: "none") { nodes { id } } } }`);
@@ -97,7 +88,9 @@ test('an error below a committed field says so', async ({ run, titlesSince }) =>
   expect(await titlesSince(a.id)).toEqual(['a', 'b']);
 });
 
-test('a field that the domain refuses was not committed, whatever its name', async ({ run }) => {
+test('a field that the domain refuses was not committed, whatever its name', async ({
+  asAuthor: { run },
+}) => {
   const query = 'mutation { first: deletePost(id: "1") second: deletePost(id: "x") }';
   const { errors, extensions } = await run(query);
   expect(errors).toMatchObject([
@@ -107,8 +100,7 @@ test('a field that the domain refuses was not committed, whatever its name', asy
 });
 
 test('a repetition with the same key commits nothing twice, and returns the same', async ({
-  run,
-  titlesSince,
+  asAuthor: { run, titlesSince },
 }) => {
   const headers = { 'idempotency-key': randomUUID() };
   const query = `mutation ($title: String!) { ${create('a')} b: createPost(input: { title: $title, body: "" }) { id } }`;
@@ -127,7 +119,7 @@ test('a repetition with the same key commits nothing twice, and returns the same
   expect(one.errors).toBeUndefined();
 });
 
-test('if the log does not answer, the outcome is unknown', async ({ backend, run }) => {
+test('if the log does not answer, the outcome is unknown', async ({ asAuthor: { run }, backend }) => {
   const { eventLog } = backend.side;
   const { append } = eventLog;
   const { LogUnavailable } = await import('#shared/event-log/errors.ts');
