@@ -2,10 +2,8 @@ import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createReadModel } from '#shared/projection/schema.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
-import { test as base } from '../../test/engines/pool.ts';
-import { tables } from '../../test/engines/tables.ts';
+import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { type Asked, listRows, readKindList } from './list.ts';
 
@@ -16,25 +14,24 @@ const LIMIT = 20;
 /** A page of each of two parts, with the one row more that tells whether there are others. */
 const ROWS_MAX = 2 * (LIMIT + 1);
 
+const AT = `timestamptz '2026-01-01' + g * interval '1 second'`;
 /** The newest half are drafts, which a list of published articles must skip without reading them. */
-const fill = async (pool: Pool) => {
-  await createReadModel(pool, tables, 'read_model');
-  const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
-  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
-    select g, 'User ' || g, 'author', 1, ${at}, ${at} from generate_series(1, ${USERS * 10}) g`);
-  await pool.query(`insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
+const ROWS = `
+  insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select g, 'User ' || g, 'author', 1, ${AT}, ${AT} from generate_series(1, ${USERS * 10}) g;
+  insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
     select g, 1 + g % ${USERS}, 'Title ' || g, 'common' || case when g % 1000 = 7 then ' rare' else '' end,
-      case when g % 1000 = 7 then array['frequent', 'rare'] else array['frequent'] end, status, 1, ${at}, ${at},
-      case when status = 'published' then ${at} end
-    from generate_series(1, ${ARTICLES}) g, lateral (select case when g > ${ARTICLES / 2} then 'draft' else 'published' end) s (status)`);
-  await pool.query(`insert into read_model.comments (id, article_id, author_id, text, version, created_at, updated_at)
-    select g, 1 + g % 10, 1 + g % ${USERS}, 'text', 1, ${at}, ${at} from generate_series(1, ${ARTICLES}) g`);
-  await pool.query('analyze');
-};
+      case when g % 1000 = 7 then array['frequent', 'rare'] else array['frequent'] end, status, 1, ${AT}, ${AT},
+      case when status = 'published' then ${AT} end
+    from generate_series(1, ${ARTICLES}) g, lateral (select case when g > ${ARTICLES / 2} then 'draft' else 'published' end) s (status);
+  insert into read_model.comments (id, article_id, author_id, text, version, created_at, updated_at)
+    select g, 1 + g % 10, 1 + g % ${USERS}, 'text', 1, ${AT}, ${AT} from generate_series(1, ${ARTICLES}) g;
+  analyze;`;
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
 const test = base
+  .extend('rows', { scope: 'file' }, ROWS)
   /** A pool that uses generic plans, as after many runs, and counts the rows read of the listed table. */
   .extend('counting', { scope: 'file' }, ({ pool }) => (table: string) => {
     const counted = { rows: 0, plan: '' };
@@ -93,8 +90,6 @@ const test = base
         return most;
       },
   );
-
-test.beforeAll(({ pool }) => fill(pool));
 
 const rowsRead = (plan: Plan, table: string): number => {
   const loops = Number(plan['Actual Loops']);

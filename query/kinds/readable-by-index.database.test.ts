@@ -1,10 +1,7 @@
 import { expect } from 'vitest';
-import type { Pool } from '#shared/database/pool.ts';
 import { policyOf } from '#shared/policy.ts';
-import { createReadModel } from '#shared/projection/schema.ts';
-import { tablesOf } from '#shared/read-model/tables.ts';
 import { callerIn } from '../../test/engines/policy.ts';
-import { test as base } from '../../test/engines/pool.ts';
+import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { teams } from '../../test/toy/teams.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { listRows } from './list.ts';
@@ -15,28 +12,26 @@ const MEMBERS = 8;
 const LIMIT = 20;
 const OF_TEAM = CLAIMS / TEAMS;
 
-const fill = async (pool: Pool) => {
-  await createReadModel(pool, tablesOf(teams), 'read_model');
-  const at = `1, timestamptz '2026-01-01' + g * interval '1 second', timestamptz '2026-01-01'`;
-  await pool.query(
-    `insert into read_model.companies (id, name, version, created_at, updated_at) select g, 'C', ${at} from generate_series(1, 50) g`,
-  );
-  await pool.query(`insert into read_model.teams (id, company_id, name, version, created_at, updated_at)
-    select g, 1 + g % 50, 'T', ${at} from generate_series(1, ${TEAMS}) g`);
-  await pool.query(`insert into read_model.team_members (team_id, id, person_id, part, version, created_at, updated_at)
-    select 1 + g / ${MEMBERS}, 1 + g % ${MEMBERS}, 50000 + g, 'guest', ${at} from generate_series(0, ${TEAMS * MEMBERS - 1}) g`);
-  await pool.query(`insert into read_model.company_directors (company_id, person_id, version, created_at, updated_at)
-    select g, 100000 + g, ${at} from generate_series(1, 50) g`);
-  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
-    select g, 'User ' || g, 'member', ${at} from generate_series(1, ${TEAMS}) g`);
-  await pool.query(`insert into read_model.claims (id, employee_id, team_id, purpose, status, version, created_at, updated_at)
-    select g, 1 + g % ${TEAMS}, 1 + g % ${TEAMS}, 'P', 'submitted', ${at} from generate_series(1, ${CLAIMS}) g`);
-  await pool.query('analyze');
-};
+const AT = `1, timestamptz '2026-01-01' + g * interval '1 second', timestamptz '2026-01-01'`;
+const ROWS = `
+  insert into read_model.companies (id, name, version, created_at, updated_at) select g, 'C', ${AT} from generate_series(1, 50) g;
+  insert into read_model.teams (id, company_id, name, version, created_at, updated_at)
+    select g, 1 + g % 50, 'T', ${AT} from generate_series(1, ${TEAMS}) g;
+  insert into read_model.team_members (team_id, id, person_id, part, version, created_at, updated_at)
+    select 1 + g / ${MEMBERS}, 1 + g % ${MEMBERS}, 50000 + g, 'guest', ${AT} from generate_series(0, ${TEAMS * MEMBERS - 1}) g;
+  insert into read_model.company_directors (company_id, person_id, version, created_at, updated_at)
+    select g, 100000 + g, ${AT} from generate_series(1, 50) g;
+  insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select g, 'User ' || g, 'member', ${AT} from generate_series(1, ${TEAMS}) g;
+  insert into read_model.claims (id, employee_id, team_id, purpose, status, version, created_at, updated_at)
+    select g, 1 + g % ${TEAMS}, 1 + g % ${TEAMS}, 'P', 'submitted', ${AT} from generate_series(1, ${CLAIMS}) g;
+  analyze;`;
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
 const test = base
+  .extend('domain', { scope: 'file' }, teams)
+  .extend('rows', { scope: 'file' }, ROWS)
   /** Counts the rows of claims that a list reads with a generic plan. */
   .extend(
     'readBy',
@@ -77,8 +72,6 @@ const test = base
         return told;
       },
   );
-
-test.beforeAll(({ pool }) => fill(pool));
 
 /** Includes rows that a filter removed. */
 const rowsRead = (plan: Plan): number => {

@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Caller } from '#shared/policy.ts';
-import { createReadModel } from '#shared/projection/schema.ts';
 import { callerIn, POLICY } from '../../test/engines/policy.ts';
-import { test as base } from '../../test/engines/pool.ts';
-import { tables } from '../../test/engines/tables.ts';
+import { test as base } from '../../test/engines/read-model-fixture.ts';
 import { type Asked, readKindList } from '../kinds/list.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 
@@ -41,7 +39,11 @@ const scenario = fc.record({
 });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 
+const ROWS = `
+  insert into read_model.users (id, name, role, version, created_at, updated_at)
+    select id, 'User ' || id, 'author', 1, now(), now() from generate_series(1, 2) id`;
 const test = base
+  .extend('rows', { scope: 'file' }, ROWS)
   .extend('insert', { scope: 'file' }, ({ pool }) => ({ id, atMs, author, published }: Row) => {
     return pool.query(
       `insert into read_model.articles (id, author_id, title, body, tags, status, version, created_at, updated_at, published_at)
@@ -77,12 +79,6 @@ const test = base
         return pages;
       },
   );
-
-test.beforeAll(async ({ pool }) => {
-  await createReadModel(pool, tables, 'read_model');
-  await pool.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
-    select id, 'User ' || id, 'author', 1, now(), now() from generate_series(1, 2) id`);
-});
 
 const ARTICLES = demandSource(sourcesOf(publishing), 'article');
 
