@@ -1,12 +1,12 @@
 // Over 200 lines, because every case tampers with the log and chain that are set up here.
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { insertBlock } from '#shared/audit/blocks.ts';
 import { extendByAll, GENESIS } from '#shared/audit/chain.ts';
 import { insertHead, writeStatement } from '#shared/audit/signed-head.ts';
 import { openSigner, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
-import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
+import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { readKeyFile } from '../heads/head-files.ts';
 import { blockOf, hashesOf } from './block-of.ts';
@@ -15,7 +15,7 @@ import type { Given } from './head-sources.ts';
 import { beginChainCheck } from './verify-chain.ts';
 
 /** Three blocks of four events, with a head after the first and after the third. */
-const build = async (audited: AuditedLog): Promise<AuditedLog> => {
+const build = async (audited: AuditedLog): Promise<void> => {
   await audited.append(4);
   await audited.prove();
   await audited.append(4);
@@ -25,8 +25,14 @@ const build = async (audited: AuditedLog): Promise<AuditedLog> => {
   }
   await audited.append(4);
   await audited.prove();
-  return audited;
 };
+const test = freshTest
+  .extend('fill', { scope: 'file' }, () => build)
+  /** A copy from before the tampering. */
+  .extend('given', async ({ audited: { files } }): Promise<Given> => {
+    const lines = (await readFile(files.heads, 'utf8')).trim().split('\n');
+    return { heads: lines, keys: await readKeyFile(files) };
+  });
 
 const PAGE = 5;
 
@@ -57,9 +63,33 @@ const readTampered = async ({ pool }: AuditedLog): Promise<readonly RecordedEven
 
 const kinds = ({ findings }: ChainReport) => findings.map(({ kind }) => kind);
 
+const shiftUp = async (audited: AuditedLog, from: number) => {
+  await audited.tamper(`update event_log.event set position = -position where position >= ${from}`);
+  await audited.tamper('update event_log.event set position = 1 - position where position < 0');
+};
+const insertAt = (audited: AuditedLog, position: number) =>
+  audited.tamper(
+    `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
+     select ${position}, 'thing-x', 1, gen_random_uuid(), type, data, metadata, bytes from event_log.event where position = 1`,
+  );
+
+/** Like an attacker who knows how the chain is built. */
+const rebuildBlocks = async (audited: AuditedLog) => {
+  await audited.tamper('truncate audit.block');
+  const events = await readTampered(audited);
+  const connection = await audited.pool.connect();
+  await insertBlock(
+    connection,
+    blockOf({ count: 0, head: GENESIS, latestAt: null, position: 0 as never }, events, hashesOf(events)),
+  );
+  connection.release();
+  return events;
+};
+
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   test('an intact log has no findings, and the report shows the unproven window', async () => {
-    await using audited = await build(await createAuditedLog(startLog));
+    await using audited = await createAuditedLog(startLog);
+    await build(audited);
     await audited.append(3);
     const events = await audited.events();
     const report = await check(audited, { events });
@@ -89,32 +119,12 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
 });
 
 describe('on PostgreSQL, whoever', () => {
-  let audited: AuditedLog;
-  let given: Given;
-  beforeEach(async () => {
-    audited = await build(await createAuditedLog());
-    const lines = async (path: string) => (await readFile(path, 'utf8')).trim().split('\n');
-    given = { heads: await lines(audited.files.heads), keys: await readKeyFile(audited.files) };
-  });
-  afterEach(() => audited?.[Symbol.asyncDispose]());
-
-  const set = (statement: string) => audited.tamper(statement);
-  const shiftUp = async (from: number) => {
-    await set(`update event_log.event set position = -position where position >= ${from}`);
-    await set('update event_log.event set position = 1 - position where position < 0');
-  };
-  const insertAt = (position: number) =>
-    set(
-      `insert into event_log.event (position, stream, version, id, type, data, metadata, bytes)
-       select ${position}, 'thing-x', 1, gen_random_uuid(), type, data, metadata, bytes from event_log.event where position = 1`,
-    );
-
-  test.each(['data', 'metadata', 'type', 'stream', 'id'])(
+  test.for(['data', 'metadata', 'type', 'stream', 'id'])(
     'changes the %s of an event is found, with the event',
-    async (column) => {
+    async (column, { audited }) => {
       const value =
         { type: "'thing.eaten'", stream: "'thing-x'", id: 'gen_random_uuid()' }[column] ?? `'{"n":"other"}'`;
-      await set(`update event_log.event set ${column} = ${value} where position = 6`);
+      await audited.tamper(`update event_log.event set ${column} = ${value} where position = 6`);
       const report = await check(audited);
       expect(report.findings).toEqual([
         expect.objectContaining({ kind: 'event_changed', count: 6, position: 6, version: 1 }),
@@ -122,25 +132,25 @@ describe('on PostgreSQL, whoever', () => {
     },
   );
 
-  test('exchanges two events is found', async () => {
-    await set('update event_log.event set position = -6 where position = 6');
-    await set('update event_log.event set position = 6 where position = 7');
-    await set('update event_log.event set position = 7 where position = -6');
+  test('exchanges two events is found', async ({ audited }) => {
+    await audited.tamper('update event_log.event set position = -6 where position = 6');
+    await audited.tamper('update event_log.event set position = 6 where position = 7');
+    await audited.tamper('update event_log.event set position = 7 where position = -6');
     expect(kinds(await check(audited))).toEqual(['event_moved']);
   });
 
-  test('deletes an event is found, with or without closing the hole', async () => {
-    await set('delete from event_log.event where position = 6');
+  test('deletes an event is found, with or without closing the hole', async ({ audited }) => {
+    await audited.tamper('delete from event_log.event where position = 6');
     expect((await check(audited)).findings).toEqual([{ kind: 'event_missing', count: 6, position: 6 }]);
-    await set('update event_log.event set position = position - 1 where position > 6');
+    await audited.tamper('update event_log.event set position = position - 1 where position > 6');
     const { findings } = await check(audited);
     expect(findings).toContainEqual({ kind: 'event_missing', count: 6, position: 6 });
     expect(findings.every(({ kind }) => kind !== 'event_inserted')).toBe(true);
   });
 
-  test('inserts an event is found', async () => {
-    await shiftUp(6);
-    await insertAt(6);
+  test('inserts an event is found', async ({ audited }) => {
+    await shiftUp(audited, 6);
+    await insertAt(audited, 6);
     const { findings } = await check(audited);
     expect(findings).toContainEqual({
       kind: 'event_inserted',
@@ -152,55 +162,50 @@ describe('on PostgreSQL, whoever', () => {
     expect(findings.every(({ kind }) => ['event_inserted', 'event_moved'].includes(kind))).toBe(true);
   });
 
-  test('changes only a block is found, and the event is not blamed if a head confirms it', async () => {
-    await set(`update audit.block set hashes = overlay(hashes placing '\\x00' from 40) where count = 8`);
+  test('changes only a block is found, and the event is not blamed if a head confirms it', async ({
+    audited,
+  }) => {
+    await audited.tamper(
+      `update audit.block set hashes = overlay(hashes placing '\\x00' from 40) where count = 8`,
+    );
     expect((await check(audited)).findings).toEqual([
       { kind: 'block_changed', count: 8 },
       { kind: 'block_changed', count: 8 },
     ]);
-    await set(`update audit.block set hashes = overlay(hashes placing '\\x01' from 40) where count = 12`);
+    await audited.tamper(
+      `update audit.block set hashes = overlay(hashes placing '\\x01' from 40) where count = 12`,
+    );
     expect(new Set(kinds(await check(audited)))).toEqual(new Set(['block_changed']));
   });
 
-  test.each([
+  test.for([
     'head = sha256(head)',
     `latest_at = latest_at + interval '1 hour'`,
     `first_at = first_at - interval '1 hour'`,
-  ])('sets %s in a block is found', async (setting) => {
-    await set(`update audit.block set ${setting} where count = 8`);
+  ])('sets %s in a block is found', async (setting, { audited }) => {
+    await audited.tamper(`update audit.block set ${setting} where count = 8`);
     expect((await check(audited)).findings).toEqual([{ kind: 'block_changed', count: 8 }]);
   });
 
-  test('removes a block is found', async () => {
-    await set('delete from audit.block where count = 8');
+  test('removes a block is found', async ({ audited }) => {
+    await audited.tamper('delete from audit.block where count = 8');
     expect((await check(audited)).findings).toContainEqual({ kind: 'block_missing', count: 8 });
   });
 
-  /** Like an attacker who knows how the chain is built. */
-  const rebuildBlocks = async () => {
-    await set('truncate audit.block');
-    const events = await readTampered(audited);
-    const connection = await audited.pool.connect();
-    await insertBlock(
-      connection,
-      blockOf({ count: 0, head: GENESIS, latestAt: null, position: 0 as never }, events, hashesOf(events)),
-    );
-    connection.release();
-    return events;
-  };
-
-  test('changes an event and all later blocks is found by the signed heads, with the events', async () => {
-    await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
-    await rebuildBlocks();
+  test('changes an event and all later blocks is found by the signed heads, with the events', async ({
+    audited,
+  }) => {
+    await audited.tamper(`update event_log.event set data = '{"n":"other"}' where position = 6`);
+    await rebuildBlocks(audited);
     expect((await check(audited)).findings).toEqual(
       ['file', 'database'].map((source) => ({ kind: 'head_changed', count: 12, source })).slice(0, 1),
     );
   });
 
-  test('and signs the result is found by the files outside the database', async () => {
-    await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
-    const events = await rebuildBlocks();
-    await set('delete from audit.head where count = 12');
+  test('and signs the result is found by the files outside the database', async ({ audited, given }) => {
+    await audited.tamper(`update event_log.event set data = '{"n":"other"}' where position = 6`);
+    const events = await rebuildBlocks(audited);
+    await audited.tamper('delete from audit.head where count = 12');
     const signer = await openSigner(audited);
     const [last] = events.slice(-1);
     const statement = writeStatement({
@@ -226,8 +231,8 @@ describe('on PostgreSQL, whoever', () => {
     });
   });
 
-  test('changes a head or its signature is found', async () => {
-    await set(
+  test('changes a head or its signature is found', async ({ audited }) => {
+    await audited.tamper(
       `update audit.head set statement = replace(statement, '"count":12', '"count":11') where count = 12`,
     );
     expect((await check(audited)).findings).toContainEqual(
@@ -249,18 +254,18 @@ describe('on PostgreSQL, whoever', () => {
     });
   });
 
-  test('removes a head is found by the other copy', async () => {
-    await set('delete from audit.head where count = 4');
+  test('removes a head is found by the other copy', async ({ audited, given }) => {
+    await audited.tamper('delete from audit.head where count = 4');
     expect((await check(audited)).findings).toEqual([{ kind: 'head_missing', count: 4, source: 'database' }]);
     const [, second] = (await readFile(audited.files.heads, 'utf8')).split('\n');
     await writeFile(audited.files.heads, `${second}\n`);
-    await set('truncate audit.head');
+    await audited.tamper('truncate audit.head');
     expect(kinds(await check(audited, { given }))).toEqual(['head_missing']);
   });
 
-  test('signs with a key without endorsement is found', async () => {
+  test('signs with a key without endorsement is found', async ({ audited }) => {
     await rotateAuditKey(audited);
-    await set('update audit.signing_key set endorsement = sha512(endorsement) where number = 2');
+    await audited.tamper('update audit.signing_key set endorsement = sha512(endorsement) where number = 2');
     await audited.append(1);
     await audited.prove();
     const { findings } = await check(audited);
@@ -270,10 +275,13 @@ describe('on PostgreSQL, whoever', () => {
     );
   });
 
-  test('cuts off the ends of log, chain and heads is found by the files outside, and only by them', async () => {
-    await set('delete from event_log.event where position > 8');
-    await set('delete from audit.block where count > 8');
-    await set('delete from audit.head where count > 8');
+  test('cuts off the ends of log, chain and heads is found by the files outside, and only by them', async ({
+    audited,
+    given,
+  }) => {
+    await audited.tamper('delete from event_log.event where position > 8');
+    await audited.tamper('delete from audit.block where count > 8');
+    await audited.tamper('delete from audit.head where count > 8');
     expect((await check(audited)).findings).toEqual([
       { kind: 'log_cut', count: 12, events: 8, source: 'file' },
     ]);
@@ -287,12 +295,12 @@ describe('on PostgreSQL, whoever', () => {
     });
   });
 
-  test('cuts off only the end of the log is found by the chain', async () => {
-    await set('delete from event_log.event where position > 6');
+  test('cuts off only the end of the log is found by the chain', async ({ audited }) => {
+    await audited.tamper('delete from event_log.event where position > 6');
     const { findings } = await check(audited);
     expect(findings).toContainEqual({ kind: 'chain_ahead', count: 12, events: 6 });
     expect(findings).toContainEqual({ kind: 'log_cut', count: 12, events: 6, source: 'file' });
-    await set('delete from event_log.event');
+    await audited.tamper('delete from event_log.event');
     expect(kinds(await check(audited))).toContain('chain_ahead');
   });
 });

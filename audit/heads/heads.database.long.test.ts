@@ -1,6 +1,6 @@
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
 import {
   endorsementText,
@@ -10,29 +10,26 @@ import {
   thumbprint,
 } from '#shared/audit/signing-keys.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
-import { type AuditedLog, createAuditedLog } from '../../test/engines/audited-log.ts';
+import { type AuditedLog, createAuditedLog, freshTest } from '../../test/engines/audited-log.ts';
 import { until } from '../../testing/until.ts';
 import { readHeadFile, readKeyFile } from './head-files.ts';
 import { HeadsDisagree } from './reconcile.ts';
 import { createPublisher, startHeads } from './service.ts';
 
-let audited: AuditedLog;
-beforeEach(async () => {
-  audited = await createAuditedLog();
+const test = freshTest.extend('fill', { scope: 'file' }, () => async (audited) => {
   await audited.append(3);
   await audited.prove();
 });
-afterEach(() => audited?.[Symbol.asyncDispose]());
 
-const inFile = () => Array.fromAsync(readHeadFile(audited.files));
-const inDatabase = () => Array.fromAsync(readAllHeads(audited.pool));
-const publish = () => createPublisher(audited).publish();
-const counts = async () => (await inFile()).map(({ says }) => says.count);
-const problem = async () =>
+const inFile = (audited: AuditedLog) => Array.fromAsync(readHeadFile(audited.files));
+const inDatabase = (audited: AuditedLog) => Array.fromAsync(readAllHeads(audited.pool));
+const publish = (audited: AuditedLog) => createPublisher(audited).publish();
+const counts = async (audited: AuditedLog) => (await inFile(audited)).map(({ says }) => says.count);
+const problem = async (audited: AuditedLog) =>
   (await audited.pool.query('select problem from audit.publication')).rows[0]?.problem;
 
-test('a head states its coverage, and can be verified with the files beside it', async () => {
-  const [head] = await inFile();
+test('a head states its coverage, and can be verified with the files beside it', async ({ audited }) => {
+  const [head] = await inFile(audited);
   const [key] = await readKeyFile(audited.files);
   expect(head?.says).toMatchObject({ v: 1, log: audited.eventLog.identity, count: 3, key: key?.id });
   expect(key && head && isSignedBy(key.publicKey, head.statement, head.signature)).toBe(true);
@@ -41,16 +38,16 @@ test('a head states its coverage, and can be verified with the files beside it',
   expect(key).toMatchObject({ endorsedBy: null, endorsement: null });
 });
 
-test('an unchanged chain is not signed again, and an extended one is', async () => {
-  await publish();
-  expect(await counts()).toEqual([3]);
+test('an unchanged chain is not signed again, and an extended one is', async ({ audited }) => {
+  await publish(audited);
+  expect(await counts(audited)).toEqual([3]);
   await audited.append(2);
   await audited.prove();
-  expect(await counts()).toEqual([3, 5]);
-  expect((await inDatabase()).map(({ count }) => count)).toEqual([3, 5]);
+  expect(await counts(audited)).toEqual([3, 5]);
+  expect((await inDatabase(audited)).map(({ count }) => count)).toEqual([3, 5]);
 });
 
-test('a new key is endorsed by the previous one, and signs from then on', async () => {
+test('a new key is endorsed by the previous one, and signs from then on', async ({ audited }) => {
   const id = await rotateAuditKey(audited);
   await audited.append(1);
   await audited.prove();
@@ -59,33 +56,33 @@ test('a new key is endorsed by the previous one, and signs from then on', async 
   expect(
     first && second && isSignedBy(first.publicKey, endorsementText(second), second.endorsement ?? ''),
   ).toBe(true);
-  const heads = await inFile();
+  const heads = await inFile(audited);
   expect(heads.map(({ says }) => says.key)).toEqual([first?.id, id]);
   expect(second && heads[1] && isSignedBy(second.publicKey, heads[1].statement, heads[1].signature)).toBe(
     true,
   );
 });
 
-test('a head is added to the file after a crash between database and file', async () => {
+test('a head is added to the file after a crash between database and file', async ({ audited }) => {
   const whole = await readFile(audited.files.heads, 'utf8');
   await rm(audited.files.heads);
-  await publish();
+  await publish(audited);
   expect(await readFile(audited.files.heads, 'utf8')).toBe(whole);
   await truncate(audited.files.heads, whole.length - 20);
   await truncate(audited.files.keys, 10);
-  await publish();
+  await publish(audited);
   expect(await readFile(audited.files.heads, 'utf8')).toBe(whole);
   expect(await readKeyFile(audited.files)).toEqual(await readAuditKeys(audited.pool));
 });
 
-test('a head that the database has lost is restored if it matches the chain', async () => {
+test('a head that the database has lost is restored if it matches the chain', async ({ audited }) => {
   await audited.append(2);
   await audited.prove();
-  const before = await inDatabase();
+  const before = await inDatabase(audited);
   await audited.tamper('delete from audit.head');
-  await publish();
-  expect(await inDatabase()).toEqual(before);
-  expect(await counts()).toEqual([3, 5]);
+  await publish(audited);
+  expect(await inDatabase(audited)).toEqual(before);
+  expect(await counts(audited)).toEqual([3, 5]);
 });
 
 const REPLACE_HEAD = [`update audit.head set statement = replace(statement, '"count":3', '"count": 3')`];
@@ -97,29 +94,34 @@ const CUT = [
   'update public.follower_checkpoint set position = 3',
 ];
 
-test.each([
+test.for<[string, readonly string[], string]>([
   ['a head was replaced', REPLACE_HEAD, 'different heads'],
   ['the key was replaced', REPLACE_KEY, 'contradict each other about the key'],
   ['the ends of log, chain and heads were cut off together', CUT, 'its end was cut off'],
 ])(
   'if %s in the database, nothing more is published, and the reason is reported',
-  async (_what, statements, why) => {
+  async ([_what, statements, why], { audited }) => {
     await audited.append(2);
     await audited.prove();
     for (const statement of statements) await audited.tamper(statement);
-    await expect(publish()).rejects.toThrow(HeadsDisagree);
+    await expect(publish(audited)).rejects.toThrow(HeadsDisagree);
     await using _heads = await startHeads({
       ...audited,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),
       everyMs: 100,
     });
-    expect(await until(problem, (text) => typeof text === 'string')).toContain(why);
-    expect(await counts()).toEqual([3, 5]);
+    expect(
+      await until(
+        () => problem(audited),
+        (text) => typeof text === 'string',
+      ),
+    ).toContain(why);
+    expect(await counts(audited)).toEqual([3, 5]);
   },
 );
 
-test('nothing is written to a file that was tampered with, even meanwhile', async () => {
+test('nothing is written to a file that was tampered with, even meanwhile', async ({ audited }) => {
   const publisher = createPublisher(audited);
   await publisher.publish();
   await appendFile(audited.files.heads, '{"statement":"mine"}\n');
@@ -132,23 +134,23 @@ test('nothing is written to a file that was tampered with, even meanwhile', asyn
   await expect(publisher.publish()).rejects.toThrow('different heads');
 });
 
-test('a line that was removed from the middle of the file is not appended', async () => {
+test('a line that was removed from the middle of the file is not appended', async ({ audited }) => {
   await audited.append(2);
   await audited.prove();
   const [, second] = (await readFile(audited.files.heads, 'utf8')).split('\n');
   await writeFile(audited.files.heads, `${second}\n`);
-  await expect(publish()).rejects.toThrow('lacks the head over 3 events');
+  await expect(publish(audited)).rejects.toThrow('lacks the head over 3 events');
 });
 
-test('the file of another log is left alone', async () => {
+test('the file of another log is left alone', async ({ audited }) => {
   await using other = await createAuditedLog();
   await other.append(1);
   await other.prove();
   await writeFile(audited.files.heads, await readFile(other.files.heads));
-  await expect(publish()).rejects.toThrow('belongs to the event log');
+  await expect(publish(audited)).rejects.toThrow('belongs to the event log');
 });
 
-test('heads are signed periodically, and a last one over everything at the end', async () => {
+test('heads are signed periodically, and a last one over everything at the end', async ({ audited }) => {
   {
     await using _heads = await startHeads({
       ...audited,
@@ -160,7 +162,7 @@ test('heads are signed periodically, and a last one over everything at the end',
     await audited.append(4);
     await audited.untilChained();
   }
-  expect((await counts()).at(-1)).toBe(7);
-  const [newest] = (await inDatabase()).slice(-1);
+  expect((await counts(audited)).at(-1)).toBe(7);
+  const [newest] = (await inDatabase(audited)).slice(-1);
   expect(readStatement(newest?.statement ?? '')).toMatchObject({ count: 7 });
 });
