@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
-import type { UserId } from '#shared/brands.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
 import {
   findOperatorCommand,
@@ -11,48 +10,32 @@ import {
   requestOperatorCommand,
 } from '#shared/operations/operator-commands.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
-import { createFilledReadModel, type FilledReadModel } from '../test/engines/filled-read-model.ts';
-import { inTheDatabase } from '../test/engines/log-engines.ts';
-import { untilProjected } from '../test/engines/projection.ts';
+import { test as base } from '../test/engines/filled-read-model.ts';
 import { until } from '../testing/until.ts';
 import { startVerificationCommands } from './service.ts';
 
-let readModel: FilledReadModel;
-let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-beforeAll(async () => {
-  readModel = await createFilledReadModel(inTheDatabase);
-  folder = await temporaryDataDir();
-  await readModel.writeSome(readModel.authors[0] as UserId);
-  await untilProjected(readModel.side);
-  await migrateAudit(readModel.side.pool);
-  await migrateOperations(readModel.side.pool);
-});
-afterAll(async () => {
-  await folder?.[Symbol.asyncDispose]();
-  await readModel?.[Symbol.asyncDispose]();
-});
+type IsIt = (command: OperatorCommand | undefined) => boolean;
 
-const start = () =>
-  startVerificationCommands({
-    ...readModel.side,
-    settings: { dir: folder.path },
-    log: pino({ level: 'silent' }),
+const test = base
+  .extend('start', { scope: 'file' }, async ({ side }, { onCleanup }) => {
+    const folder = await temporaryDataDir();
+    onCleanup(() => folder[Symbol.asyncDispose]());
+    await migrateAudit(side.pool);
+    await migrateOperations(side.pool);
+    const settings = { dir: folder.path };
+    return () => startVerificationCommands({ ...side, settings, log: pino({ level: 'silent' }) });
+  })
+  .extend('ask', { scope: 'file' }, ({ side, start: _migrated }) => () => {
+    const asker = { by: 'user:1', client: null, request: randomUUID(), key: undefined };
+    return requestOperatorCommand(side.pool, { kind: 'verify' }, asker, async () => {});
+  })
+  .extend('isIn', { scope: 'file' }, ({ side }) => (id: string, isIt: IsIt) => {
+    return until(() => findOperatorCommand(side.pool, id), isIt);
   });
-
-const ask = () =>
-  requestOperatorCommand(
-    readModel.side.pool,
-    { kind: 'verify' },
-    { by: 'user:1', client: null, request: randomUUID(), key: undefined },
-    async () => {},
-  );
-
-const isIn = (id: string, isIt: (command: OperatorCommand | undefined) => boolean) =>
-  until(() => findOperatorCommand(readModel.side.pool, id), isIt);
 const reportOf = (command: { readonly report: string | null } | undefined) =>
   reportSchema.parse(JSON.parse(command?.report ?? 'null'));
 
-test('a verification whose process stopped starts again in the next', async () => {
+test('a verification whose process stopped starts again in the next', async ({ ask, isIn, start }) => {
   const id = await ask();
   {
     await using _first = await start();
@@ -68,8 +51,8 @@ test('a verification whose process stopped starts again in the next', async () =
   expect(command?.done).toBe(command?.of);
 });
 
-test('the report contains differences, and nothing personal', async () => {
-  await readModel.side.pool.query(`update read_model.users set name = 'Mallory', role = 'admin'`);
+test('the report contains differences, and nothing personal', async ({ ask, isIn, side, start }) => {
+  await side.pool.query(`update read_model.users set name = 'Mallory', role = 'admin'`);
   const id = await ask();
   await using _orders = await start();
   const command = await isIn(id, (seen) => seen?.finishedAt != null);

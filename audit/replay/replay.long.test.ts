@@ -1,49 +1,48 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Progress } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { listScratch } from '#shared/read-model/scratch-schemas.ts';
-import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
-import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { testOnEngines } from '../../test/engines/filled-read-model.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { until } from '../../testing/until.ts';
 import { replay } from './replay.ts';
 
-describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
-  let readModel: FilledReadModel;
-  let then: { readonly position: Position; readonly digest: Record<string, string> };
-  beforeAll(async () => {
-    readModel = await createFilledReadModel(startLog);
-    const { side, authors } = readModel;
-    then = { position: await side.eventLog.head(), digest: await digestOf(side.pool, 'read_model') };
+/** With a position, and the digest there, before the latest events. */
+const engines = testOnEngines.map(([name, test]) => {
+  const withPast = test.extend('past', { scope: 'file' }, async ({ authors, readModel, side }) => {
+    const past = { position: await side.eventLog.head(), digest: await digestOf(side.pool, 'read_model') };
     await readModel.writeSome(authors[0] as UserId);
     await untilProjected(side);
+    return past;
   });
-  afterAll(() => readModel?.[Symbol.asyncDispose]());
+  return [name, withPast] as const;
+});
 
-  test('has the rows of a position', async () => {
-    const { pool } = readModel.side;
-    const replayed = await replay(readModel.work(), { schema: 'replay_then', upTo: then.position });
+describe.each(engines)('a replay on %s', (_name, test) => {
+  test('has the rows of a position', async ({ readModel, side, past }) => {
+    const { pool } = side;
+    const replayed = await replay(readModel.work(), { schema: 'replay_then', upTo: past.position });
     expect(replayed).toMatchObject({
       schema: 'replay_then',
-      position: then.position,
+      position: past.position,
       rows: { users: 4, articles: 4, comments: 4, parked: 0 },
     });
-    expect(await digestOf(pool, 'replay_then')).toEqual(then.digest);
-    expect(await digestOf(pool, 'read_model')).not.toEqual(then.digest);
+    expect(await digestOf(pool, 'replay_then')).toEqual(past.digest);
+    expect(await digestOf(pool, 'read_model')).not.toEqual(past.digest);
     expect(await listScratch(pool)).toMatchObject([
-      { schema: 'replay_then', position: then.position, isWhole: true },
+      { schema: 'replay_then', position: past.position, isWhole: true },
     ]);
   });
 
-  test('has no rows at the beginning', async () => {
+  test('has no rows at the beginning', async ({ readModel }) => {
     const replayed = await replay(readModel.work(), { schema: 'replay_nothing', upTo: 0 as Position });
     expect(replayed).toMatchObject({ events: 0, rows: { users: 0, articles: 0 } });
   });
 
-  test('changes nothing live, and notifies nobody', async () => {
-    const { pool, databaseUrl, eventLog } = readModel.side;
+  test('changes nothing live, and notifies nobody', async ({ readModel, side }) => {
+    const { pool, databaseUrl, eventLog } = side;
     const live = async () => ({
       head: await eventLog.head(),
       digest: await digestOf(pool, 'read_model'),
@@ -75,14 +74,18 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     expect(await digestOf(pool, 'replay_quietly')).toEqual(before.digest);
   });
 
-  test('contains no personal data of a user who is erased meanwhile', async () => {
-    const { side, authors } = readModel;
+  test('contains no personal data of a user who is erased meanwhile', async ({
+    authors,
+    readModel,
+    side,
+    past,
+  }) => {
     const leaving = authors[3] as UserId;
     let destroyed: Promise<void> | undefined;
     const onProgress = ({ step }: Progress) => {
       if (step === 'events') destroyed ??= side.keys.destroy(leaving);
     };
-    await replay(readModel.work({ onProgress }), { schema: 'replay_leaving', upTo: then.position });
+    await replay(readModel.work({ onProgress }), { schema: 'replay_leaving', upTo: past.position });
     await destroyed;
     const { rows } = await side.pool.query<{ name: string | null }>(
       'select name from replay_leaving.users where id = $1',
@@ -91,18 +94,19 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     expect(rows).toEqual([{ name: null }]);
   });
 
-  test.each(['events', 'indexes'] as const)('that is stopped at its %s leaves nothing', async (step) => {
-    const stopping = new AbortController();
-    const onProgress = (progress: Progress) => {
-      if (progress.step === step) stopping.abort();
-    };
-    const stopped = replay(readModel.work({ signal: stopping.signal, onProgress }), {
-      schema: 'replay_stopped',
-      upTo: then.position,
-    });
-    await expect(stopped).rejects.toThrow();
-    expect((await listScratch(readModel.side.pool)).map(({ schema }) => schema)).not.toContain(
-      'replay_stopped',
-    );
-  });
+  test.for(['events', 'indexes'] as const)(
+    'that is stopped at its %s leaves nothing',
+    async (step, { readModel, side, past }) => {
+      const stopping = new AbortController();
+      const onProgress = (progress: Progress) => {
+        if (progress.step === step) stopping.abort();
+      };
+      const stopped = replay(readModel.work({ signal: stopping.signal, onProgress }), {
+        schema: 'replay_stopped',
+        upTo: past.position,
+      });
+      await expect(stopped).rejects.toThrow();
+      expect((await listScratch(side.pool)).map(({ schema }) => schema)).not.toContain('replay_stopped');
+    },
+  );
 });

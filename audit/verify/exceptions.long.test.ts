@@ -1,25 +1,22 @@
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { report as reportSchema } from '#shared/audit/verification-report.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
 import { as, by, draftArticle } from '../../test/engines/command-side.ts';
-import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createVerifiedReadModel, type VerifiedReadModel } from '../../test/engines/verified-read-model.ts';
+import { test } from '../../test/engines/verified-read-model.ts';
 import { until } from '../../testing/until.ts';
 import { summaryOf } from './summary.ts';
 
 /** Valid and invalid excuses for a difference. */
-let readModel: VerifiedReadModel;
-beforeAll(async () => {
-  readModel = await createVerifiedReadModel(inTheDatabase);
-});
-afterAll(() => readModel?.[Symbol.asyncDispose]());
 
-test('a skipped event that could be applied is found, although all rows agree', async () => {
-  const { side, authors } = readModel;
+test('a skipped event that could be applied is found, although all rows agree', async ({
+  authors,
+  readModel,
+  side,
+}) => {
   const author = authors[0] as UserId;
   const articleId = await draftArticle(side, author);
   await side.send({ type: 'EditArticle', articleId, title: 'Meant to vanish' }, by(as(author)));
@@ -49,8 +46,11 @@ test('a skipped event that could be applied is found, although all rows agree', 
   expect((await readModel.verify()).outcome).toBe('proven');
 });
 
-test('an event that the database refuses is skipped with reason, and so is an unreadable one', async () => {
-  const { side, authors } = readModel;
+test('an event that the database refuses is skipped with reason, and so is an unreadable one', async ({
+  authors,
+  readModel,
+  side,
+}) => {
   const author = authors[0] as UserId;
   const metadata = {
     ...{ version: 1, at: '0000-01-01T00:00:00.000Z', actor: 'system:test', client: null, request: 'r' },
@@ -75,8 +75,11 @@ test('an event that the database refuses is skipped with reason, and so is an un
   });
 });
 
-test('a key destroyed by a deletion after the verified range is no difference, with or without the erasure list', async () => {
-  const { side, authors } = readModel;
+test('a key destroyed by a deletion after the verified range is no difference, with or without the erasure list', async ({
+  authors,
+  readModel,
+  side,
+}) => {
   const [, , leaving] = authors as [UserId, UserId, UserId];
   const at = await side.eventLog.head();
   await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
@@ -89,8 +92,11 @@ test('a key destroyed by a deletion after the verified range is no difference, w
   expect((await readModel.verify({ at, auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
 });
 
-test('a destroyed key without a deletion is found, and so are changes that it would hide', async () => {
-  const { side, authors } = readModel;
+test('a destroyed key without a deletion is found, and so are changes that it would hide', async ({
+  authors,
+  readModel,
+  side,
+}) => {
   const forged = authors[3] as UserId;
   await side.pool.query(
     'update public.person_key set destroyed_at = now(), wrapped = null where subject = $1',

@@ -1,33 +1,33 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
+import type { Report } from '#shared/audit/verification-report.ts';
 import type { UserId } from '#shared/brands.ts';
 import { as, by } from '../../test/engines/command-side.ts';
-import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
-import { createVerifiedReadModel, type VerifiedReadModel } from '../../test/engines/verified-read-model.ts';
-
-let model: VerifiedReadModel;
-let author: UserId;
-beforeAll(async () => {
-  model = await createVerifiedReadModel(inTheDatabase);
-  author = model.authors[0] as UserId;
-  for (const title of ['One', 'Two', 'Three']) {
-    await model.side.send({ type: 'EditArticle', articleId: model.article, title }, by(as(author)));
-  }
-  await untilProjected(model.side);
-  await model.sign();
-});
-afterAll(() => model?.[Symbol.asyncDispose]());
+import { test as base } from '../../test/engines/verified-read-model.ts';
 
 const OPEN = 'alter table event_log.event disable trigger append_only;';
 const CLOSE = 'alter table event_log.event enable trigger append_only;';
 
-/** Simulates an attacker with full access to the database of the log. */
-const verifyTampered = (statement: string, undo: string) =>
-  model.verifyTampered(`${OPEN} ${statement}; ${CLOSE}`, `${OPEN} ${undo}; ${CLOSE}`);
+const test = base
+  .extend('edit', { scope: 'file' }, ({ authors, readModel: { article, side } }) => (title: string) => {
+    const author = authors[0] as UserId;
+    return side.send({ type: 'EditArticle', articleId: article, title }, by(as(author)));
+  })
+  .extend('model', { scope: 'file' }, async ({ edit, readModel }) => {
+    for (const title of ['One', 'Two', 'Three']) await edit(title);
+    await untilProjected(readModel.side);
+    await readModel.sign();
+    return readModel;
+  })
+  /** Simulates an attacker with full access to the database of the log. */
+  .extend('verifyTampered', { scope: 'file' }, ({ model }) => (statement: string, undo: string) => {
+    const opened = (change: string) => `${OPEN} ${change}; ${CLOSE}`;
+    return model.verifyTampered(opened(statement), opened(undo));
+  });
 
-const kindsOf = (report: Awaited<ReturnType<typeof verifyTampered>>) => Object.keys(report.findings.byKind);
+const kindsOf = ({ findings }: Report) => Object.keys(findings.byKind);
 
-test('an untouched signed log is proven completely', async () => {
+test('an untouched signed log is proven completely', async ({ model }) => {
   const report = await model.verify();
   expect(report.findings.listed).toEqual([]);
   expect(report).toMatchObject({
@@ -36,8 +36,8 @@ test('an untouched signed log is proven completely', async () => {
   });
 });
 
-test('events after the newest signed head are reported as unproven', async () => {
-  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Four' }, by(as(author)));
+test('events after the newest signed head are reported as unproven', async ({ edit, model }) => {
+  await edit('Four');
   await untilProjected(model.side);
   const { log, chain, outcome } = await model.verify();
   expect({ outcome, unproven: chain.unproven.events, since: chain.unproven.since }).toEqual({
@@ -49,7 +49,10 @@ test('events after the newest signed head are reported as unproven', async () =>
   await model.sign();
 });
 
-test('a changed event is found by the chain, and by the rows that depend on it', async () => {
+test('a changed event is found by the chain, and by the rows that depend on it', async ({
+  model,
+  verifyTampered,
+}) => {
   const title = (from: string, to: string) =>
     `update event_log.event set data = replace(data::text, '"${from}"', '"${to}"')::json where stream = 'article-${model.article}'`;
   const report = await verifyTampered(title('Four', 'Forged'), title('Forged', 'Four'));
@@ -63,7 +66,10 @@ test('a changed event is found by the chain, and by the rows that depend on it',
   );
 });
 
-test('an event with another version leaves a gap, and a removed one a hole', async () => {
+test('an event with another version leaves a gap, and a removed one a hole', async ({
+  model,
+  verifyTampered,
+}) => {
   const last = `stream = 'article-${model.article}' and version`;
   const moved = await verifyTampered(
     `update event_log.event set version = 9 where ${last} = 4`,
@@ -84,7 +90,7 @@ test('an event with another version leaves a gap, and a removed one a hole', asy
   expect(kindsOf(removed)).toEqual(expect.arrayContaining(['position_gap', 'version_gap', 'event_missing']));
 });
 
-test('an emptied event is found', async () => {
+test('an emptied event is found', async ({ model, verifyTampered }) => {
   const { pool } = model.side;
   await pool.query(`create table public.emptied as select * from event_log.event where position in (2, 3)`);
   const report = await verifyTampered(
@@ -94,10 +100,10 @@ test('an emptied event is found', async () => {
   expect(kindsOf(report)).toEqual(expect.arrayContaining(['row_missing', 'event_changed']));
 });
 
-test('damage to a past event is found, even if no live row depends on it', async () => {
+test('damage to a past event is found, even if no live row depends on it', async ({ edit, model }) => {
   const at = await model.side.eventLog.head();
-  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Later' }, by(as(author)));
-  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Four' }, by(as(author)));
+  await edit('Later');
+  await edit('Four');
   await untilProjected(model.side);
   const set = (value: string) =>
     `update event_log.event set data = replace(data::text, '"tags":', '${value}":')::json where version = 1`;
@@ -111,7 +117,7 @@ test('damage to a past event is found, even if no live row depends on it', async
   expect((await model.verify({ at })).outcome).toBe('proven');
 });
 
-test('a duplicate id is found', async () => {
+test('a duplicate id is found', async ({ model, verifyTampered }) => {
   const id = `(select id from event_log.event where position = 1)`;
   const { rows } = await model.side.pool.query<{ id: string }>(
     'select id from event_log.event where position = 2',
@@ -125,7 +131,7 @@ test('a duplicate id is found', async () => {
   );
 });
 
-test('a truncated log is found, whatever was truncated with it', async () => {
+test('a truncated log is found, whatever was truncated with it', async ({ model, verifyTampered }) => {
   await model.sign();
   const { rows } = await model.side.pool.query<{ position: number }>(
     'select max(position) as position from event_log.event',
@@ -143,15 +149,15 @@ test('a truncated log is found, whatever was truncated with it', async () => {
   expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'log_cut', source: 'file' }));
 });
 
-test('a past read model is proven by its signed digest', async () => {
+test('a past read model is proven by its signed digest', async ({ edit, model }) => {
   const { pool, eventLog } = model.side;
   const { rows } = await pool.query<{ position: number }>(
     `select max((statement::json->'readModel'->>'position')::bigint) as position from audit.head`,
   );
   const signedAt = rows[0]?.position;
-  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Five' }, by(as(author)));
+  await edit('Five');
   const at = await eventLog.head();
-  await model.side.send({ type: 'EditArticle', articleId: model.article, title: 'Four' }, by(as(author)));
+  await edit('Four');
   await untilProjected(model.side);
   expect(await model.verify({ at })).toMatchObject({
     outcome: 'proven',
@@ -159,7 +165,7 @@ test('a past read model is proven by its signed digest', async () => {
   });
 });
 
-test('a changed digest of the projector is found', async () => {
+test('a changed digest of the projector is found', async ({ model }) => {
   const change = (by: number) => `update read_model.digest set low = low + ${by} where name = 'articles'`;
   const { findings } = await model.verifyTampered(change(1), change(-1));
   expect(findings).toMatchObject({
@@ -168,7 +174,7 @@ test('a changed digest of the projector is found', async () => {
   });
 });
 
-test('the log can be verified without the read model', async () => {
+test('the log can be verified without the read model', async ({ model }) => {
   const change = `update read_model.articles set title = 'Forged' where id = ${model.article}`;
   const undo = `update read_model.articles set title = 'Four' where id = ${model.article}`;
   await model.side.pool.query(change);
@@ -177,7 +183,7 @@ test('the log can be verified without the read model', async () => {
   expect({ outcome, readModel }).toEqual({ outcome: 'proven', readModel: null });
 });
 
-test('a damaged event without rows is found', async () => {
+test('a damaged event without rows is found', async ({ model }) => {
   const { position } = await appendRaw(model.side, 'command-damaged', {
     type: 'command.reserved',
     data: { digest: 1 },

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
-import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
-import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
+import { test } from '../../test/engines/filled-read-model.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
 import { smallPages } from '../../test/engines/small-pages.ts';
-import type { ArticleId } from '../../test/publishing-ids.ts';
 import { checkRow } from './check-rows.ts';
 
-let readModel: FilledReadModel;
-let articleId: ArticleId;
-beforeAll(async () => {
-  readModel = await createFilledReadModel(LOG_ENGINES[0]?.[1] as never);
-  articleId = await readModel.writeSome(readModel.authors[0] as UserId);
-  await untilProjected(readModel.side);
-});
-afterAll(() => readModel?.[Symbol.asyncDispose]());
-
-test('a row is compared with its stream with at most one page in memory', async () => {
-  const { side } = readModel;
+test('a row is compared with its stream with at most one page in memory', async ({
+  authors,
+  readModel,
+  side,
+}) => {
+  const articleId = await readModel.writeSome(authors[0] as UserId);
+  await untilProjected(side);
   const stream = `article-${articleId}` as StreamName;
   const dependencies = {
     ...side,
@@ -32,9 +26,8 @@ test('a row is compared with its stream with at most one page in memory', async 
   ]);
 });
 
-test('a time of publication is compared with its event', async () => {
-  const { side } = readModel;
-  const stream = `article-${await draftArticle(side, readModel.authors[0] as UserId)}` as StreamName;
+test('a time of publication is compared with its event', async ({ authors, side }) => {
+  const stream = `article-${await draftArticle(side, authors[0] as UserId)}` as StreamName;
   await untilProjected(side);
   const dependencies = { ...side, signal: new AbortController().signal };
   expect(await checkRow(dependencies, stream)).toEqual([]);

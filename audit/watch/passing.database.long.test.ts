@@ -1,12 +1,13 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readWatched } from '#shared/audit/watch.ts';
 import type { UserId } from '#shared/brands.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
-import { createFilledReadModel, type FilledReadModel } from '../../test/engines/filled-read-model.ts';
+import type { CommandSide } from '../../test/engines/command-side.ts';
+import { createFilledReadModel } from '../../test/engines/filled-read-model.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { until } from '../../testing/until.ts';
@@ -14,17 +15,18 @@ import { startChain } from '../chain/follow-chain.ts';
 import { step } from './step.ts';
 
 /** Tests that operations in progress are not reported as differences. */
-let readModel: FilledReadModel;
-beforeEach(async () => {
-  readModel = await createFilledReadModel(inTheDatabase);
-  await migrateAudit(readModel.side.pool);
-});
-afterEach(() => readModel?.[Symbol.asyncDispose]());
+const test = base
+  .extend('readModel', async ({ task: _alone }, { onCleanup }) => {
+    const readModel = await createFilledReadModel(inTheDatabase);
+    onCleanup(() => readModel[Symbol.asyncDispose]());
+    await migrateAudit(readModel.side.pool);
+    return readModel;
+  })
+  .extend('side', ({ readModel }) => readModel.side);
 
-const next = () => step({ ...readModel.side, signal: new AbortController().signal });
+const next = (side: CommandSide) => step({ ...side, signal: new AbortController().signal });
 
-const chainUp = async () => {
-  const { side } = readModel;
+const chainUp = async (side: CommandSide) => {
   await using _chain = await startChain({
     ...side,
     log: pino({ level: 'silent' }),
@@ -38,26 +40,24 @@ const chainUp = async () => {
 };
 
 /** All differences but the digest at the end. */
-const untilEnd = async () => {
+const untilEnd = async (side: CommandSide) => {
   const differences = [];
   for (;;) {
-    differences.push(...(await next()).differences);
-    if ((await readWatched(readModel.side.pool))?.count === (await readChainEnd(readModel.side.pool)).count)
-      return differences;
+    differences.push(...(await next(side)).differences);
+    if ((await readWatched(side.pool))?.count === (await readChainEnd(side.pool)).count) return differences;
   }
 };
 
-test('a swap during the computation of a digest makes no difference', async () => {
-  const { side, authors } = readModel;
+test('a swap during the computation of a digest makes no difference', async ({ readModel, side }) => {
   await rebuild(readModel.work());
-  await readModel.writeSome(authors[0] as UserId);
+  await readModel.writeSome(readModel.authors[0] as UserId);
   await untilProjected(side);
-  await chainUp();
-  expect(await untilEnd()).toEqual([]);
+  await chainUp(side);
+  expect(await untilEnd(side)).toEqual([]);
   const swapping = await side.pool.connect();
   try {
     await swapping.query('begin; lock table read_model.users in access exclusive mode');
-    const ending = next();
+    const ending = next(side);
     await until(
       async () =>
         (
@@ -76,21 +76,22 @@ test('a swap during the computation of a digest makes no difference', async () =
   }
 });
 
-test('tables of another release are not compared with this one’s projection', async () => {
-  const { pool } = readModel.side;
-  await untilProjected(readModel.side);
-  await chainUp();
-  await pool.query(
+test('tables of another release are not compared with this one’s projection', async ({ side }) => {
+  await untilProjected(side);
+  await chainUp(side);
+  await side.pool.query(
     `comment on schema read_model is 'another'; update read_model.articles set title = 'As the other has it'`,
   );
-  expect([...(await untilEnd()), ...(await next()).differences]).toEqual([]);
+  expect([...(await untilEnd(side)), ...(await next(side)).differences]).toEqual([]);
 });
 
-test('a destroyed key before the projector has reached the deletion is no difference, and any other destroyed key is', async () => {
-  const { side, authors } = readModel;
-  const [leaving, other] = authors as [UserId, UserId];
+test('a destroyed key before the projector has reached the deletion is no difference, and any other destroyed key is', async ({
+  readModel,
+  side,
+}) => {
+  const [leaving, other] = readModel.authors as [UserId, UserId];
   await untilProjected(side);
-  await chainUp();
+  await chainUp(side);
   await side.keys.destroy(leaving);
   await side.keys.destroy(other);
   const { length } = (await Array.fromAsync(side.eventLog.read(`user-${leaving}` as never))).flat();
@@ -102,7 +103,7 @@ test('a destroyed key before the projector has reached the deletion is no differ
     );
     await projector.query('select from read_model.comments where author_id = $1 for update', [leaving]);
     await appendRaw(side, `user-${leaving}`, { type: 'user.deleted', data: { userId: leaving } }, length);
-    const found = await untilEnd();
+    const found = await untilEnd(side);
     const streams = found.map(({ stream }) => stream);
     expect(streams).toContain(`user-${other}`);
     expect(streams).not.toContain(`user-${leaving}`);

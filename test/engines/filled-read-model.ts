@@ -1,9 +1,7 @@
-import { expect } from 'vitest';
-
+import { test as base, expect } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import type { Work } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
-
 import type { ArticleId } from '../publishing-ids.ts';
 import {
   addComment,
@@ -14,7 +12,7 @@ import {
   draftArticle,
   registerUser,
 } from './command-side.ts';
-import type { StartLog } from './log-engines.ts';
+import { inTheDatabase, LOG_ENGINES, type StartLog } from './log-engines.ts';
 import { replayed, startProjecting, untilProjected } from './projection.ts';
 
 /** A command side with a read model that is up to date and not empty. */
@@ -71,3 +69,19 @@ const writeAsOne = async (side: CommandSide, author: UserId): Promise<ArticleId>
   await side.send({ type: 'DeleteComment', commentId }, by(as(author)));
   return articleId;
 };
+
+/** A filled read model for each file. */
+export const test = base
+  .extend('startLog', { scope: 'file' }, () => inTheDatabase)
+  .extend('readModel', { scope: 'file' }, async ({ startLog }, { onCleanup }) => {
+    const readModel = await createFilledReadModel(startLog);
+    onCleanup(() => readModel[Symbol.asyncDispose]());
+    return readModel;
+  })
+  .extend('side', { scope: 'file' }, ({ readModel }) => readModel.side)
+  .extend('authors', { scope: 'file' }, ({ readModel }) => readModel.authors);
+
+/** The same on each engine of the log, for `describe.each`. */
+export const testOnEngines = LOG_ENGINES.map(
+  ([name, startLog]) => [name, test.extend('startLog', { scope: 'file' }, () => startLog)] as const,
+);

@@ -12,7 +12,7 @@ import type { ArticleId } from '../publishing-ids.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 import { addComment, as, by, type CommandSide, draftArticle, registerUser } from './command-side.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { createFilledReadModel, type FilledReadModel } from './filled-read-model.ts';
+import { test as base, createFilledReadModel, type FilledReadModel } from './filled-read-model.ts';
 import type { StartLog } from './log-engines.ts';
 import { untilProjected } from './projection.ts';
 
@@ -130,3 +130,10 @@ const writeDeparture = async (side: CommandSide, article: ArticleId): Promise<vo
     (found) => found.get(gone) === 'destroyed',
   );
 };
+
+/** A verified read model for each file. */
+export const test = base.extend('readModel', { scope: 'file' }, async ({ startLog }, { onCleanup }) => {
+  const readModel = await createVerifiedReadModel(startLog);
+  onCleanup(() => readModel[Symbol.asyncDispose]());
+  return readModel;
+});
