@@ -1,6 +1,6 @@
 import express from 'express';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -8,32 +8,16 @@ import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-mode
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
-import {
-  as,
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from '../test/engines/command-side.ts';
+import { as, by, type CommandSide, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { test } from '../test/engines/processes.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { serveRoutes } from '../test/serve.ts';
 import { until } from '../testing/until.ts';
 
-let database: Awaited<ReturnType<typeof createCommandDatabase>>;
-let side: CommandSide;
-beforeAll(async () => {
-  database = await createCommandDatabase();
-  side = await database.open();
-});
-afterAll(async () => {
-  await side?.[Symbol.asyncDispose]();
-  await database?.[Symbol.asyncDispose]();
-});
+const openNotifier = ({ databaseUrl }: CommandSide): ReadModelNotifier =>
+  openReadModelNotifier({ url: databaseUrl });
 
-const openNotifier = (): ReadModelNotifier => openReadModelNotifier({ url: side.databaseUrl });
-
-const project = (notifier: ReadModelNotifier) =>
+const project = (side: CommandSide, notifier: ReadModelNotifier) =>
   startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() });
 
 /** Serves the title of an article from the read model, behind the consistency middleware. */
@@ -56,14 +40,13 @@ const serveReads = (
       ),
   );
 
-const tokenOf = (position: number, log: LogIdentity = side.eventLog.identity) =>
-  formatCursor(log, position as Position);
+const tokenOf = (log: LogIdentity, position: number) => formatCursor(log, position as Position);
 
 const read = (url: string, token: string, init: RequestInit = {}) =>
   fetch(`${url}/articles/1`, { ...init, headers: { 'Consistency-Token': token } });
 
 /** Writes and immediately reads, several times. Returns the titles that were stale. */
-const writeAndRead = async (url: string, times: number): Promise<readonly string[]> => {
+const writeAndRead = async (side: CommandSide, url: string, times: number): Promise<readonly string[]> => {
   const author = await registerUser(side);
   const articleId: ArticleId = await draftArticle(side, author);
   const stale: string[] = [];
@@ -79,35 +62,30 @@ const writeAndRead = async (url: string, times: number): Promise<readonly string
   return stale;
 };
 
-test('a writer who reads at once sees the write, every time', async () => {
-  await using notifier = openNotifier();
-  await using _projector = await project(notifier);
+test('a writer who reads at once sees the write, every time', async ({ side }) => {
+  await using notifier = openNotifier(side);
+  await using _projector = await project(side, notifier);
   await using readPosition = openReadPosition({ ...side, notifier });
   await using server = await serveReads(side, { readPosition });
-  expect(await writeAndRead(server.url, 500)).toEqual([]);
+  expect(await writeAndRead(side, server.url, 500)).toEqual([]);
 });
 
-test('so do writers who read from processes that do not run the projector', async () => {
+test('so do writers who read from processes that do not run the projector', async ({ database, side }) => {
   await using projecting = await database.open();
-  await using projectorNotifier = openNotifier();
-  await using _projector = await startProjector({
-    ...projecting,
-    notifier: projectorNotifier,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-  });
+  await using projectorNotifier = openNotifier(side);
+  await using _projector = await project(projecting, projectorNotifier);
   const visit = async () => {
     await using reading = await database.open();
-    await using notifier = openNotifier();
+    await using notifier = openNotifier(side);
     await using readPosition = openReadPosition({ ...reading, notifier });
     await using server = await serveReads(reading, { readPosition });
-    return await writeAndRead(server.url, 50);
+    return await writeAndRead(side, server.url, 50);
   };
   expect((await Promise.all([visit(), visit()])).flat()).toEqual([]);
 });
 
-test('while the projector is stopped, a read is refused after its timeout', async () => {
-  await using notifier = openNotifier();
+test('while the projector is stopped, a read is refused after its timeout', async ({ side }) => {
+  await using notifier = openNotifier(side);
   await using readPosition = openReadPosition({ ...side, notifier });
   await using server = await serveReads(side, { readPosition, waitMaxMs: 50 });
   const { cursor } = await side.send(
@@ -120,14 +98,14 @@ test('while the projector is stopped, a read is refused after its timeout', asyn
   expect(await response.json()).toMatchObject({ code: 'not_yet_visible' });
 });
 
-test.each([
+test.for<[string, (log: LogIdentity) => string]>([
   ['malformed', () => 'yesterday'],
   ['empty', () => ''],
-  ['sent twice', () => `${tokenOf(1)}, ${tokenOf(1)}`],
-  ['of another log', () => tokenOf(1, '16fd2706-8baf-433b-82eb-8c7fada847da' as LogIdentity)],
-])('a token that is %s is refused', async (_name, token) => {
+  ['sent twice', (log) => `${tokenOf(log, 1)}, ${tokenOf(log, 1)}`],
+  ['of another log', () => tokenOf('16fd2706-8baf-433b-82eb-8c7fada847da' as LogIdentity, 1)],
+])('a token that is %s is refused', async ([, token], { side }) => {
   await using server = await serveReads(side, { readPosition: { reaches: async () => true } });
-  const response = await read(server.url, token());
+  const response = await read(server.url, token(side.eventLog.identity));
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
     code: 'unknown_cursor',
@@ -135,11 +113,11 @@ test.each([
   });
 });
 
-test('a token beyond the end of the log is refused long before the timeout', async () => {
-  await using notifier = openNotifier();
+test('a token beyond the end of the log is refused long before the timeout', async ({ side }) => {
+  await using notifier = openNotifier(side);
   await using readPosition = openReadPosition({ ...side, notifier });
   await using server = await serveReads(side, { readPosition, waitMaxMs: 60_000 });
-  const response = await read(server.url, tokenOf((await side.eventLog.head()) + 1));
+  const response = await read(server.url, tokenOf(side.eventLog.identity, (await side.eventLog.head()) + 1));
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
     code: 'unknown_cursor',
@@ -147,8 +125,8 @@ test('a token beyond the end of the log is refused long before the timeout', asy
   });
 });
 
-test('a read stops waiting when its client disconnects', async () => {
-  await using notifier = openNotifier();
+test('a read stops waiting when its client disconnects', async ({ side }) => {
+  await using notifier = openNotifier(side);
   await using readPosition = openReadPosition({ ...side, notifier });
   const answers: Promise<boolean>[] = [];
   const watched: Pick<ReadPosition, 'reaches'> = {
@@ -161,7 +139,9 @@ test('a read stops waiting when its client disconnects', async () => {
   await using server = await serveReads(side, { readPosition: watched, waitMaxMs: 60_000 });
   await registerUser(side);
   const leaving = new AbortController();
-  const answer = read(server.url, tokenOf(await side.eventLog.head()), { signal: leaving.signal });
+  const answer = read(server.url, tokenOf(side.eventLog.identity, await side.eventLog.head()), {
+    signal: leaving.signal,
+  });
   const failed = expect(answer).rejects.toThrow();
   await until(
     () => answers.length,
@@ -172,7 +152,7 @@ test('a read stops waiting when its client disconnects', async () => {
   expect(await Promise.all(answers)).toEqual([false, false]);
 });
 
-test('a read without a token does not wait, and caches tell the two apart', async () => {
+test('a read without a token does not wait, and caches tell the two apart', async ({ side }) => {
   const reaches = () => Promise.reject(new Error('nobody is to wait'));
   await using server = await serveReads(side, { readPosition: { reaches } });
   const response = await fetch(`${server.url}/articles/1`);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import {
@@ -15,12 +15,6 @@ import {
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import type { Feed } from './feed.ts';
-
-let feeds: FeedFixture;
-beforeAll(async () => {
-  feeds = await openFeedFixture();
-});
-afterAll(() => feeds?.[Symbol.asyncDispose]());
 
 /** The steps of readers while changes arrive. */
 const step = fc.oneof(
@@ -76,7 +70,7 @@ const disconnect = (follower: Follower): void => {
 type Written = { readonly position: Position; readonly id: number; readonly authorId: number };
 type Walked = { readonly followers: readonly Follower[]; readonly written: readonly Written[] };
 
-const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
+const walk = async (feeds: FeedFixture, feed: Feed, steps: readonly Step[]): Promise<Walked> => {
   const start = await feeds.head();
   const followers: Follower[] = [];
   const written: Written[] = [];
@@ -134,6 +128,7 @@ const expectContiguous = (
 test(
   'readers that join, leave and resume at any time receive exactly the contiguous sequence',
   async () => {
+    await using feeds = await openFeedFixture();
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 5, maxLength: 40 }),
@@ -144,7 +139,7 @@ test(
             moveOnMs: 3,
             ringLimits: { changesMax, bytesMax: 1_000_000 },
           });
-          const { followers, written } = await walk(feed, steps);
+          const { followers, written } = await walk(feeds, feed, steps);
           const head = await feeds.head();
           for (const { current } of followers)
             await until(

@@ -1,8 +1,8 @@
 // Over 200 lines, because every case follows the views of one fixture.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { keyOfRow } from '#kernel/rest/views.ts';
 import { REMOVED_MAX } from '#kernel/rows/view-streams.ts';
-import type { Position, StreamName, UserId } from '#shared/brands.ts';
+import type { Position, StreamName } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Notifier } from '#shared/notifier.ts';
@@ -11,125 +11,119 @@ import { rebuild } from '#shared/projection/rebuild.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import { skipParked } from '#shared/projection/skip-parked.ts';
 import { Rejection } from '#shared/rejection.ts';
-import {
-  by,
-  type CommandSide,
-  createCommandDatabase,
-  registerUser,
-  system,
-} from '../../test/engines/command-side.ts';
+import { by, registerUser, system } from '../../test/engines/command-side.ts';
 import { callerIn } from '../../test/engines/policy.ts';
-import { appendRaw, startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { test as base } from '../../test/engines/processes.ts';
+import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { until } from '../../testing/until.ts';
-import { openViewFeed, type ViewFeed } from './feed.ts';
+import { openViewFeed } from './feed.ts';
 import { NO_JOINS } from './rows.ts';
 import { type ViewSource, viewSourcesOf } from './source.ts';
 
 /** The invariant: a subscriber’s copy equals the part of the view that they may read, whatever happens. */
-const resources = new AsyncDisposableStack();
-let side: CommandSide;
-let views: ViewFeed;
-let projector: AsyncDisposable;
-let [employee, ann, bob] = [] as unknown as [UserId, UserId, UserId];
 const policy = policyOf(spendingDomain);
 const [spending] = viewSourcesOf(spendingDomain) as [ViewSource];
 
-beforeAll(async () => {
-  const database = resources.use(await createCommandDatabase());
-  side = resources.use(await database.open({ domain: spendingDomain }));
-  projector = await startProjecting(side);
-  resources.defer(() => projector[Symbol.asyncDispose]());
-  const register = (role: string) => registerUser(side, { role: role as never });
-  [employee, ann, bob] = [await register('employee'), await register('approver'), await register('approver')];
-  views = resources.use(
-    openViewFeed({ domain: spendingDomain, pool: side.pool, notifier: new Notifier(), moveOnMs: 50 }),
-  );
-});
-afterAll(() => resources.disposeAsync());
+const test = base
+  .extend('sideOptions', { scope: 'file' }, { domain: spendingDomain })
+  .extend('employee', { scope: 'file' }, ({ side }) => registerUser(side, { role: 'employee' as never }))
+  .extend('ann', { scope: 'file' }, ({ side }) => registerUser(side, { role: 'approver' as never }))
+  .extend('bob', { scope: 'file' }, ({ side }) => registerUser(side, { role: 'approver' as never }))
+  .extend('views', { scope: 'file' }, ({ projector: _running, side: { domain, pool } }, { onCleanup }) => {
+    const views = openViewFeed({ domain, pool, notifier: new Notifier(), moveOnMs: 50 });
+    onCleanup(() => views[Symbol.asyncDispose]());
+    return views;
+  })
+  .extend('send', { scope: 'file' }, ({ side }) => async (type: string, form: object) => {
+    return (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+  })
+  .extend('open', { scope: 'file' }, ({ ann, send }) => (budget: number, approverId = ann) => {
+    return send('OpenTeam', { name: 'Field work', approverId, budget });
+  })
+  /** A subscriber that keeps its copy over interruptions, and may take messages slowly. */
+  .extend('follower', { scope: 'file' }, ({ side, views }) => (caller: Caller, equal: Equal = {}) => {
+    const [copy, messages] = [new Map<string, unknown>(), [] as Message[]];
+    let position: Position | undefined;
+    let membership: Disposable | undefined;
+    let room: PromiseWithResolvers<void> | undefined;
+    const failures: unknown[] = [];
+    const follow = () => {
+      membership = views.follow({
+        ...{ source: spending, caller, equal, joined: NO_JOINS, after: position },
+        render: (told, at) => {
+          const of = told.type === 'reset' ? '' : JSON.stringify(keyOfRow(spending.view, told.row));
+          const row = told.type === 'changed' ? shown(told.row) : undefined;
+          return Buffer.from(JSON.stringify({ type: told.type, key: of, row, at }));
+        },
+        send(message) {
+          const { type, key, row, at } = JSON.parse(String(message));
+          messages.push({ type, key, row });
+          if (type === 'reset') copy.clear();
+          else if (type === 'changed') copy.set(key, row);
+          else copy.delete(key);
+          position = at;
+          return room?.promise;
+        },
+        moveOn(at) {
+          position = at;
+        },
+        fail: (error) => void failures.push(error),
+      });
+    };
+    follow();
+    const leave = () => membership?.[Symbol.dispose]();
+    return {
+      ...{ copy, messages, failures, leave },
+      again() {
+        leave();
+        messages.length = 0;
+        follow();
+      },
+      stop() {
+        room = Promise.withResolvers();
+      },
+      goOn() {
+        const { resolve } = room ?? {};
+        room = undefined;
+        resolve?.();
+      },
+      /** Waits until its copy is complete. */
+      async hasAll() {
+        await untilProjected(side);
+        const { rows } = await side.pool.query<Record<string, unknown>>(
+          `select s.* from read_model.spending s left join read_model.teams t on t.id = s.team_id
+         where ${caller === ACCOUNTANT ? 'true' : `t.approver_id = ${caller.kind === 'user' ? caller.userId : 0}`}`,
+        );
+        const wanted = new Map(rows.map((row) => [JSON.stringify(keyOfRow(spending.view, row)), shown(row)]));
+        const head = await side.eventLog.head();
+        const sorted = (map: ReadonlyMap<string, unknown>) =>
+          JSON.stringify([...map].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+        await until(
+          () => [sorted(copy), (position ?? 0) >= head],
+          ([text, isUpTo]) => text === sorted(wanted) && isUpTo === true,
+        );
+        expect(failures).toEqual([]);
+        return wanted.size;
+      },
+    };
+  });
 
 const callerOf = (role: string, userId: number) => callerIn(policy, { userId, role });
 const ACCOUNTANT = callerOf('accountant', 999);
-const send = async (type: string, form: object) =>
-  (await side.send({ type, ...form } as unknown as Command, by(system))).id;
-const open = (budget: number, approverId = ann) =>
-  send('OpenTeam', { name: 'Field work', approverId, budget });
-
+type Equal = Readonly<Record<string, unknown>>;
 type Message = { readonly type: string; readonly key: string; readonly row: unknown };
-
-/** A subscriber that keeps its copy over interruptions, and may take messages slowly. */
-const follower = (caller: Caller, equal: Readonly<Record<string, unknown>> = {}) => {
-  const [copy, messages] = [new Map<string, unknown>(), [] as Message[]];
-  let position: Position | undefined;
-  let membership: Disposable | undefined;
-  let room: PromiseWithResolvers<void> | undefined;
-  const failures: unknown[] = [];
-  const follow = () => {
-    membership = views.follow({
-      ...{ source: spending, caller, equal, joined: NO_JOINS, after: position },
-      render: (told, at) => {
-        const of = told.type === 'reset' ? '' : JSON.stringify(keyOfRow(spending.view, told.row));
-        const row = told.type === 'changed' ? shown(told.row) : undefined;
-        return Buffer.from(JSON.stringify({ type: told.type, key: of, row, at }));
-      },
-      send(message) {
-        const { type, key, row, at } = JSON.parse(String(message));
-        messages.push({ type, key, row });
-        if (type === 'reset') copy.clear();
-        else if (type === 'changed') copy.set(key, row);
-        else copy.delete(key);
-        position = at;
-        return room?.promise;
-      },
-      moveOn(at) {
-        position = at;
-      },
-      fail: (error) => void failures.push(error),
-    });
-  };
-  follow();
-  const leave = () => membership?.[Symbol.dispose]();
-  return {
-    ...{ copy, messages, failures, leave },
-    again() {
-      leave();
-      messages.length = 0;
-      follow();
-    },
-    stop() {
-      room = Promise.withResolvers();
-    },
-    goOn() {
-      const { resolve } = room ?? {};
-      room = undefined;
-      resolve?.();
-    },
-    /** Waits until its copy is complete. */
-    async hasAll() {
-      await untilProjected(side);
-      const { rows } = await side.pool.query<Record<string, unknown>>(
-        `select s.* from read_model.spending s left join read_model.teams t on t.id = s.team_id
-         where ${caller === ACCOUNTANT ? 'true' : `t.approver_id = ${caller.kind === 'user' ? caller.userId : 0}`}`,
-      );
-      const wanted = new Map(rows.map((row) => [JSON.stringify(keyOfRow(spending.view, row)), shown(row)]));
-      const head = await side.eventLog.head();
-      const sorted = (map: ReadonlyMap<string, unknown>) =>
-        JSON.stringify([...map].toSorted(([one], [other]) => (one < other ? -1 : 1)));
-      await until(
-        () => [sorted(copy), (position ?? 0) >= head],
-        ([text, isUpTo]) => text === sorted(wanted) && isUpTo === true,
-      );
-      expect(failures).toEqual([]);
-      return wanted.size;
-    },
-  };
-};
 
 const shown = ({ budget, waiting, paid }: Readonly<Record<string, unknown>>) =>
   [budget, waiting, paid].map(Number);
 const typesIn = (messages: readonly Message[]) => messages.map(({ type }) => type);
 
-test('a new subscriber gets all rows, and then each row that is changed or removed', async () => {
+test('a new subscriber gets all rows, and then each row that is changed or removed', async ({
+  follower,
+  open,
+  send,
+  side,
+}) => {
   const [one, other] = [await open(100), await open(200)];
   await untilProjected(side);
   const accountant = follower(ACCOUNTANT);
@@ -147,7 +141,12 @@ test('a new subscriber gets all rows, and then each row that is changed or remov
   accountant.leave();
 });
 
-test('a returning subscriber gets one message per row changed since, and nothing else', async () => {
+test('a returning subscriber gets one message per row changed since, and nothing else', async ({
+  follower,
+  open,
+  send,
+  side,
+}) => {
   const [one, other, third] = [await open(1), await open(2), await open(3)];
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
@@ -166,7 +165,13 @@ test('a returning subscriber gets one message per row changed since, and nothing
   accountant.leave();
 });
 
-test('subscribers get only rows that they may read, and removals of no others', async () => {
+test('subscribers get only rows that they may read, and removals of no others', async ({
+  ann,
+  bob,
+  follower,
+  open,
+  send,
+}) => {
   const [hers, his] = [await open(1, ann), await open(2, bob)];
   const [hers2, key] = [await open(3, ann), (id: unknown) => `{"team":${id}}`];
   const [watching, accountant] = [follower(callerOf('approver', ann)), follower(ACCOUNTANT)];
@@ -195,7 +200,11 @@ test('subscribers get only rows that they may read, and removals of no others', 
   for (const each of [watching, accountant, its]) each.leave();
 });
 
-test('a rebuild and a retry send a reset, also to returning subscribers', async () => {
+test('a rebuild and a retry send a reset, also to returning subscribers', async ({
+  follower,
+  open,
+  side,
+}) => {
   const teamId = await open(7);
   const [accountant, away] = [follower(ACCOUNTANT), follower(ACCOUNTANT)];
   await accountant.hasAll();
@@ -228,22 +237,32 @@ test('a rebuild and a retry send a reset, also to returning subscribers', async 
   accountant.leave();
 });
 
-test('while the projector is away nothing is sent, and afterwards everything that has changed', async () => {
+test('while the projector is away nothing is sent, and afterwards everything that has changed', async ({
+  follower,
+  open,
+  projector,
+  send,
+}) => {
   const teamId = await open(1);
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
-  await projector[Symbol.asyncDispose]();
+  await projector.stop();
   accountant.messages.length = 0;
   for (const budget of [2, 3]) await send('EditTeam', { teamId, budget });
   accountant.again();
-  projector = await startProjecting(side);
+  await projector.start();
   await accountant.hasAll();
   expect(accountant.messages.at(-1)).toEqual({ type: 'changed', key: `{"team":${teamId}}`, row: [3, 0, 0] });
   expect(typesIn(accountant.messages)).not.toContain('reset');
   accountant.leave();
 });
 
-test('many rows come in pages, and a subscriber cut off in the middle has all of them in the end', async () => {
+test('many rows come in pages, and a subscriber cut off in the middle has all of them in the end', async ({
+  follower,
+  open,
+  send,
+  side,
+}) => {
   await open(1);
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
@@ -267,7 +286,12 @@ test('many rows come in pages, and a subscriber cut off in the middle has all of
   for (const each of [accountant, fresh]) each.leave();
 });
 
-test('a slow subscriber gets the latest state of each row, and delays nothing', async () => {
+test('a slow subscriber gets the latest state of each row, and delays nothing', async ({
+  follower,
+  open,
+  send,
+  side,
+}) => {
   const teamId = await open(1);
   const accountant = follower(ACCOUNTANT, { team_id: teamId });
   await until(() => accountant.copy.size, Boolean);
@@ -292,7 +316,11 @@ test('a slow subscriber gets the latest state of each row, and delays nothing', 
   accountant.leave();
 });
 
-test('if more rows were removed than are remembered, a returning subscriber gets a reset', async () => {
+test('if more rows were removed than are remembered, a returning subscriber gets a reset', async ({
+  follower,
+  open,
+  side,
+}) => {
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
   accountant.leave();
@@ -319,7 +347,14 @@ test('if more rows were removed than are remembered, a returning subscriber gets
   accountant.leave();
 });
 
-test('after any history, interrupted copies equal what their subscribers may read', async () => {
+test('after any history, interrupted copies equal what their subscribers may read', async ({
+  ann,
+  bob,
+  employee,
+  follower,
+  open,
+  send,
+}) => {
   const readers = [ACCOUNTANT, callerOf('approver', ann), callerOf('approver', bob)].map((caller) =>
     follower(caller),
   );
