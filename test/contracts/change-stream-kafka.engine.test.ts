@@ -1,5 +1,5 @@
 // Takes minutes, so it starts first.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openChangeStream, openPublication } from '#shared/change-stream/open.ts';
 import { Notifier } from '#shared/notifier.ts';
@@ -7,13 +7,13 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { startKafka, type TestKafka } from '../engines/kafka.ts';
+import { startKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import {
+  test as base,
   closeLogInStep,
   createPublishedTopic,
   demandReceived,
-  type PublishedTopic,
   subscribe,
   untilPublished,
   untilReceived,
@@ -49,22 +49,18 @@ describe.skipIf(kafkaMissing !== undefined)('through Kafka', () => {
   describeChangeStream('Kafka', startEngine);
 });
 
-describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
-  let kafka: TestKafka;
-  let topic: PublishedTopic;
-  let publisher: AsyncDisposable;
-  beforeAll(async () => {
-    kafka = await startKafka();
-    topic = await createPublishedTopic(kafka.url('changes'));
-    publisher = await topic.startPublisher();
-  });
-  afterAll(async () => {
-    await publisher?.[Symbol.asyncDispose]();
-    await topic?.[Symbol.asyncDispose]();
-    await kafka?.[Symbol.asyncDispose]();
-  });
+const test = base.extend('publisher', { scope: 'file' }, async ({ topic }, { onCleanup }) => {
+  const publisher = await topic.startPublisher();
+  onCleanup(() => publisher[Symbol.asyncDispose]());
+  return publisher;
+});
 
-  test('Kafka delivers the content of the log, in its order, without reads from the log', async () => {
+describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
+  test.beforeAll(({ publisher: _running }) => {});
+
+  test('Kafka delivers the content of the log, in its order, without reads from the log', async ({
+    topic,
+  }) => {
     await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
     await closeLogInStep(topic, stream, subscriber);
@@ -72,7 +68,9 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await demandReceived(subscriber, await topic.changes());
   });
 
-  test('a returning subscriber is served from Kafka if that still has the missed changes', async () => {
+  test('a returning subscriber is served from Kafka if that still has the missed changes', async ({
+    topic,
+  }) => {
     await untilPublished(topic);
     await using stream = await topic.openStream();
     const first = subscribe(stream);
@@ -85,7 +83,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect([...first.received, ...second.received]).toEqual(changes);
   });
 
-  test('a restarted consumer continues from its checkpoint', async () => {
+  test('a restarted consumer continues from its checkpoint', async ({ topic }) => {
     const received: Change[] = [];
     let last = (await topic.changes()).at(-1)?.position;
     const from = last;
@@ -105,7 +103,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     expect(received).toEqual(changes.slice(0, received.length));
   });
 
-  test('repeated and late messages of a publisher without its lease are dropped', async () => {
+  test('repeated and late messages of a publisher without its lease are dropped', async ({ topic }) => {
     await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
     await closeLogInStep(topic, stream, subscriber);
@@ -127,7 +125,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await demandReceived(subscriber, await topic.changes());
   });
 
-  test('a gap made by retention is filled from the log', async () => {
+  test('a gap made by retention is filled from the log', async ({ kafka, topic }) => {
     await topic.write(5);
     await untilPublished(topic);
     await kafka.admin(async (admin) => {
@@ -142,7 +140,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await demandReceived(subscriber, await topic.changes());
   });
 
-  test('messages of another log are skipped', async () => {
+  test('messages of another log are skipped', async ({ topic }) => {
     await using other = await createPublishedTopic(topic.url);
     await using _publisher = await other.startPublisher();
     await other.write(2);

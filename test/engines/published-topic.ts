@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
@@ -22,6 +22,7 @@ import {
   draftArticle,
   registerUser,
 } from './command-side.ts';
+import { startKafka } from './kafka.ts';
 import { startProjecting, untilProjected } from './projection.ts';
 
 /** A command side and a projector, whose changes are published to a topic and read from there. */
@@ -206,3 +207,17 @@ export const untilPublished = async ({ side: { eventLog, pool } }: PublishedTopi
     ).rows[0]?.position;
   await until(published, (position = 0) => position >= head, DEADLINE_MS);
 };
+
+/** A broker for each file, and a topic on it. Tests start its publishers. */
+export const test = base
+  .extend('openKafka', { scope: 'file' }, () => startKafka)
+  .extend('kafka', { scope: 'file' }, async ({ openKafka }, { onCleanup }) => {
+    const kafka = await openKafka();
+    onCleanup(() => kafka[Symbol.asyncDispose]());
+    return kafka;
+  })
+  .extend('topic', { scope: 'file' }, async ({ kafka }, { onCleanup }) => {
+    const topic = await createPublishedTopic(kafka.url('changes'));
+    onCleanup(() => topic[Symbol.asyncDispose]());
+    return topic;
+  });
