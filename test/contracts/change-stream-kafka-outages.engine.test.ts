@@ -1,18 +1,16 @@
 // Takes minutes, so it starts first.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { until } from '../../testing/until.ts';
-import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { untilProjected } from '../engines/projection.ts';
 import {
   closeLogInStep,
-  createPublishedTopic,
   demandReceived,
-  type PublishedTopic,
   subscribe,
+  test,
   untilPublished,
   untilReceived,
 } from '../engines/published-topic.ts';
@@ -20,18 +18,10 @@ import { startRole } from '../engines/role-process.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () => {
-  let kafka: TestKafka;
-  let topic: PublishedTopic;
-  beforeAll(async () => {
-    kafka = await startKafka();
-    topic = await createPublishedTopic(kafka.url('changes'));
-  });
-  afterAll(async () => {
-    await topic?.[Symbol.asyncDispose]();
-    await kafka?.[Symbol.asyncDispose]();
-  });
-
-  test('a broker killed during a run loses and repeats nothing after its return', async () => {
+  test('a broker killed during a run loses and repeats nothing after its return', async ({
+    kafka,
+    topic,
+  }) => {
     await using _publisher = await topic.startPublisher();
     await using stream = await topic.openStream();
     await using subscriber = subscribe(stream);
@@ -52,7 +42,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await demandReceived(subscriber, await topic.changes());
   });
 
-  test('a silent broker delays nobody, and is used again later', async () => {
+  test('a silent broker delays nobody, and is used again later', async ({ kafka, topic }) => {
     await using _publisher = await topic.startPublisher();
     await using stream = await topic.openStream();
     const start = (await topic.changes()).at(-1)?.position;
@@ -69,7 +59,10 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await demandReceived(subscriber, await topic.changes(start));
   });
 
-  test('the read model does not wait for Kafka; the publisher starts without it, reports its lag, and catches up', async () => {
+  test('the read model does not wait for Kafka; the publisher starts without it, reports its lag, and catches up', async ({
+    kafka,
+    topic,
+  }) => {
     await kafka.kill();
     const metrics = createMetrics();
     await using _publisher = await topic.startPublisher(metrics);
@@ -85,7 +78,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await closeLogInStep(topic, stream, subscriber);
   });
 
-  test('a stalled publisher delays nobody while Kafka works', async () => {
+  test('a stalled publisher delays nobody while Kafka works', async ({ topic }) => {
     const publisher = await topic.startPublisher();
     await using stream = await openChangeStream({
       ...topic.side,
@@ -104,7 +97,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await demandReceived(subscriber, await topic.changes(start));
   });
 
-  test('another publisher takes over from a killed one, without gaps', async () => {
+  test('another publisher takes over from a killed one, without gaps', async ({ topic }) => {
     await using owner = startRole('projector/main.ts', topic.settings);
     await owner.logged('Annals is ready.');
     await using standby = startRole('projector/main.ts', topic.settings);
