@@ -1,57 +1,32 @@
-import { randomUUID } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe } from 'vitest';
 import { password } from '../engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { describeInChromium, launchChromium, SIZES } from '../engines/chromium.ts';
+import { describeInChromium, SIZES } from '../engines/chromium.ts';
 import { openCodeApp } from '../engines/second-factor.ts';
-import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
+import { test as base, eventually } from './account-window.ts';
+
+const test = base
+  .extend('pictures', { scope: 'file' }, 'codes')
+  .extend('givePassword', ({ site, window: { page, signIn } }) => async (email: string) => {
+    await page.goto(`${site.url}/account/security`);
+    await signIn(email);
+  })
+  .extend('signOut', ({ site, window: { page, press } }) => async () => {
+    await page.goto(`${site.url}/sign-out`);
+    await press('Sign out');
+    await eventually(() => page.title()).toBe('You are signed out · Annals');
+  });
 
 describeInChromium('codes from an app in Chromium', () => {
-  let site: AccountsSite;
-  let chromium: Browser;
-  beforeAll(async () => {
-    site = await openAccountsSite({ signUp: 'off' });
-    chromium = await launchChromium();
-  });
-  afterAll(async () => {
-    await chromium?.close();
-    await site?.[Symbol.asyncDispose]();
-  });
-
   describe.each(SIZES)('on a %s', (size, options) => {
-    let window: AccountWindow;
-    let page: Page;
-    beforeEach(async () => {
-      window = await openAccountWindow({
-        chromium,
-        options: { ...options, javaScriptEnabled: false },
-        pictures: `codes-${size}`,
-      });
-      page = window.page;
-    });
-    afterEach(async () => {
-      expect(window.complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-      await window[Symbol.asyncDispose]();
-    });
+    test.override('device', { size, options });
 
-    const look = (title: string, name: string) => window.look(page, title, name);
-    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-    const givePassword = async (email: string) => {
-      await page.goto(`${site.url}/account/security`);
-      await page.getByLabel('E-mail address').fill(email);
-      await page.getByLabel('Password').fill(password);
-      await press('Sign in');
-    };
-    const signOut = async () => {
-      await page.goto(`${site.url}/sign-out`);
-      await press('Sign out');
-      await eventually(() => page.title()).toBe('You are signed out · Annals');
-    };
-
-    test('a user sets them up, signs in with one, and with a recovery code', async () => {
-      const email = `${randomUUID().slice(0, 8)}@example.com`;
-      await site.addPerson({ email, password });
+    test('a user sets them up, signs in with one, and with a recovery code', async ({
+      givePassword,
+      signOut,
+      somebody,
+      window: { page, press, look },
+    }) => {
+      const email = await somebody();
       await givePassword(email);
       await look('Signing in', '01-security-off');
       await page.getByRole('link', { name: 'Set up codes' }).click();

@@ -1,11 +1,7 @@
 // Takes minutes, so it starts first.
-import { randomUUID } from 'node:crypto';
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { password } from '../engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { describeInChromium, launchChromium, picture, SIZES } from '../engines/chromium.ts';
-import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
+import { describe, expect } from 'vitest';
+import { describeInChromium, picture, SIZES } from '../engines/chromium.ts';
+import { test as base, eventually } from './account-window.ts';
 
 /** A device with a sensor, emulated by Chromium. */
 const DEVICE = {
@@ -16,63 +12,56 @@ const DEVICE = {
   isUserVerified: true,
 } as const;
 
+const test = base
+  .extend('siteOptions', { scope: 'file' }, { signUp: 'off', isNamed: true })
+  .extend('pictures', { scope: 'file' }, 'passkeys')
+  .extend('javaScriptEnabled', { scope: 'file' }, true)
+  .extend(
+    'isAllowed',
+    { scope: 'file' },
+    () => (message: string) => message.startsWith('Failed to load resource'),
+  )
+  .extend('sensor', async ({ window: { context, page } }) => {
+    const devices = await context.newCDPSession(page);
+    await devices.send('WebAuthn.enable');
+    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+      options: { ...DEVICE, automaticPresenceSimulation: false },
+    });
+    return {
+      /** Turns touches of the sensor on or off. */
+      touch: (enabled: boolean) =>
+        devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
+      verify: (isUserVerified: boolean) =>
+        devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    };
+  })
+  .extend(
+    'givePassword',
+    ({ sensor: _there, site, window: { page, signIn } }) =>
+      async (path: string, email: string, on = page) => {
+        await on.goto(`${site.url}${path}`);
+        await signIn(email, undefined, on);
+      },
+  )
+  .extend('signOut', ({ sensor: { touch }, site, window: { page, press } }) => async () => {
+    await touch(false);
+    await page.goto(`${site.url}/sign-out`);
+    await press('Sign out');
+    await eventually(() => page.title()).toBe('You are signed out · Annals');
+  });
+
 describeInChromium('passkeys in Chromium', () => {
-  let site: AccountsSite;
-  let chromium: Browser;
-  beforeAll(async () => {
-    site = await openAccountsSite({ signUp: 'off', isNamed: true });
-    chromium = await launchChromium();
-  });
-  afterAll(async () => {
-    await chromium?.close();
-    await site?.[Symbol.asyncDispose]();
-  });
-
   describe.each(SIZES)('on a %s', (size, options) => {
-    let window: AccountWindow;
-    let page: Page;
-    let devices: CDPSession;
-    let device: string;
-    beforeEach(async () => {
-      window = await openAccountWindow({ chromium, options, pictures: `passkeys-${size}` });
-      page = window.page;
-      devices = await window.context.newCDPSession(page);
-      await devices.send('WebAuthn.enable');
-      ({ authenticatorId: device } = await devices.send('WebAuthn.addVirtualAuthenticator', {
-        options: { ...DEVICE, automaticPresenceSimulation: false },
-      }));
-    });
-    afterEach(async () => {
-      await window[Symbol.asyncDispose]();
-      expect(window.complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
-    });
+    test.override('device', { size, options });
 
-    const look = (title: string, name: string) => window.look(page, title, name);
-    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-    /** Turns touches of the sensor on or off. */
-    const touch = (enabled: boolean) =>
-      devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device, enabled });
-    const verify = (isUserVerified: boolean) =>
-      devices.send('WebAuthn.setUserVerified', { authenticatorId: device, isUserVerified });
-    const givePassword = async (path: string, email: string) => {
-      await page.goto(`${site.url}${path}`);
-      await page.getByLabel('E-mail address').fill(email);
-      await page.getByLabel('Password').fill(password);
-      await press('Sign in');
-    };
-    const signOut = async () => {
-      await touch(false);
-      await page.goto(`${site.url}/sign-out`);
-      await press('Sign out');
-      await eventually(() => page.title()).toBe('You are signed out · Annals');
-    };
-    const somebody = async () => {
-      const email = `${randomUUID().slice(0, 8)}@example.com`;
-      await site.addPerson({ email, password });
-      return email;
-    };
-
-    test('a user adds one, signs in with it, renames and removes it', async () => {
+    test('a user adds one, signs in with it, renames and removes it', async ({
+      givePassword,
+      sensor: { touch },
+      signOut,
+      site,
+      somebody,
+      window: { page, press, look },
+    }) => {
       const email = await somebody();
       await givePassword('/account/passkeys', email);
       await look('Passkeys', '01-none');
@@ -112,7 +101,14 @@ describeInChromium('passkeys in Chromium', () => {
       await look('Not yet: Sign in', '08-sign-in-removed');
     });
 
-    test('a passkey is offered in the name field, without a button', async () => {
+    test('a passkey is offered in the name field, without a button', async ({
+      givePassword,
+      sensor: { touch },
+      signOut,
+      site,
+      somebody,
+      window: { page, press },
+    }) => {
       await givePassword('/account/passkeys', await somebody());
       await touch(true);
       await press('Add a passkey');
@@ -123,7 +119,13 @@ describeInChromium('passkeys in Chromium', () => {
       await eventually(() => page.getByText('One, last used on').count()).toBe(1);
     });
 
-    test('the password works if the device does not verify the user, and without scripts', async () => {
+    test('the password works if the device does not verify the user, and without scripts', async ({
+      chromium,
+      givePassword,
+      sensor: { touch, verify },
+      somebody,
+      window: { page, press, look },
+    }) => {
       const email = await somebody();
       await givePassword('/account/passkeys', email);
       await verify(false);
@@ -134,11 +136,11 @@ describeInChromium('passkeys in Chromium', () => {
       );
       await look('Passkeys', '09-refused');
       const without = await chromium.newContext({ ...options, javaScriptEnabled: false });
-      page = await without.newPage();
-      await givePassword('/account/passkeys', email);
-      await eventually(() => page.getByText('This browser cannot create a passkey').count()).toBe(1);
-      expect(await page.getByRole('button', { name: 'Add a passkey' }).isVisible()).toBe(false);
-      await picture(page, `passkeys-${size}-10-without-script`);
+      const other = await without.newPage();
+      await givePassword('/account/passkeys', email, other);
+      await eventually(() => other.getByText('This browser cannot create a passkey').count()).toBe(1);
+      expect(await other.getByRole('button', { name: 'Add a passkey' }).isVisible()).toBe(false);
+      await picture(other, `passkeys-${size}-10-without-script`);
       await without.close();
     });
   });

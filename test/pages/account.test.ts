@@ -1,67 +1,39 @@
 // Takes minutes, so it starts first.
 // Over 200 lines, because every page is looked at in the one installation that is set up here.
 import { randomUUID } from 'node:crypto';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { challenge, password } from '../engines/account-visit.ts';
-import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { describeInChromium, launchChromium, SIZES } from '../engines/chromium.ts';
-import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../engines/smtp-receiver.ts';
-import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
+import { describeInChromium, SIZES } from '../engines/chromium.ts';
+import { linkIn, startSmtpReceiver } from '../engines/smtp-receiver.ts';
+import { test as base, eventually } from './account-window.ts';
 
 const next = 'a wholly new password';
 
+const test = base
+  .extend('startMail', { scope: 'file' }, () => startSmtpReceiver)
+  .extend('smtp', { scope: 'file' }, async ({ startMail }, { onCleanup }) => {
+    const smtp = await startMail();
+    onCleanup(() => smtp[Symbol.asyncDispose]());
+    return smtp;
+  })
+  .extend('siteOptions', { scope: 'file' }, ({ smtp }) => ({ smtp, signUp: 'off' as const }))
+  .extend(
+    'go',
+    ({ window: { page } }) =>
+      (name: string) =>
+        page.getByRole('navigation').getByRole('link', { name }).click(),
+  );
+
 describeInChromium('the pages of one’s own account in Chromium', () => {
-  let smtp: SmtpReceiver;
-  let site: AccountsSite;
-  let chromium: Browser;
-  beforeAll(async () => {
-    smtp = await startSmtpReceiver();
-    site = await openAccountsSite({ smtp, signUp: 'off' });
-    await site.addClient('reading-list');
-    chromium = await launchChromium();
-  });
-  afterAll(async () => {
-    await chromium?.close();
-    await site?.[Symbol.asyncDispose]();
-    await smtp?.[Symbol.asyncDispose]();
-  });
-
   describe.each(SIZES)('on a %s', (size, options) => {
-    let window: AccountWindow;
-    let page: Page;
-    beforeEach(async () => {
-      // Everything works without scripts, so there are none.
-      window = await openAccountWindow({
-        chromium,
-        options: { ...options, javaScriptEnabled: false },
-        pictures: `account-${size}`,
-      });
-      page = window.page;
-    });
-    afterEach(async () => {
-      expect(window.complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-      await window[Symbol.asyncDispose]();
-    });
+    test.override('device', { size, options });
 
-    const look = (title: string, name: string) => window.look(page, title, name);
-    const fill = async (fields: Record<string, string>, on = page) => {
-      for (const [label, text] of Object.entries(fields))
-        await on.getByLabel(label, { exact: true }).fill(text);
-    };
-    const press = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click();
-    const go = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
-    const signIn = async (email: string, typed = password, on = page) => {
-      await fill({ 'E-mail address': email, Password: typed }, on);
-      await press('Sign in', on);
-    };
-    const somebody = async (role: 'author' | 'admin' = 'author') => {
-      const email = `${randomUUID().slice(0, 8)}@example.com`;
-      await site.addPerson({ email, password, role });
-      return email;
-    };
-
-    test('a user manages their account, from the profile to its end', async () => {
+    test('a user manages their account, from the profile to its end', async ({
+      go,
+      site,
+      somebody,
+      window: { page, press, fill, signIn, look },
+    }) => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);
       await signIn(email);
@@ -94,7 +66,13 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       await eventually(() => page.title()).toBe('Sign in · Annals');
     });
 
-    test('a user sees their applications and sessions, and ends both', async () => {
+    test('a user sees their applications and sessions, and ends both', async ({
+      chromium,
+      go,
+      site,
+      somebody,
+      window: { page, press, signIn, look },
+    }) => {
       const email = await somebody();
       const scope = 'openid profile offline_access read:articles write:articles write:comments';
       const query = {
@@ -126,7 +104,13 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       await elsewhere.close();
     });
 
-    test('a user creates a token for a script by keyboard alone, sees it once, and revokes it', async () => {
+    test('a user creates a token for a script by keyboard alone, sees it once, and revokes it', async ({
+      go,
+      site,
+      smtp,
+      somebody,
+      window: { page, press, signIn, look },
+    }) => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);
       await signIn(email);
@@ -153,7 +137,12 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       expect(await page.getByRole('heading', { name: 'Nightly import' }).count()).toBe(0);
     });
 
-    test('a new token can be copied if scripts run', async () => {
+    test('a new token can be copied if scripts run', async ({
+      chromium,
+      site,
+      somebody,
+      window: { press, fill, signIn },
+    }) => {
       const context = await chromium.newContext({
         ...options,
         permissions: ['clipboard-read', 'clipboard-write'],
@@ -172,7 +161,12 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       await context.close();
     });
 
-    test('a mailed link replaces a forgotten password', async () => {
+    test('a mailed link replaces a forgotten password', async ({
+      site,
+      smtp,
+      somebody,
+      window: { page, press, fill, signIn, look },
+    }) => {
       const email = await somebody();
       await page.goto(`${site.url}/account`);
       await page.getByRole('link', { name: 'Forgotten your password?' }).click();
@@ -193,7 +187,13 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       await eventually(() => page.title()).toBe('Your account · Annals');
     });
 
-    test('an administrator invites a person, who then has an account', async () => {
+    test('an administrator invites a person, who then has an account', async ({
+      chromium,
+      site,
+      smtp,
+      somebody,
+      window: { page, press, fill, signIn, look },
+    }) => {
       await page.goto(`${site.url}/account/invitations`);
       await signIn(await somebody('admin'));
       await look('Invitations', '19-invitations');
@@ -203,19 +203,23 @@ describeInChromium('the pages of one’s own account in Chromium', () => {
       await press('Invite');
       await look('Invitations', '20-invited');
       const guest = await chromium.newContext({ ...options, javaScriptEnabled: false });
-      page = await guest.newPage();
-      await page.goto(linkIn(await smtp.mailTo(email)));
-      await look('Create your account', '21-invited-guest');
-      await fill({ Name: 'Grace Hopper', Password: password });
-      await press('Create account');
-      await look('Your account is ready', '22-invited-done');
-      await page.getByRole('link', { name: 'here' }).click();
-      await signIn(email);
-      await eventually(() => page.title()).toBe('Your account · Annals');
+      const invited = await guest.newPage();
+      await invited.goto(linkIn(await smtp.mailTo(email)));
+      await look('Create your account', '21-invited-guest', invited);
+      await fill({ Name: 'Grace Hopper', Password: password }, invited);
+      await press('Create account', invited);
+      await look('Your account is ready', '22-invited-done', invited);
+      await invited.getByRole('link', { name: 'here' }).click();
+      await signIn(email, password, invited);
+      await eventually(() => invited.title()).toBe('Your account · Annals');
       await guest.close();
     });
 
-    test('everything can be done with the keyboard alone', async () => {
+    test('everything can be done with the keyboard alone', async ({
+      site,
+      somebody,
+      window: { page, signIn },
+    }) => {
       const email = await somebody();
       await page.goto(`${site.url}/account/profile`);
       await signIn(email);
