@@ -5,7 +5,6 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { openEventLog } from '#shared/event-log/open.ts';
 import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
 import { test as base } from '../../test/engines/pool.ts';
 import { createPositionFinder } from './find-position.ts';
@@ -23,21 +22,15 @@ let charged = 0;
 const charge = async (units: number) => {
   charged += units;
 };
-const test = base
-  .extend('eventLog', { scope: 'file' }, async ({ database }, { onCleanup }) => {
-    const eventLog = await openEventLog({ url: database.url });
-    onCleanup(() => eventLog[Symbol.asyncDispose]());
-    return eventLog;
-  })
-  .extend('findPosition', { scope: 'file' }, async ({ eventLog, pool }) => {
-    await migrateAudit(pool);
-    for (let from = 1; from <= COUNT; from += 1_000) {
-      const events = Array.from({ length: 1_000 }, (_, index) => noted(second(from + index)));
-      await eventLog.append(STREAM, 'any', events);
-    }
-    const readPosition = { reaches: async () => true };
-    return createPositionFinder({ pool, eventLog, readPosition, visibleWithinMs: 0 });
-  });
+const test = base.extend('findPosition', { scope: 'file' }, async ({ eventLog, pool }) => {
+  await migrateAudit(pool);
+  for (let from = 1; from <= COUNT; from += 1_000) {
+    const events = Array.from({ length: 1_000 }, (_, index) => noted(second(from + index)));
+    await eventLog.append(STREAM, 'any', events);
+  }
+  const readPosition = { reaches: async () => true };
+  return createPositionFinder({ pool, eventLog, readPosition, visibleWithinMs: 0 });
+});
 
 test('finding a version reads one event only', async ({ findPosition }) => {
   charged = 0;
