@@ -1,18 +1,17 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type AuditKey, rotateAuditKey } from '#shared/audit/signing-keys.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { exportLog } from '../audit/export/export-log.ts';
-import { type AuditedLog, createAuditedLog } from './engines/audited-log.ts';
+import { type AuditedLog, test as base, createAuditedLog } from './engines/audited-log.ts';
 import { openBackend } from './engines/backend.ts';
-import { temporaryDataDir } from './engines/data-dir.ts';
 import { aKey, endorsed, signAnew, type TestKey } from './engines/forged-export.ts';
 
 const SCRIPT = fileURLToPath(new URL('../docs/examples/verify-export.py', import.meta.url));
@@ -52,17 +51,14 @@ const verify = async (
   }
 };
 
-describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
-  const resources = new AsyncDisposableStack();
-  let audited: AuditedLog;
-  let whole: string;
-  const range = { after: START, upTo: undefined, withKeys: true };
-  const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
-  beforeAll(async () => {
-    audited = resources.use(await createAuditedLog());
-    await audited.pool.query(
-      'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',
-    );
+const range = { after: START, upTo: undefined, withKeys: true };
+const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
+const makePersonKeys = ({ pool }: AuditedLog) =>
+  pool.query('create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+
+const test = base
+  .extend('fill', { scope: 'file' }, () => async (audited: AuditedLog) => {
+    await makePersonKeys(audited);
     await audited.pool.query(`insert into public.person_key values (7, '\\x01', null), (8, null, now())`);
     await audited.append(20);
     for (const data of ODD)
@@ -73,12 +69,27 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     await rotateAuditKey(audited);
     await audited.append(20);
     await audited.prove();
-    whole = join(resources.use(await temporaryDataDir()).path, 'export');
+  })
+  /** A path in a new folder, which goes with the log. */
+  .extend('newPath', { scope: 'file' }, ({ audited }) => async (name: string) => {
+    return join(await mkdtemp(join(dirname(audited.files.heads), 'new-')), name);
+  })
+  .extend('whole', { scope: 'file' }, async ({ audited, newPath }) => {
+    const whole = await newPath('export');
     await exportLog({ ...audited, ...quietly }, whole, range);
+    return whole;
+  })
+  .extend('copyOf', { scope: 'file' }, ({ newPath }) => async (folder: string) => {
+    const path = await newPath('export');
+    await cp(folder, path, { recursive: true });
+    return path;
   });
-  afterAll(() => resources.disposeAsync());
 
-  test('verifies an unchanged export, and compares it with known heads and keys', async () => {
+describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
+  test('verifies an unchanged export, and compares it with known heads and keys', async ({
+    audited,
+    whole,
+  }) => {
     const verified = await verify(whole);
     expect(verified).toMatchObject({
       exit: 0,
@@ -95,11 +106,6 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     });
   });
 
-  const copyOf = async (folder: string) => {
-    const path = join(resources.use(await temporaryDataDir()).path, 'export');
-    await cp(folder, path, { recursive: true });
-    return path;
-  };
   const change = (name: string, how: (text: string) => string) => async (path: string) => {
     const [before, file] = [await readFile(join(path, name), 'utf8'), join(path, name)];
     expect(how(before)).not.toBe(before);
@@ -126,7 +132,7 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     ['no manifest', (path) => rm(join(path, 'manifest.json'))],
   ];
 
-  test.each(TAMPERINGS)('finds %s', async (_what, tamper) => {
+  test.for(TAMPERINGS)('finds %s', async ([_what, tamper], { copyOf, whole }) => {
     const path = await copyOf(whole);
     await tamper(path);
     expect(await verify(path)).toMatchObject({
@@ -135,7 +141,10 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     });
   });
 
-  test('accepts a key as a descendant of the known one only if each was endorsed by the one before it', async () => {
+  test('accepts a key as a descendant of the known one only if each was endorsed by the one before it', async ({
+    copyOf,
+    whole,
+  }) => {
     const path = await copyOf(whole);
     const [first, second, third] = [aKey(), aKey(), aKey()];
     const verifyAs = async (keys: readonly AuditKey[], signer: TestKey) => {
@@ -155,11 +164,13 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     });
   });
 
-  test('does not count heads of another part of the log as agreeing', async () => {
-    const [path, kept] = [
-      await copyOf(whole),
-      join(resources.use(await temporaryDataDir()).path, 'kept.jsonl'),
-    ];
+  test('does not count heads of another part of the log as agreeing', async ({
+    audited,
+    copyOf,
+    newPath,
+    whole,
+  }) => {
+    const [path, kept] = [await copyOf(whole), await newPath('kept.jsonl')];
     const lines = (await readFile(audited.files.heads, 'utf8')).trimEnd().split('\n');
     const keep = (...heads: readonly string[]) => writeFile(kept, heads.map((line) => `${line}\n`).join(''));
     const [early, late] = [join(path, 'early'), join(path, 'late')];
@@ -186,7 +197,7 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
     });
   });
 
-  test('verifies a download, and finds truncation, insertions, and changes', async () => {
+  test('verifies a download, and finds truncation, insertions, and changes', async ({ newPath }) => {
     await using system = await openBackend();
     const [author, admin] = [await system.person('author', 'Ada \u00e9'), await system.person('admin')];
     for (let articles = 0; articles < 5; articles += 1)
@@ -199,7 +210,7 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
       by: admin,
       headers: { accept: 'application/x-ndjson' },
     });
-    const file = join(resources.use(await temporaryDataDir()).path, 'export.jsonl');
+    const file = await newPath('export.jsonl');
     const verifyText = async (text: string) => {
       await writeFile(file, text);
       return verify(file);
@@ -223,14 +234,12 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
       expect(await verifyText(text)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED/) });
   });
 
-  test('finds a completely forged log, by heads that were published before', async () => {
+  test('finds a completely forged log, by heads that were published before', async ({ audited, newPath }) => {
     await using forged = await createAuditedLog();
-    await forged.pool.query(
-      'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',
-    );
+    await makePersonKeys(forged);
     await forged.append(42);
     await forged.prove();
-    const path = join(resources.use(await temporaryDataDir()).path, 'export');
+    const path = await newPath('export');
     await exportLog({ ...forged, ...quietly }, path, range);
     expect(await verify(path)).toMatchObject({ exit: 0 });
     expect(await verify(path, '--heads', audited.files.heads)).toMatchObject({
