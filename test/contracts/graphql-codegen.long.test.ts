@@ -1,22 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { printSchema } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readManifest } from '../../query/graphql/documents/manifest.ts';
 import { schema } from '../engines/schema.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
-
-/** Within the project, so that the generated code finds its imports. */
-let folder: string;
-beforeAll(async () => {
-  await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
-  folder = await mkdtemp(join(root, 'node_modules/.cache/codegen-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const CONFIG = {
   schema: 'schema.graphql',
@@ -72,6 +64,11 @@ const COMPILER = {
 };
 
 test('GraphQL Code Generator makes clients of our schema with correct types', async () => {
+  // Within the project, so that the generated code finds its imports.
+  const cache = join(root, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  await using made = await mkdtempDisposable(join(cache, 'codegen-'));
+  const folder = made.path;
   await writeFile(join(folder, 'schema.graphql'), printSchema(schema));
   await writeFile(join(folder, 'codegen.json'), JSON.stringify(CONFIG));
   await writeFile(join(folder, 'app.ts'), APP);
