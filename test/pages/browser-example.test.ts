@@ -1,22 +1,15 @@
 // Over 200 lines, because everything is done on the one installation that is started here.
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
 import { scaled } from '../../testing/load.ts';
-import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { type BrowserExample, serveBrowserExample } from '../engines/browser-example.ts';
-import {
-  describeInChromium,
-  expectAccessible,
-  expectFitting,
-  launchChromium,
-  picture,
-  SIZES,
-} from '../engines/chromium.ts';
-import { type Installation, operate, startInstallation } from '../engines/installation.ts';
-import { type RoleProcess, startRole } from '../engines/role-process.ts';
+import { serveBrowserExample } from '../engines/browser-example.ts';
+import { describeInChromium, expectAccessible, expectFitting, picture, SIZES } from '../engines/chromium.ts';
+import { signInOn } from '../engines/console.ts';
+import { operate } from '../engines/installation.ts';
+import { startRole } from '../engines/role-process.ts';
+import { test as base } from './chromium-fixture.ts';
 
 /** The page of docs/browser.md, used like people use it, on a running system that is killed in between. */
 const GUIDE = readFileSync(new URL('../../docs/browser.md', import.meta.url), 'utf8');
@@ -24,90 +17,77 @@ const DEADLINE_MS = scaled(60_000);
 const READY = 'Annals is ready.';
 const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: DEADLINE_MS });
 
-describeInChromium('the page of the guide in Chromium', () => {
-  const open = new AsyncDisposableStack();
-  let installation: Installation;
-  let serving: RoleProcess | undefined;
-  let example: BrowserExample;
-  let ask: RestClient;
-  let chromium: Browser;
-  let ada: Person;
-  let article: number;
-  beforeAll(async () => {
-    installation = open.use(await startInstallation());
-    open.defer(() => serving?.[Symbol.asyncDispose]());
-    const [people, served, started] = await Promise.all([
-      openPeople(installation),
-      serveBrowserExample({ ANNALS_URL: installation.origin, PORT: '0' }),
-      launchChromium(),
-    ]);
-    example = open.use(served);
-    chromium = started;
-    open.defer(() => chromium.close());
-    await registerByTheGuide();
-    ada = await people.signUp('Ada Lovelace');
-    ask = restClientOf(installation);
-    article = await publish('Notes on the engine');
-  }, scaled(120_000));
-  afterAll(() => open.disposeAsync());
+const comment = async (page: Page, text: string): Promise<void> => {
+  await page.getByLabel('Your comment').fill(text);
+  await page.getByRole('button', { name: 'Add comment' }).click();
+};
+const commentsOn = (page: Page) => page.locator('#comments li p:first-child').allTextContents();
 
-  let context: BrowserContext;
-  beforeEach(async () => {
-    context = await chromium.newContext();
-    context.setDefaultTimeout(DEADLINE_MS);
+/** Holds answers back until it is released. */
+const hold = async (page: Page, url: string) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let count = 0;
+  await page.route(url, async (route) => {
+    if (route.request().method() === 'OPTIONS') return route.continue();
+    count++;
+    await promise;
+    // The page may have aborted it.
+    await route.continue().catch(() => {});
   });
-  afterEach(() => context.close());
+  return { asked: () => count, release: resolve };
+};
 
-  /** By the guide's command, except the port. */
-  const registerByTheGuide = async (): Promise<void> => {
+const test = base
+  .extend('example', { scope: 'file' }, async ({ installation }, { onCleanup }) => {
+    const example = await serveBrowserExample({ ANNALS_URL: installation.origin, PORT: '0' });
+    onCleanup(() => example[Symbol.asyncDispose]());
+    // By the guide's command, except the port.
     const command = /^npm run annals -- (client create .*)$/m.exec(GUIDE)?.[1] ?? '';
     const words = (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
     await operate(
       words.map((word) => word.replace('http://localhost:3000', example.url)),
       installation.settings,
     );
-  };
-
-  const publish = async (title: string): Promise<number> => {
-    const body = {
-      title,
-      body: 'The engine weaves algebraical patterns.\n\nJust as the loom weaves flowers.',
-      tags: [],
-      publish: true,
-    };
-    const made = await ask('POST', '/articles', { token: ada.token, body });
-    const { id } = made.body as { id: number };
-    const published = await ask('POST', `/articles/${id}/publish`, { token: ada.token });
-    expect([201, published.status], JSON.stringify([made, published])).toEqual([made.status, 200]);
-    return id;
-  };
-
-  const openTab = async (hash = ''): Promise<Page> => {
+    return example;
+  })
+  .extend('ada', { scope: 'file' }, ({ people }) => people.signUp('Ada Lovelace'))
+  .extend('publish', { scope: 'file' }, ({ ada, create }) => (title: string) => {
+    const text = 'The engine weaves algebraical patterns.\n\nJust as the loom weaves flowers.';
+    return create('/articles', ada, { title, body: text, publish: true });
+  })
+  .extend('article', { scope: 'file' }, ({ publish }) => publish('Notes on the engine'))
+  .extend('options', {} as BrowserContextOptions)
+  .extend('context', async ({ chromium, onTestFinished, options }) => {
+    const context = await chromium.newContext(options);
+    onTestFinished(() => context.close());
+    context.setDefaultTimeout(DEADLINE_MS);
+    return context;
+  })
+  .extend('openTab', ({ article: _listed, context, example }) => async (hash = ''): Promise<Page> => {
     const page = await context.newPage();
     await page.goto(`${example.url}/${hash}`);
     return page;
-  };
-  const signIn = async (page: Page): Promise<void> => {
+  })
+  .extend('signIn', { scope: 'file' }, ({ ada }) => async (page: Page): Promise<void> => {
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail address').fill(ada.email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, ada);
     // A third-party application needs the user's consent.
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await page.getByText('Ada Lovelace').first().waitFor();
     await page.getByText('Live:').waitFor();
-  };
-  const comment = async (page: Page, text: string): Promise<void> => {
-    await page.getByLabel('Your comment').fill(text);
-    await page.getByRole('button', { name: 'Add comment' }).click();
-  };
-  const commentsOn = (page: Page) => page.locator('#comments li p:first-child').allTextContents();
+  });
 
+describeInChromium('the page of the guide in Chromium', () => {
   describe.each(SIZES)('on a %s', (size, options) => {
-    test('a user reads, signs in, comments and signs out', async () => {
-      await context.close();
-      context = await chromium.newContext(options);
-      context.setDefaultTimeout(DEADLINE_MS);
+    test.override({ options });
+
+    test('a user reads, signs in, comments and signs out', async ({
+      article,
+      chromium,
+      example,
+      openTab,
+      signIn,
+    }) => {
       const page = await openTab();
       const complaints: string[] = [];
       page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
@@ -142,37 +122,33 @@ describeInChromium('the page of the guide in Chromium', () => {
     });
   });
 
-  test('an invalid address does not end the server of the page', async () => {
+  test('an invalid address does not end the server of the page', async ({ example }) => {
     expect((await fetch(`${example.url}//`)).status).toBe(400);
     expect((await fetch(example.url)).status).toBe(200);
   });
 
-  test('without an answer of the server, the sign-in button still works', async () => {
+  test('without an answer of the server, the sign-in button still works', async ({
+    context,
+    installation,
+    openTab,
+  }) => {
     await context.route(`${installation.origin}/**`, (route) => route.abort());
     const page = await openTab();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await eventually(() => page.getByRole('alert').textContent()).toMatch(/^The server cannot be reached/);
   });
 
-  /** Holds answers back until it is released. */
-  const hold = async (page: Page, path: string) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    let count = 0;
-    await page.route(`${installation.origin}${path}`, async (route) => {
-      if (route.request().method() === 'OPTIONS') return route.continue();
-      count++;
-      await promise;
-      // The page may have aborted it.
-      await route.continue().catch(() => {});
-    });
-    return { asked: () => count, release: resolve };
-  };
-
-  test('a late name is not shown for another user', async () => {
+  test('a late name is not shown for another user', async ({
+    context,
+    example,
+    installation,
+    openTab,
+    signIn,
+  }) => {
     const one = await openTab();
     await signIn(one);
     const other = await context.newPage();
-    const name = await hold(other, '/me');
+    const name = await hold(other, `${installation.origin}/me`);
     await other.goto(example.url);
     await eventually(name.asked).toBe(1);
     const isMe = (request: { url(): string }) => request.url().endsWith('/me');
@@ -188,10 +164,15 @@ describeInChromium('the page of the guide in Chromium', () => {
     expect(await other.locator('#who').textContent()).toBe('');
   });
 
-  test('has one stream, however quickly users sign in and out', async () => {
+  test('has one stream, however quickly users sign in and out', async ({
+    installation,
+    openTab,
+    publish,
+    signIn,
+  }) => {
     const [one, other] = [await openTab(), await openTab()];
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
-    const cursors = await hold(other, '/graphql');
+    const cursors = await hold(other, `${installation.origin}/graphql`);
     const streams = new Set<unknown>();
     other.on(
       'request',
@@ -216,18 +197,20 @@ describeInChromium('the page of the guide in Chromium', () => {
     expect(streams.size).toBe(1);
   });
 
-  test('a user who refuses consent gets a message, and is not signed in', async () => {
+  test('a user who refuses consent gets a message, and is not signed in', async ({
+    ada,
+    example,
+    openTab,
+  }) => {
     const page = await openTab();
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByLabel('E-mail address').fill(ada.email);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signInOn(page, ada);
     await page.getByRole('button', { name: 'Do not allow' }).click();
     await eventually(() => page.getByRole('alert').textContent()).toMatch(/^You did not allow this page/);
     expect(page.url()).toBe(`${example.url}/`);
   });
 
-  test('the tokens are bound to a key of the browser', async () => {
+  test('the tokens are bound to a key of the browser', async ({ article, installation, openTab, signIn }) => {
     const page = await openTab(`#/articles/${article}`);
     const sent = page.waitForRequest(
       (request) => request.url().endsWith('/me') && request.method() === 'GET',
@@ -241,7 +224,12 @@ describeInChromium('the page of the guide in Chromium', () => {
     expect(stolen.status).toBe(401);
   });
 
-  test('tabs that renew tokens in parallel all continue, and changes in one appear in the other', async () => {
+  test('tabs that renew tokens in parallel all continue, and changes in one appear in the other', async ({
+    article,
+    context,
+    openTab,
+    signIn,
+  }) => {
     const tabs = [await openTab(`#/articles/${article}`)];
     await signIn(tabs[0] as Page);
     tabs.push(await openTab(`#/articles/${article}`), await openTab(`#/articles/${article}`));
@@ -265,12 +253,19 @@ describeInChromium('the page of the guide in Chromium', () => {
     expect(await one.locator('#problem').textContent()).toBe('');
   });
 
-  test('it follows across a kill -9 of the server, and renews its tokens at the next one', async () => {
+  test('it follows across a kill -9 of the server, and renews its tokens at the next one', async ({
+    ada,
+    article,
+    ask,
+    installation,
+    openTab,
+    signIn,
+  }) => {
     const page = await openTab(`#/articles/${article}`);
     await signIn(page);
     await comment(page, 'Before');
     await eventually(() => commentsOn(page)).toContain('Before');
-    await (serving ?? installation.query[0])?.kill('SIGKILL');
+    await installation.query[0]?.kill('SIGKILL');
     let renewals = 0;
     page.on('response', (response) => {
       if (response.url().endsWith('/token') && response.ok()) renewals++;
@@ -280,7 +275,8 @@ describeInChromium('the page of the guide in Chromium', () => {
     await page.evaluate(`void dispatchEvent(new Event('pageshow'))`);
     await page.getByLabel('Your comment').fill('Meanwhile');
     await page.getByRole('button', { name: 'Add comment' }).click();
-    serving = startRole('main.ts', { ...installation.settings, PORT: new URL(installation.origin).port });
+    const { port } = new URL(installation.origin);
+    await using serving = startRole('main.ts', { ...installation.settings, PORT: port });
     await serving.logged(READY);
     const problem = () => page.locator('#problem').textContent();
     const seenFirst = await until(
