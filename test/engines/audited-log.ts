@@ -111,7 +111,7 @@ const readWholeLog = async (eventLog: EventLog): Promise<readonly RecordedEvent[
 
 const base = vitestTest
   .extend('startLog', { scope: 'file' }, () => inTheDatabase)
-  // What is in the log from the beginning.
+  // Writes the first events of the log.
   .extend(
     'fill',
     { scope: 'file' },
