@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..');
 const filesWith = (pattern: RegExp, files: string): string[] =>
   globSync(files, { cwd: root }).filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
 
-const INSTALLATION = /engines\/(installation|auth-site|following|terminal)\.ts/;
+const INSTALLATION = /engines\/(installation|installation-fixture|auth-site|following|terminal)\.ts/;
 
 test('every end-to-end test uses an installation, or says why it has its own server', () => {
   expect(filesWith(INSTALLATION, 'test/e2e/*.test.ts')).toEqual(
