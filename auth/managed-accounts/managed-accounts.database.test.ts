@@ -1,3 +1,4 @@
+// Over 200 lines, because all cases ask the two processes that are set up here.
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
@@ -8,7 +9,7 @@ import {
   webClient,
 } from '../../test/engines/auth-database.ts';
 import { test as base } from '../../test/engines/auth-process.ts';
-import { obtainCode, post } from '../../test/engines/oauth.ts';
+import { tokensByCode } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 
 const SCOPES = ['manage:accounts', 'manage:tokens', 'read:articles'];
@@ -25,18 +26,8 @@ const test = base
     { scope: 'file' },
     ({ clientId, one }) =>
       async (person: TestPerson, scopes: readonly string[] = SCOPES): Promise<string> => {
-        const { code, verifier } = await obtainCode(one.auth, person, {
-          client_id: clientId,
-          scope: scopes.join(' '),
-        });
-        const form = {
-          grant_type: 'authorization_code',
-          code,
-          code_verifier: verifier,
-          client_id: clientId,
-          redirect_uri: webClient.redirectUris[0],
-        };
-        return String((await post(one.auth, '/token', form)).body.access_token);
+        const client = { client_id: clientId, scope: scopes.join(' ') };
+        return String((await tokensByCode(one.auth, person, client)).access_token);
       },
   )
   .extend(

@@ -13,7 +13,7 @@ import {
 } from '../../test/engines/auth-database.ts';
 import { type AuthProcess, test as base, openAuthProcess } from '../../test/engines/auth-process.ts';
 import { system } from '../../test/engines/command-side.ts';
-import { basic, obtainCode, post } from '../../test/engines/oauth.ts';
+import { basic, post, tokensByCode } from '../../test/engines/oauth.ts';
 import { minutesLater } from '../../test/engines/own-account.ts';
 import { until } from '../../testing/until.ts';
 import { createSecondFactors } from '../second-factor/second-factors.ts';
@@ -60,25 +60,8 @@ const test = base
     'tokensOf',
     { scope: 'file' },
     ({ clientId, one }) =>
-      async (
-        person: TestPerson,
-        scope = SCOPES.join(' '),
-        recoveryCode?: string,
-      ): Promise<Readonly<Record<string, unknown>>> => {
-        const { code, verifier } = await obtainCode(
-          one.auth,
-          { ...person, recoveryCode },
-          { client_id: clientId, scope },
-        );
-        const form = {
-          grant_type: 'authorization_code',
-          code,
-          code_verifier: verifier,
-          client_id: clientId,
-          redirect_uri: webClient.redirectUris[0],
-        };
-        return (await post(one.auth, '/token', form)).body;
-      },
+      (person: TestPerson, scope = SCOPES.join(' '), recoveryCode?: string) =>
+        tokensByCode(one.auth, { ...person, recoveryCode }, { client_id: clientId, scope }),
   )
   .extend(
     'accessTokenOf',

@@ -1,8 +1,9 @@
 import type { Mix, Part, Planned } from './mix.ts';
 
 /**
- * Chooses requests in rounds. A round contains each part as often as its weight says, in random order, so that
- * even a short step sends all parts. The requests of a part alternate, each with another number for `{n}`.
+ * Chooses requests in rounds. A round contains each part as often as its weight says, in random order, so
+ * that even a short step sends all parts. The requests of a part alternate, each with another number for
+ * `{n}`.
  */
 export const chooserOf = ({ requests, weights }: Mix): (() => Planned) => {
   const parts = [...requests.keys()].flatMap((part) => Array.from({ length: weights[part] }, () => part));

@@ -1,3 +1,4 @@
+// Over 200 lines, because one history is read by every kind of caller.
 import { describe, expect } from 'vitest';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';

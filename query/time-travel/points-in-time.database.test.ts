@@ -1,3 +1,4 @@
+// Over 200 lines, because all cases read the past of one backend.
 import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';

@@ -9,8 +9,8 @@ import { shareInstallation, startInstallation } from './installation.ts';
 import { openPublishing } from './publishing.ts';
 
 /**
- * An installation for each file, with clients, two authors and a receiver of webhooks. Each part starts when a
- * test asks for it.
+ * An installation for each file, with clients, two authors and a receiver of webhooks. Each part starts when
+ * a test asks for it.
  */
 export const test = base
   .extend('installationOptions', { scope: 'file' }, {} as Parameters<typeof startInstallation>[0])

@@ -51,6 +51,23 @@ export const post = async (
   };
 };
 
+/** Signs a person in at a web client, and exchanges the code for tokens. */
+export const tokensByCode = async (
+  instance: AuthByHttp,
+  person: TestPerson,
+  client: { readonly client_id: string; readonly scope: string },
+): Promise<Answer['body']> => {
+  const { code, verifier } = await obtainCode(instance, person, client);
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    client_id: client.client_id,
+    redirect_uri: CALLBACK,
+  };
+  return (await post(instance, '/token', form)).body;
+};
+
 export const basic = ({
   clientId,
   secret,

@@ -1,3 +1,4 @@
+// Over 200 lines, because one person is followed until the export of their data.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Over 200 lines, because all cases deliver from the log that is set up here.
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { WebhookId } from '#shared/brands.ts';
