@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { setupFailure } from '../database/failures.ts';
@@ -75,6 +76,8 @@ const live = async (
     log.fatal({ err: error }, 'The process could not start.');
     return FAILED;
   }
+  // Node writes it only at an orderly exit. So a process that is killed would leave nothing for the next start.
+  flushCompileCache();
   // A signal during the start takes effect once everything that was started can be stopped.
   return await stopping;
 };

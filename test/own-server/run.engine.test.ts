@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { globSync } from 'node:fs';
+import { expect } from 'vitest';
 import { runAnnals, spawnAnnals } from '../annals-process.ts';
+import { test } from '../engines/folder-fixture.ts';
 
 // Own server: it tests the life of one process.
 
@@ -74,4 +76,14 @@ test('a signal during the start takes effect after it', async () => {
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);
   expect(annals.output()).toContain('closed');
+});
+
+test('what Node has compiled is kept for the next start, even if the process is killed', async ({ folder }) => {
+  const work = `setInterval(() => log.info('still running'), 10);`;
+  await using annals = spawnAnnals(...living(work, { NODE_COMPILE_CACHE: folder }));
+  // Ready by then.
+  await annals.said(/still running/);
+  annals.child.kill('SIGKILL');
+  await annals.exited;
+  expect(globSync('**/*', { cwd: folder }).length).toBeGreaterThan(100);
 });
