@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Request, Router } from 'express';
-import { pino } from 'pino';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
-import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createAttempts } from '../../auth/accounts/attempts.ts';
 import { migrateClients } from '../../auth/clients/client-table.ts';
@@ -15,10 +13,11 @@ import { clientRoutes } from '../../auth/clients/routes.ts';
 import { createSecurityLog } from '../../auth/security-log.ts';
 import { migrateAuthStorage } from '../../auth/storage/statements.ts';
 import { type Served, serveRoutes } from '../serve.ts';
-import { AUDIENCE, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
+import { createTokenMint, type TokenMint } from '../token-mint.ts';
 import { type CommandSide, createCommandDatabase } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
+import { openMintedResource } from './token-verification.ts';
 
 export type ClientApi = AsyncDisposable & {
   readonly side: CommandSide;
@@ -37,17 +36,7 @@ const createClientApi = async (): Promise<ClientApi> => {
   await migrateAuthStorage(pool);
   await migrate(pool, 'auth-accounts', new URL('../../auth/accounts/migrations/', import.meta.url));
   const mint = await createTokenMint();
-  const loadKeys = async () => mint.jwks;
-  const options = {
-    pool,
-    domain: publishing,
-    log: pino({ level: 'silent' }),
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    ingressSecret: undefined,
-    loadKeys,
-  };
-  const resource = opening.use(await openResourceServer(options));
+  const resource = opening.use(await openMintedResource({ pool, loadKeys: async () => mint.jwks }));
   const clients = createClients({
     domain: publishing,
     pool,

@@ -1,14 +1,12 @@
 import { Router } from 'express';
-import { pino } from 'pino';
 import { test as base } from 'vitest';
-import { publishing } from '#domain/publishing.ts';
 import { assertCaller } from '#shared/command-gateway/wire.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
-import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { serveRoutes } from '../serve.ts';
-import { AUDIENCE, createProofMint, createTokenMint, ISSUER, type TokenMint } from '../token-mint.ts';
+import { createProofMint, createTokenMint, type TokenMint } from '../token-mint.ts';
 import { createDatabase } from './database.ts';
+import { openMintedResource } from './token-verification.ts';
 
 /** A process that verifies tokens, on connections of its own. */
 export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly pool: Pool };
@@ -20,16 +18,7 @@ export const openResourceProcess = async (
 ): Promise<ResourceProcess> => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 8 }));
-  const options = {
-    pool,
-    domain: publishing,
-    log: pino({ level: 'silent' }),
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    ingressSecret: undefined,
-    loadKeys,
-  };
-  const resource = opening.use(await openResourceServer(options));
+  const resource = opening.use(await openMintedResource({ pool, loadKeys }));
   const routes = Router()
     .use(resource.handler)
     .all('/me', (request, response) => {

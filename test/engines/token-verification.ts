@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -13,13 +14,23 @@ export type Bearer = {
   readonly client?: string;
 };
 
-/** A resource server that verifies tokens, and headers with tokens that it accepts. */
-export const openTokenVerification = async ({ pool, log }: { readonly pool: Pool; readonly log: Log }) => {
-  const mint = await createTokenMint();
-  const resource = await openResourceServer({
-    ...{ pool, log, domain: publishing, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
-    loadKeys: async () => mint.jwks,
+type Verifying = {
+  readonly pool: Pool;
+  readonly log?: Log | undefined;
+  readonly loadKeys: () => Promise<unknown>;
+};
+
+/** A resource server that accepts the tokens of a mint. */
+export const openMintedResource = ({ pool, log = pino({ level: 'silent' }), loadKeys }: Verifying) =>
+  openResourceServer({
+    ...{ pool, log, loadKeys, domain: publishing },
+    ...{ issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
   });
+
+/** The same, and headers with tokens that it accepts. */
+export const openTokenVerification = async ({ pool, log }: Pick<Verifying, 'pool' | 'log'>) => {
+  const mint = await createTokenMint();
+  const resource = await openMintedResource({ pool, log, loadKeys: async () => mint.jwks });
   return {
     resource,
     async authorization(by: Bearer | null, claims: object = {}): Promise<Record<string, string>> {

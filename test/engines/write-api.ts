@@ -5,18 +5,18 @@ import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createApp } from '#shared/http/app.ts';
-import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import type { Authentication } from '#shared/http/limit-rate.ts';
 import type { HttpLimits } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { commandRoutes } from '../../command/routes.ts';
 import { serve } from '../serve.ts';
-import { AUDIENCE, createTokenMint, ISSUER } from '../token-mint.ts';
+import { createTokenMint } from '../token-mint.ts';
 import { type CommandSide, createCommandDatabase, registerUser } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 import { bearer } from './resource-api.ts';
+import { openMintedResource } from './token-verification.ts';
 
 export type WriteAnswer = {
   readonly status: number;
@@ -68,17 +68,9 @@ export const createWriteApi = async ({
   const side = opening.use(await database.open({ wrapLog: wrap }));
   const { blobs, uploads } = side;
   const mint = await createTokenMint();
-  const loadKeys = async () => mint.jwks;
-  const options = {
-    pool: side.pool,
-    domain: publishing,
-    log: pino({ level: 'silent' }),
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    ingressSecret: undefined,
-    loadKeys,
-  };
-  const resource = opening.use(await openResourceServer(options));
+  const resource = opening.use(
+    await openMintedResource({ pool: side.pool, loadKeys: async () => mint.jwks }),
+  );
   const routes = Router().use(
     admit(resource),
     resourcePaths(publishing),
