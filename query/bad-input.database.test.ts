@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, type Backend, test } from '../test/engines/backend.ts';
 import { addComment, draftArticle } from '../test/engines/command-side.ts';
+import { linkIn } from '../test/links.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 
 let articleId: ArticleId;
@@ -15,11 +16,9 @@ test.beforeAll(async ({ author, backend }) => {
   lists = ['/articles', '/users', `/users/${author.id}/articles`, `/articles/${articleId}/comments`];
   paths = [...lists, `/articles/${articleId}`, `/users/${author.id}`, `/comments/${commentId}`];
 });
-const linkIn = (headers: Headers, rel: string) =>
-  new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
 const cursorOf = async (backend: Backend, list: string): Promise<string> => {
-  const next = linkIn((await backend.ask(list)).headers, 'next') ?? '';
+  const next = linkIn((await backend.ask(list)).headers) ?? '';
   return new URL(next, backend.url).searchParams.get('after') ?? '';
 };
 const forged = async (backend: Backend, change: (parts: unknown[]) => unknown): Promise<string> => {

@@ -4,6 +4,7 @@ import type { StreamName } from '#shared/brands.ts';
 import { clientOperations } from '#shared/rest/clients.ts';
 import { routeOf } from '#shared/rest/operation.ts';
 import { MANAGER, SERVICE, test, WEB } from '../../test/engines/client-api.ts';
+import { linkIn } from '../../test/links.ts';
 import { clientRoutes } from './routes.ts';
 
 const CLIENT_OPERATIONS = clientOperations(publishing);
@@ -187,7 +188,7 @@ describe('GET', () => {
       const items = body as unknown as { clientId: string }[];
       expect(items.length).toBeLessThanOrEqual(2);
       seen.push(...items.map(({ clientId }) => clientId));
-      path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      path = linkIn(headers);
     }
     expect(seen.length).toBeGreaterThanOrEqual(5);
     expect(seen).toEqual([...new Set(seen)].toSorted());

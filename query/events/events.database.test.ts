@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
+import { linkIn } from '../../test/links.ts';
 import { follow } from '../../testing/http/event-source.ts';
 
 type Event = {
@@ -35,8 +36,6 @@ const test = base
   });
 
 const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
-const nextIn = (headers: Headers, rel = 'next') =>
-  new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
 test('callers who may read the item now get the full data, without private fields', async ({
   admin,
@@ -151,10 +150,10 @@ test('pages walk the whole log once, and the last one links to a poll', async ({
       const { headers, body } = await backend.ask(path, { by: admin });
       seen.push(...(body as Event[]));
       expect((body as Event[]).length).toBeLessThanOrEqual(limit);
-      [last, path] = [headers, nextIn(headers)];
+      [last, path] = [headers, linkIn(headers)];
     }
     expect(seen).toEqual(whole);
-    const poll = nextIn(last, 'poll') ?? '';
+    const poll = linkIn(last, 'poll') ?? '';
     expect((await backend.ask(poll, { by: admin })).body).toEqual([]);
   }
   const hal = await page(admin, '?limit=1', { accept: 'application/hal+json' });

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { draftArticle } from '../../test/engines/command-side.ts';
+import { linkIn } from '../../test/links.ts';
 import type { ArticleId } from '../../test/publishing-ids.ts';
 
 const test = base.extend(
@@ -31,7 +32,7 @@ test('all pages of a list are of one time, and each item comes once, whatever is
   for (let deleted = 0; next; deleted += 1) {
     const { body, headers } = await ask(next, admin);
     seen.push(...idsIn(body));
-    next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    next = linkIn(headers);
     await send({ type: 'DeleteArticle', articleId: ids[6 - 2 * deleted] as ArticleId }, admin);
     await draftArticle(backend.side, writer.id);
   }
@@ -77,7 +78,7 @@ test('a page that examines many candidates ends early, and the next one resumes 
   );
   const first = await ask(`/users/${writer.id}/articles?at=${cursor}`, admin);
   expect(first.body).toEqual([]);
-  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  const next = linkIn(first.headers) ?? '';
   const second = await ask(next, admin);
   expect(idsIn(second.body)).toEqual([articleId]);
   expect(second.headers.get('link')).not.toContain('rel="next"');

@@ -4,6 +4,7 @@ import type { Link } from '#shared/rest/fields.ts';
 import { webhookOf } from '#shared/rest/webhook.ts';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { EVENT_SCOPES, SCOPES } from '../../test/engines/policy.ts';
+import { linkIn } from '../../test/links.ts';
 
 const URL = 'https://shop.example/hooks';
 
@@ -131,7 +132,7 @@ test('lists have the caller’s own, paged and filtered; those of administrators
   expect(await idsOf(`/webhooks?owner=${person.id}`, admin)).toEqual(latestFirst);
   expect((await idsOf('/webhooks?limit=100', admin)).slice(0, 3)).toEqual(latestFirst);
   const page = await backend.ask('/webhooks?enabled=true&limit=1', { by: person });
-  const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+  const next = linkIn(page.headers) ?? '';
   expect(await idsOf(next, person)).toEqual([ids[0]]);
 });
 

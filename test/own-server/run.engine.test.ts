@@ -78,7 +78,9 @@ test('a signal during the start takes effect after it', async () => {
   expect(annals.output()).toContain('closed');
 });
 
-test('what Node has compiled is kept for the next start, even if the process is killed', async ({ folder }) => {
+test('what Node has compiled is kept for the next start, even if the process is killed', async ({
+  folder,
+}) => {
   const work = `setInterval(() => log.info('still running'), 10);`;
   await using annals = spawnAnnals(...living(work, { NODE_COMPILE_CACHE: folder }));
   // Ready by then.
