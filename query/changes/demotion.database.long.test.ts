@@ -92,7 +92,7 @@ test('no stream opened before a demotion delivers anything that follows it in th
   }
 });
 
-test('nor does a stream that is opened afterwards with the old token, which is refused, or one that catches up', async () => {
+test('a token issued before a demotion opens no stream afterwards', async () => {
   const after = await cursorNow();
   await demote();
   await edit('Not theirs to read');
@@ -127,9 +127,9 @@ test('a token issued after a demotion is accepted at once, also within the same 
 });
 
 test.each([
-  ['which says so', () => ({ user_version: 2 })],
-  ['by a former release', () => ({ iat: nowS() + 4 })],
-])('the streams of a deleted user end, and those of others continue', async (_by, claims) => {
+  ['with the version of its user', () => ({ user_version: 2 })],
+  ['of a former release, by its time', () => ({ iat: nowS() + 4 })],
+])('a token that is newer than the read model opens streams: one %s', async (_of, claims) => {
   await backend.stopProjector();
   author = { ...author, role: 'admin' };
   token = await tokenOf(claims());
