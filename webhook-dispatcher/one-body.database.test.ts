@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, Died, draftArticle } from '../test/engines/command-side.ts';
-import { test as base } from '../test/engines/webhooks.ts';
+import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 
 /**

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { untilProjected } from '../test/engines/projection.ts';
-import { test as base } from '../test/engines/webhooks.ts';
+import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import { PLANNER, startPlanner } from './plan.ts';
 import type { PlannedRuns } from './planned-runs.ts';

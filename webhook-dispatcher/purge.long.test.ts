@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
-import { test as base } from '../test/engines/webhooks.ts';
+import { test as base } from '../test/engines/webhook-fixture.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
 import { until } from '../testing/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { test } from '../test/engines/webhooks.ts';
+import { test } from '../test/engines/webhook-fixture.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { writeQuiet } from './ledger/quiet.ts';
 

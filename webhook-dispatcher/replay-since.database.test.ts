@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { test } from '../test/engines/webhooks.ts';
+import { test } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import { startDispatcher } from './service.ts';
 

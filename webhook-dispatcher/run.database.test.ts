@@ -5,7 +5,7 @@ import { countWebhooks } from '#shared/webhooks/counts.ts';
 import { listDeliveries } from '#shared/webhooks/deliveries.ts';
 import { readHealthOfMany } from '#shared/webhooks/health.ts';
 import { Died } from '../test/engines/command-side.ts';
-import { test as base } from '../test/engines/webhooks.ts';
+import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import type { Sender } from './deliver/delivery.ts';
 import type { RunLedger } from './ledger/run-ledger.ts';

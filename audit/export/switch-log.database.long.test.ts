@@ -13,12 +13,12 @@ import { draftArticle } from '../../test/engines/command-side.ts';
 import { startEventStoreStandIn } from '../../test/engines/eventstoredb/server.ts';
 import { inTheDatabase } from '../../test/engines/log-engines.ts';
 import { test as processes } from '../../test/engines/processes.ts';
-import { createWebhookFixture, type WebhookFixture } from '../../test/engines/webhook-fixture.ts';
+import { createWebhookSide, type WebhookSide } from '../../test/engines/webhook-side.ts';
 import { until } from '../../testing/until.ts';
 import { startAudit } from '../service.ts';
 import { IDENTITIES, POSITIONS } from './switch-log.ts';
 
-type Work<Result> = (webhooks: WebhookFixture) => Promise<Result>;
+type Work<Result> = (webhooks: WebhookSide) => Promise<Result>;
 
 const test = processes
   .extend('log', { scope: 'file' }, () => inTheDatabase())
@@ -31,7 +31,7 @@ const test = processes
   })
   /** Runs commands, projection, webhooks and the audit, until the chain has reached the end of the log. */
   .extend('whileRunning', { scope: 'file' }, ({ database }) => async <Result>(work: Work<Result>) => {
-    await using webhooks = await createWebhookFixture(database);
+    await using webhooks = await createWebhookSide(database);
     await using _dispatcher = await webhooks.start();
     const settings = {
       dir: join(database.settings.DATA_DIR ?? '', 'audit'),

@@ -19,7 +19,7 @@ import {
   replayed,
   requestId,
   webhookId,
-} from '../../test/webhook-fixture.ts';
+} from '../../test/webhook-samples.ts';
 import { type WebhookCommand, webhook } from './webhook.ts';
 
 describe('disabling', () => {

@@ -28,7 +28,7 @@ import {
   rotate,
   rotated,
   webhookId,
-} from '../../test/webhook-fixture.ts';
+} from '../../test/webhook-samples.ts';
 import { type WebhookCommand, webhook, webhookStream } from './webhook.ts';
 
 test('the stream', () => expect(webhookStream(webhookId)).toBe('webhook-6'));

@@ -2,15 +2,15 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { redisMissing, startRedis, type TestRedis } from '../engines/redis.ts';
-import { createWebhookFixture, type WebhookFixture } from '../engines/webhook-fixture.ts';
+import { createWebhookSide, type WebhookSide } from '../engines/webhook-side.ts';
 
 describe.skipIf(redisMissing !== undefined)('webhooks over a Redis that is lost', () => {
   const resources = new AsyncDisposableStack();
-  let webhooks: WebhookFixture;
+  let webhooks: WebhookSide;
   let redis: TestRedis;
   beforeAll(async () => {
     redis = resources.use(await startRedis());
-    webhooks = resources.use(await createWebhookFixture());
+    webhooks = resources.use(await createWebhookSide());
     resources.use(await webhooks.start({ JOB_QUEUE_URL: redis.url }));
     resources.use(await webhooks.start({ JOB_QUEUE_URL: redis.url }));
   });

@@ -1,175 +1,44 @@
-import { pino } from 'pino';
-import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
-import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
-import type { Command } from '#shared/commands/command.ts';
-import { openPool } from '#shared/database/pool.ts';
-import { Health } from '#shared/http/health.ts';
-import { loadConfig } from '#shared/process/config.ts';
-import type { Log } from '#shared/process/log.ts';
-import { createMetrics } from '#shared/process/metrics.ts';
-import { openReadModelNotifier } from '#shared/read-model/read-model.ts';
-import { startProjector } from '../../projector/service.ts';
-import { type Received, startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
-import { until } from '../../testing/until.ts';
-import { type DispatcherDependencies, startDispatcher } from '../../webhook-dispatcher/service.ts';
-import {
-  as,
-  by,
-  type CommandDatabase,
-  type CommandSide,
-  createCommandDatabase,
-  draftArticle,
-  registerUser,
-} from './command-side.ts';
+import { test as base } from 'vitest';
+import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
+import { startPlanner } from '../../webhook-dispatcher/plan.ts';
+import type { PlannedRuns } from '../../webhook-dispatcher/planned-runs.ts';
+import { openRunProcess } from './run-by-hand.ts';
+import { createWebhookSide } from './webhook-side.ts';
 
-type Settings = Readonly<Record<string, string>>;
-type Dependencies = AsyncDisposable & DispatcherDependencies;
-
-type Delivery = {
-  readonly event_id: EventId;
-  readonly type: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly last_status: number | null;
-};
-
-/** Commands, their projection, a receiver, and any number of dispatchers. */
-export type WebhookFixture = AsyncDisposable & {
-  readonly side: CommandSide;
-  readonly sink: WebhookSink;
-  readonly author: UserId;
-  /** An address of the receiver. */
-  at(path: string): string;
-  receivedAt(path: string): readonly Received[];
-  /** The dependencies of a dispatcher: each has connections of its own, like a process. */
-  dependencies(settings?: Settings): Promise<Dependencies>;
-  start(settings?: Settings): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>>;
-  /** With the receiver's address by default. */
-  register(
-    webhook?: Partial<Omit<Extract<Command, { type: 'RegisterWebhook' }>, 'type'>>,
-  ): Promise<WebhookId>;
-  /** As the author. */
-  send(command: Command): Promise<unknown>;
-  /** Drafts as many articles, one event each. */
-  publish(count: number): Promise<void>;
-  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** In the order of the log. */
-  deliveriesOf(webhookId: WebhookId): Promise<readonly Delivery[]>;
-  /** Simulates that the lease of a run has expired. */
-  expireRun(webhookId: WebhookId): Promise<unknown>;
-  /** Waits until `count` deliveries of a webhook are in a state. */
-  untilDeliveries(webhookId: WebhookId, state: string, count: number): Promise<void>;
-};
-
-/** Short retries, up to a hundred. */
-const QUICK = {
-  NODE_ENV: 'test',
-  WEBHOOK_RETRY_SCHEDULE: Array(100).fill('0.05').join(','),
-  WEBHOOK_CONCURRENCY: '20',
-  WEBHOOK_TIMEOUT_MS: '5000',
-};
-const UNLIMITED = { ratePerSecond: 1_000, concurrency: 10 };
-const ANY = {
-  description: null,
-  eventTypes: ['article.*'],
-  filter: {},
-  payload: 'thin',
-  ordered: false,
-  headers: {},
-  enabled: true,
-} as const;
-const DELIVERIES =
-  'select event_id, type, state, attempts, last_status from webhook_ledger.delivery where webhook_id = $1 order by position';
-
-/** `on` outlives it. */
-export const createWebhookFixture = async (on?: Pick<CommandDatabase, 'open'>): Promise<WebhookFixture> => {
-  await using opening = new AsyncDisposableStack();
-  const database = on ?? opening.use(await createCommandDatabase());
-  const side = opening.use(await database.open({ webhooks: loadConfig(QUICK).webhooks }));
-  const sink = opening.use(await startWebhookSink());
-  const log: Log = pino({ level: 'silent' });
-  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
-  opening.use(await startProjector({ ...side, notifier, log, metrics: createMetrics() }));
-  const author = await registerUser(side);
-  const pool = opening.use(openPool({ url: side.databaseUrl, applicationName: 'test', connectionsMax: 2 }));
-  const rows: WebhookFixture['rows'] = async <Row extends object>(
-    text: string,
-    values: readonly unknown[] = [],
-  ) => (await pool.query<Row>(text, [...values])).rows;
-  const deliveriesOf = (webhookId: WebhookId) => rows<Delivery>(DELIVERIES, [webhookId]);
-  const dependencies = (settings: Settings = {}) => openDependencies(side, log, settings);
-  const resources = opening.move();
-  return {
-    side,
-    sink,
-    author,
-    at: (path) => `${sink.url}${path}`,
-    receivedAt: (path) => sink.received.filter((each) => each.path === path),
-    dependencies,
-    rows,
-    deliveriesOf,
-    expireRun: (webhookId) =>
-      rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]),
-    start: async (settings) => startOn(await dependencies(settings)),
-    async register(webhook = {}) {
-      const command = {
-        type: 'RegisterWebhook',
-        url: `${sink.url}/hook`,
-        limits: UNLIMITED,
-        ...ANY,
-        ...webhook,
-      } as const;
-      return (await side.send({ ...command, eventTypes: [...command.eventTypes] }, by(as(author))))
-        .id as WebhookId;
-    },
-    send: (command) => side.send(command, by(as(author))),
-    async publish(count) {
-      for (let times = 0; times < count; times += 1) await draftArticle(side, author, false);
-    },
-    async untilDeliveries(webhookId, state, count) {
-      await until(
-        () => deliveriesOf(webhookId),
-        (found) => found.filter((each) => each.state === state).length === count,
-        30_000,
-      );
-    },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-};
-
-const openDependencies = async (side: CommandSide, log: Log, settings: Settings): Promise<Dependencies> => {
-  await using opening = new AsyncDisposableStack();
-  const { databaseUrl, eventLog, keys } = side;
-  const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
-  const notifier = opening.use(openReadModelNotifier({ url: databaseUrl }));
-  const changes = opening.use(openPostgresChangeStream({ ...side, pool, notifier }));
-  const beside = {
-    gateway: side,
-    log,
-    health: new Health(log),
-    config: loadConfig({ ...QUICK, ...settings }),
-    metrics: createMetrics(),
-  };
-  const resources = opening.move();
-  return {
-    domain: side.domain,
-    databaseUrl,
-    directUrl: undefined,
-    eventLog,
-    keys,
-    pool,
-    changes,
-    ...beside,
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-};
-
-const startOn = async (
-  dependencies: Dependencies,
-): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>> => {
-  await using opening = new AsyncDisposableStack();
-  opening.use(dependencies);
-  opening.use(await startDispatcher(dependencies));
-  const resources = opening.move();
-  return { metrics: dependencies.metrics, [Symbol.asyncDispose]: () => resources.disposeAsync() };
-};
+/**
+ * Webhooks for each file. Tests may ask for a running dispatcher, for the dependencies of one with its ledger,
+ * or for a planner, whose runs they start by hand.
+ */
+export const test = base
+  .extend('openWebhooks', { scope: 'file' }, () => createWebhookSide)
+  .extend('webhooks', { scope: 'file' }, async ({ openWebhooks }, { onCleanup }) => {
+    const webhooks = await openWebhooks();
+    onCleanup(() => webhooks[Symbol.asyncDispose]());
+    return webhooks;
+  })
+  .extend('dispatcherSettings', { scope: 'file' }, {} as Readonly<Record<string, string>>)
+  .extend('dispatcher', { scope: 'file' }, async ({ dispatcherSettings, webhooks }, { onCleanup }) => {
+    const dispatcher = await webhooks.start(dispatcherSettings);
+    onCleanup(() => dispatcher[Symbol.asyncDispose]());
+    return dispatcher;
+  })
+  .extend('dependencies', { scope: 'file' }, async ({ webhooks }, { onCleanup }) => {
+    const dependencies = await webhooks.dependencies();
+    onCleanup(() => dependencies[Symbol.asyncDispose]());
+    await migrateLedger(dependencies.pool);
+    return dependencies;
+  })
+  .extend('onPlanned', { scope: 'file' }, () => (_runs: PlannedRuns): void => {})
+  .extend('planner', { scope: 'file' }, async ({ dependencies, onPlanned }, { onCleanup }) => {
+    const planner = await startPlanner({ ...dependencies, planned: onPlanned });
+    onCleanup(() => planner[Symbol.asyncDispose]());
+    return planner;
+  })
+  /** Runs what the planner has planned, like a worker of a process of its own. */
+  .extend(
+    'openProcess',
+    { scope: 'file' },
+    ({ dependencies, planner: _planning }) =>
+      (wraps: Parameters<typeof openRunProcess>[1] = {}) =>
+        openRunProcess(dependencies, wraps),
+  );

@@ -4,7 +4,7 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
 import { redisMissing, startRedis, type TestRedis } from '../engines/redis.ts';
-import { createWebhookFixture, type WebhookFixture } from '../engines/webhook-fixture.ts';
+import { createWebhookSide, type WebhookSide } from '../engines/webhook-side.ts';
 import { captureLog } from '../serve.ts';
 import { runBlock } from './page.ts';
 
@@ -17,7 +17,7 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
   let primary: TestRedis;
   let replica: TestRedis;
   let name: Cuttable;
-  let webhooks: WebhookFixture;
+  let webhooks: WebhookSide;
   let url: string;
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
     await replica.replicate(primary);
     name = resources.use(await openCuttable(() => primary.url));
     url = `redis://127.0.0.1:${name.port}`;
-    webhooks = resources.use(await createWebhookFixture());
+    webhooks = resources.use(await createWebhookSide());
     for (let count = 0; count < 2; count += 1) resources.use(await webhooks.start({ JOB_QUEUE_URL: url }));
   });
   afterAll(() => resources.disposeAsync());

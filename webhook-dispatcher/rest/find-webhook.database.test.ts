@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as } from '../../test/engines/command-side.ts';
 import { untilProjected } from '../../test/engines/projection.ts';
-import { test as base } from '../../test/engines/webhooks.ts';
+import { test as base } from '../../test/engines/webhook-fixture.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 
 const test = base.extend('find', { scope: 'file' }, ({ dependencies }) =>
