@@ -6,12 +6,13 @@ import { deciderOf } from '#kernel/decide/decider.ts';
 import type { Context } from '#kernel/decide/guards.ts';
 import { ABSENT, type AggregateState, type Present } from '#kernel/decide/state.ts';
 import { targetOf, wire } from '#kernel/registry/names.ts';
-import type { CommandInfo, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
+import type { CommandInfo, Defs, Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Operation, policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { placeOf, rolesAskedAt } from './asked-persons.ts';
+import { comparedFields } from './compared-fields.ts';
 import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';
 
 /** There are two persons of each role, and one administrator. */
@@ -46,6 +47,8 @@ export type PlannedEvent = {
 export type Situation = {
   readonly kind: Kind;
   readonly name: string;
+  /** Equal for situations that differ only in choices that no condition compares. */
+  readonly alike: string;
   readonly owner: Planned | undefined;
   /** The first creates it. */
   readonly steps: readonly Step[];
@@ -100,6 +103,7 @@ class Search {
   readonly #examples: Examples;
   readonly #taken = new Set<CommandInfo>();
   readonly #asked: ReturnType<typeof rolesAskedAt>;
+  readonly #compared: ReturnType<typeof comparedFields>;
   /** Several situations share one creation: as a target of references, each has an id of its own. */
   readonly #aliases = new Map<Situation, number>();
   #nextId = FIRST_ID;
@@ -110,6 +114,7 @@ class Search {
     this.#examples = examples;
     this.persons = personsOf(domain);
     this.#asked = rolesAskedAt(domain);
+    this.#compared = comparedFields(domain);
   }
 
   visit(kind: Kind): void {
@@ -139,7 +144,7 @@ class Search {
     const nodes = this.#walk(kind, owner);
     const chosen = new Map<string, Node>();
     for (const node of nodes) {
-      const values = `${valuesOf(kind, node.state)} ${this.#ownerAbove(kind, node.state)}`;
+      const values = `${valuesOf(kind.fields, node.state)} ${this.#ownerAbove(kind, node.state)}`;
       const filled = this.#filled(kind, node.state);
       if (filled === 0) chosen.set(`${values} bare`, node);
       const richest = chosen.get(`${values} richest`);
@@ -153,7 +158,7 @@ class Search {
       );
       const name = [
         kind.name,
-        valuesOf(kind, node.state),
+        valuesOf(kind.fields, node.state),
         items.length > 0 ? `with ${items.join(' and ')}` : '',
         owner ? `of ${owner.key}` : '',
         above === '' ? '' : `under one of ${above}`,
@@ -161,6 +166,10 @@ class Search {
       return {
         kind,
         name: name.filter(Boolean).join(' '),
+        alike: JSON.stringify([
+          ...[kind.name, owner?.key, above, this.#comparedValues(kind, node.state)],
+          this.#inLists(kind, node.state.fields),
+        ]),
         owner,
         steps: node.steps,
         later: [],
@@ -329,11 +338,12 @@ class Search {
       .filter(
         (next) =>
           next.state.status === 'present' &&
-          valuesOf(parent.kind, next.state) !== valuesOf(parent.kind, parent.state),
+          valuesOf(parent.kind.fields, next.state) !== valuesOf(parent.kind.fields, parent.state),
       )
       .map(({ steps, state: after }) => ({
         ...situation,
-        name: `${situation.name}, then its ${parent.kind.name} ${valuesOf(parent.kind, after as Present)}`,
+        name: `${situation.name}, then its ${parent.kind.name} ${valuesOf(parent.kind.fields, after as Present)}`,
+        alike: `${situation.alike} ${this.#comparedValues(parent.kind, after as Present)}`,
         later: steps,
       }));
   }
@@ -424,14 +434,25 @@ class Search {
       .map((item) => choices.map((name) => String(item[name])).join(' '));
   }
 
-  #addTo(nodes: Map<string, Node>, kind: Kind, node: Node): void {
-    const { fields } = node.state;
-    const lists = Object.values(kind.lists).map((list) => [
+  #inLists(kind: Kind, fields: Row): readonly unknown[] {
+    return Object.values(kind.lists).map((list) => [
       this.#howFull(kind, fields, list),
       this.#said(kind, fields, list),
     ]);
+  }
+
+  #comparedValues({ name, fields }: Kind, state: Present): string {
+    const compared = Object.entries(fields).filter(
+      ([field, { kind }]) => kind === 'states' || this.#compared.has(`${name}.${field}`),
+    );
+    return valuesOf(Object.fromEntries(compared), state);
+  }
+
+  #addTo(nodes: Map<string, Node>, kind: Kind, node: Node): void {
+    const { fields } = node.state;
+    const lists = this.#inLists(kind, fields);
     const parent = kind.parent === undefined ? '' : String(fields[kind.parent]);
-    const key = JSON.stringify([valuesOf(kind, node.state), lists, parent]);
+    const key = JSON.stringify([valuesOf(kind.fields, node.state), lists, parent]);
     if (!nodes.has(key)) nodes.set(key, node);
   }
 
@@ -463,7 +484,7 @@ type Tried = {
 };
 
 /** The values of its choices and states. */
-const valuesOf = ({ fields }: Kind, { fields: state }: Present): string =>
+const valuesOf = (fields: Defs, { fields: state }: Present): string =>
   Object.entries(fields)
     .flatMap(([name, { values }]) => (values === undefined ? [] : [String(state[name])]))
     .join(' ');

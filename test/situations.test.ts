@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { publishing } from '#domain/publishing.ts';
+import { comparedFields } from '../testing/describe-domain/compared-fields.ts';
+import { situationsOf } from '../testing/describe-domain/situations.ts';
+import { spendingDomain } from './toy/spending.ts';
+
+test('a field that a condition of a right or of a command compares is compared, others are not', () => {
+  expect([...comparedFields(publishing)]).toContain('article.status');
+  const spending = comparedFields(spendingDomain);
+  expect([...spending]).toContain('request.status');
+  expect([...spending]).not.toContain('request.category');
+});
+
+test('situations that differ only in a choice that no condition compares are alike', () => {
+  const { situations } = situationsOf(spendingDomain, {});
+  const alike = (name: string) => situations.find((each) => each.name === name)?.alike;
+  const draft = alike('request meals draft of employee 1');
+  expect(draft).toBeDefined();
+  expect(alike('request travel draft of employee 1')).toBe(draft);
+  expect(alike('request meals submitted of employee 1')).not.toBe(draft);
+  expect(alike('request meals draft of approver 1')).not.toBe(draft);
+});

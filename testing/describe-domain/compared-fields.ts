@@ -1,0 +1,47 @@
+import { type Expression, resolve } from '#kernel/conditions/expression.ts';
+import { rightsOf } from '#kernel/conditions/rights.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
+
+/**
+ * The fields that a condition compares with a value, as `kind.field`; all fields of aggregates whose decisions
+ * are code. The others affect neither rights nor refusals.
+ */
+export const comparedFields = (domain: Domain): ReadonlySet<string> => {
+  const byRights = [...rightsOf(domain).values()].flatMap(({ kind, alternatives }) =>
+    alternatives.flatMap((condition) => comparedIn(condition, kind?.name ?? '')),
+  );
+  const byKinds = Object.values(domain.kinds).flatMap((kind) => [
+    ...conditionsOf(kind).flatMap((condition) => comparedIn(resolve(domain, kind, condition), kind.name)),
+    ...(Object.values(kind.commands).some(({ decide }) => decide !== undefined)
+      ? Object.keys(kind.fields).map((name) => `${kind.name}.${name}`)
+      : []),
+  ]);
+  return new Set([...byRights, ...byKinds]);
+};
+
+const conditionsOf = ({ commands, invariants, limits, reactions, timers }: Kind): readonly unknown[] =>
+  [
+    ...Object.values(commands).map(({ when }) => when),
+    ...Object.values(invariants),
+    ...limits.map((limit) => limit.while),
+    ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
+    ...Object.values(timers).flatMap(({ while: during, unless, pause }) => [during, unless, pause]),
+  ].filter((condition) => condition !== undefined);
+
+const comparedIn = (expression: Expression, at: string): readonly string[] => {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return expression.of.flatMap((each) => comparedIn(each, at));
+    case 'not':
+      return comparedIn(expression.of, at);
+    case 'at':
+      return comparedIn(expression.of, expression.kind);
+    case 'some':
+      return comparedIn(expression.of, `${at}.${expression.field}`);
+    case 'const':
+      return [];
+    default:
+      return [`${at}.${expression.field}`];
+  }
+};
