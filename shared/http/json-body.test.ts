@@ -1,7 +1,9 @@
+import { Router } from 'express';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { serveRoutes } from '../../test/serve.ts';
 import { HttpProblem } from './http-problem.ts';
-import { parseJson } from './json-body.ts';
+import { parseJson, readJsonBody } from './json-body.ts';
 
 const refusalOf = (text: string): unknown => {
   try {
@@ -72,4 +74,43 @@ describe('a body that takes long to check is refused before it is parsed:', () =
   test('but not one long text', () => {
     expect(parseJson(JSON.stringify('[{,:'.repeat(100_000)))).toHaveLength(400_000);
   });
+});
+
+const post = (url: string, content: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${url}/echo`, { method: 'POST', body: content, headers: { 'Content-Type': JSON_TYPE, ...headers } });
+const echo = () =>
+  Router().post('/echo', ...readJsonBody(100), (request, response) => {
+    response.json(request.body ?? null);
+  });
+const JSON_TYPE = 'application/json';
+
+test.each([JSON_TYPE, 'application/merge-patch+json'])('a body of the type %s is read', async (type) => {
+  await using server = await serveRoutes(echo());
+  const body = { title: 'One' };
+  const response = await post(server.url, JSON.stringify(body), { 'Content-Type': type });
+  expect(await response.json()).toEqual(body);
+});
+
+test.each<[string, string, string, Readonly<Record<string, string>>?]>([
+  ['malformed JSON', '400 malformed_body', '{"title":'],
+  ['a body that is too large', '413 body_too_large', JSON.stringify({ title: 'x'.repeat(200) })],
+  [
+    'another media type',
+    '415 unsupported_media_type',
+    'a=1',
+    { 'Content-Type': 'application/x-www-form-urlencoded' },
+  ],
+  [
+    'an unknown charset',
+    '415 unsupported_media_type',
+    '{}',
+    { 'Content-Type': `${JSON_TYPE}; charset=klingon` },
+  ],
+  ['an unknown encoding', '415 unsupported_media_type', '{}', { 'Content-Encoding': 'zip' }],
+])('%s is %s', async (_, refusal, content, headers) => {
+  await using server = await serveRoutes(echo());
+  const response = await post(server.url, content, headers);
+  const problem = (await response.json()) as { readonly status: number; readonly code: string };
+  expect(`${response.status} ${problem.code}`).toBe(refusal);
+  expect(problem.status).toBe(response.status);
 });
