@@ -58,18 +58,10 @@ export const openPeople = async (
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
     const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      ...(scopes && { scope: scopes.join(' ') }),
-    });
-    const options = {
-      body: form.toString(),
-      type: 'application/x-www-form-urlencoded',
-      headers: { authorization },
-    };
+    const form = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) };
     // The authorization server follows the log, and may not have read about the user of the service yet.
     const { body } = await until(
-      () => ask('POST', '/token', options),
+      () => requestToken(installation, form, { authorization }),
       ({ status }) => status === 200,
     );
     return holderOf((body as { access_token: string }).access_token);
@@ -148,12 +140,9 @@ type Page = Awaited<ReturnType<Browser['get']>>;
 type Tokens = { readonly access_token: string; readonly refresh_token: string };
 
 /** The code flow with PKCE, up to the tokens; the caller handles the sign-in page. */
-const visitorOf = (
-  installation: Pick<Installation, 'url' | 'fetch'>,
-  { clientId, redirectUri }: Application,
-) => {
-  const ask = restClientOf(installation);
-  return async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<Tokens> => {
+const visitorOf =
+  (installation: Pick<Installation, 'url' | 'fetch'>, { clientId, redirectUri }: Application) =>
+  async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<Tokens> => {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const browser = openHandBrowser(installation.fetch);
@@ -168,21 +157,27 @@ const visitorOf = (
     const code = new URL(last.location ?? last.url).searchParams.get('code');
     if (!code)
       throw new Error(`there is no code at ${last.url} (${last.status}): ${last.body.slice(0, 1_000)}`);
-    const form = new URLSearchParams({
+    const { status, body } = await requestToken(installation, {
       grant_type: 'authorization_code',
       client_id: clientId,
       code,
       code_verifier: verifier,
       redirect_uri: redirectUri,
     });
-    const { status, body } = await ask('POST', '/token', {
-      body: form.toString(),
-      type: 'application/x-www-form-urlencoded',
-    });
     if (status !== 200) throw new Error(`there is no token: ${JSON.stringify(body)}`);
     return body as Tokens;
   };
-};
+
+const requestToken = (
+  installation: Pick<Installation, 'url' | 'fetch'>,
+  form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+) =>
+  restClientOf(installation)('POST', '/token', {
+    body: new URLSearchParams(form).toString(),
+    type: 'application/x-www-form-urlencoded',
+    headers,
+  });
 
 const signUpOn = async (
   browser: Browser,

@@ -119,60 +119,25 @@ describe('a cover', () => {
 
 describe('unsupported content is refused, and nothing of it is kept', () => {
   const GIF_THAT_IS_A_PAGE = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
-  test.for<[string, Buffer, string, string]>([
-    [
-      'SVG',
-      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'),
-      'image/svg+xml',
-      '415 unsupported_media_type',
-    ],
-    [
-      'SVG as PNG',
-      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
-      'image/png',
-      '415 unsupported_media_type',
-    ],
-    [
-      'HTML as GIF',
-      Buffer.from('<!doctype html><script>alert(1)</script>'),
-      'image/gif',
-      '415 unsupported_media_type',
-    ],
-    ['HTML', Buffer.from('<!doctype html>'), 'text/html', '415 unsupported_media_type'],
-    ['a PNG as JPEG', picture('image/png'), 'image/jpeg', '415 unsupported_media_type'],
-    ['a JPEG as AVIF', picture('image/jpeg'), 'image/avif', '415 unsupported_media_type'],
-    [
-      'HEIC as AVIF',
-      Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
-      'image/avif',
-      '415 unsupported_media_type',
-    ],
-    [
-      'WAV as WebP',
-      Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'),
-      'image/webp',
-      '415 unsupported_media_type',
-    ],
-    [
-      'a PNG that ends in its signature',
-      picture('image/png').subarray(0, 7),
-      'image/png',
-      '415 unsupported_media_type',
-    ],
-    [
-      'a picture after a blank',
-      Buffer.concat([Buffer.from(' '), picture('image/gif')]),
-      'image/gif',
-      '415 unsupported_media_type',
-    ],
-    ['anything as anything', randomBytes(1_000), 'image/png', '415 unsupported_media_type'],
-    ['a picture as bytes', picture('image/png'), 'application/octet-stream', '415 unsupported_media_type'],
-    ['a picture of two types', picture('image/png'), 'image/png, image/gif', '415 unsupported_media_type'],
-    ['a page that is a GIF, as a page', GIF_THAT_IS_A_PAGE, 'text/html', '415 unsupported_media_type'],
+  test.for<[string, Buffer, string, string?]>([
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'image/svg+xml'],
+    ['SVG as PNG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png'],
+    ['HTML as GIF', Buffer.from('<!doctype html><script>alert(1)</script>'), 'image/gif'],
+    ['HTML', Buffer.from('<!doctype html>'), 'text/html'],
+    ['a PNG as JPEG', picture('image/png'), 'image/jpeg'],
+    ['a JPEG as AVIF', picture('image/jpeg'), 'image/avif'],
+    ['HEIC as AVIF', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'), 'image/avif'],
+    ['WAV as WebP', Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'), 'image/webp'],
+    ['a PNG that ends in its signature', picture('image/png').subarray(0, 7), 'image/png'],
+    ['a picture after a blank', Buffer.concat([Buffer.from(' '), picture('image/gif')]), 'image/gif'],
+    ['anything as anything', randomBytes(1_000), 'image/png'],
+    ['a picture as bytes', picture('image/png'), 'application/octet-stream'],
+    ['a picture of two types', picture('image/png'), 'image/png, image/gif'],
+    ['a page that is a GIF, as a page', GIF_THAT_IS_A_PAGE, 'text/html'],
     ['nothing', Buffer.alloc(0), 'image/png', '422 invalid_request'],
     ['too much', picture('image/png', PICTURE_BYTES_MAX + 1), 'image/png', '413 body_too_large'],
     ['much too much', picture('image/png', 3 * PICTURE_BYTES_MAX), 'image/png', '413 body_too_large'],
-  ])('%s (%#)', async ([, content, type, refusal], { api }) => {
+  ])('%s (%#)', async ([, content, type, refusal = '415 unsupported_media_type'], { api }) => {
     const { status, body } = await api.put(content, type);
     expect(`${status} ${body.code}`).toBe(refusal);
     await api.nothingHappened();

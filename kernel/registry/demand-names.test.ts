@@ -188,15 +188,11 @@ test('the GraphQL types of the kernel are those of the recorded schema', async (
 });
 
 test('a fact cannot have the name of a word, because it would change the meaning of rights', () => {
-  const facts = { open: { title: 'x' } };
-  const draft = () =>
-    refused(
-      kindOf('claim', {
-        fields: { status: states('open', 'shut') },
-        more: { facts, rights: { read: { anyone: 'open' } } },
-      }),
-    );
-  expect(draft()).toBe(
+  const draft = kindOf('claim', {
+    fields: { status: states('open', 'shut') },
+    more: { facts: { open: { title: 'x' } }, rights: { read: { anyone: 'open' } } },
+  });
+  expect(refused(draft)).toBe(
     'claim: the fact open is already a word of status, and each word is a fact: give it another name.',
   );
 });

@@ -131,14 +131,8 @@ const wordEdges = (pattern: RegExp, serial: number): Edges => {
 };
 
 const lastOf = (first: string, next: (text: string) => string | undefined): string => {
-  let last = first;
-  for (
-    let following = next(last);
-    following !== undefined && last.length < LONGER_MAX;
-    following = next(last)
-  )
-    last = following;
-  return last;
+  const following = first.length < LONGER_MAX ? next(first) : undefined;
+  return following === undefined ? first : lastOf(following, next);
 };
 
 /** The maximum number of different items, one more, and a duplicate. */

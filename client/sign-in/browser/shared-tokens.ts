@@ -77,11 +77,8 @@ export const shareTokens = ({
       throw signedOut();
     }
     try {
-      const renewed = await obtain(
-        request,
-        { grant_type: 'refresh_token', refresh_token: now.refreshToken },
-        now,
-      );
+      const form = { grant_type: 'refresh_token', refresh_token: now.refreshToken };
+      const renewed = await obtain(request, form, now);
       if (await replace(now.session, renewed)) return renewed;
       // A user has signed out while the server answered, and could not revoke these new tokens.
       await revoke(renewed).catch(() => {});
