@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: the examples of RFC 6902, and each operation that is refused.
 import { describe, expect, test } from 'vitest';
 import { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { Json } from '#shared/json.ts';

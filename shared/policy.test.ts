@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each operation on each resource, with its permitted callers.
 import { describe, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { Rejection } from '#shared/rejection.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every export and every damage comes from the one log that is set up here.
 import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

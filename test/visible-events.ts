@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one property: arbitrary histories, and which of their events a follower
+// receives.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Find, State } from '#kernel/conditions/holds.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every planner runs on the one log and ledger that are set up here.
 import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every copy is made between the cells that are set up here.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

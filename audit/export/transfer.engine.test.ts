@@ -1,3 +1,4 @@
+// Over 200 lines, because every import is compared with the one system that is set up here.
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openPool, type Pool } from '#shared/database/pool.ts';

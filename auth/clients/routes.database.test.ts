@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: the requests about clients, with each refusal.
 import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every part of the demo is checked in the one installation that it fills here.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';

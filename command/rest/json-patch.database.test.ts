@@ -1,3 +1,4 @@
+// Over 200 lines, because every patch is sent to the one command side that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ARTICLE, createWriteApi, make, type WriteApi, type Written } from '../../test/engines/write-api.ts';
 

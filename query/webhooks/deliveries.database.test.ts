@@ -1,3 +1,4 @@
+// Over 200 lines, because every list reads the one ledger that is filled here.
 import { describe, expect } from 'vitest';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { fillLedger, idOf } from '../../test/engines/filled-ledger.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: every query and mutation about webhooks.
 import { expect } from 'vitest';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
 import { makeLedger } from '../../test/engines/filled-ledger.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every copy is erased from the one database whose read model is filled here.
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';

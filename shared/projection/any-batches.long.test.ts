@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one property: arbitrary histories with damaged events, and the read model
+// after any cut into batches.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// Over 200 lines, because every case goes through the one toy domain that is set up here.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

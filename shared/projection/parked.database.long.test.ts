@@ -1,3 +1,4 @@
+// Over 200 lines, because every damaged event goes through the one projector that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import { createMetrics } from '#shared/process/metrics.ts';

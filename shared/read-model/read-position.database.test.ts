@@ -1,3 +1,4 @@
+// Over 200 lines, because every wait is for the one checkpoint that is set up here.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';

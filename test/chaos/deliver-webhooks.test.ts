@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one run: faults, actions of owners, and the comparison of all deliveries with
+// the log.
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
 import { scaled } from '../../testing/load.ts';

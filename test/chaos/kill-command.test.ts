@@ -1,4 +1,5 @@
 // Takes minutes, so it starts first.
+// Over 200 lines, because it is one run: commands, kills, and the comparison of all answers with the log.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one run: writers, kills, and the proof that no batch was skipped or repeated.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';

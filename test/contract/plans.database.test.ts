@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one recording: the rows, the requests, and the plans of the statements that
+// these cause.
 import pg from 'pg';
 import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because every state of a cluster is tried on the two nodes that are set up here.
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
 import { LogUnavailable } from '#shared/event-log/errors.ts';

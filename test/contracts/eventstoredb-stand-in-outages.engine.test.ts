@@ -1,3 +1,4 @@
+// Over 200 lines, because every outage is tried on the one stand-in that is set up here.
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

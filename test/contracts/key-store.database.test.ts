@@ -1,3 +1,4 @@
+// Over 200 lines, because both key stores pass this one suite, and the one in PostgreSQL a part of its own.
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one protocol: the code grant, from /authorize to /token, with each refusal.
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect } from 'vitest';

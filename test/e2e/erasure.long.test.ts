@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one story: a user’s data is written everywhere, found, erased and searched
+// for again.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { ErasureReport } from '#shared/rest/erasure.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one protocol: the single connection mode, from the token to the end of each
+// operation.
 import { describe, expect } from 'vitest';
 import { type Followed, follow } from '../../testing/http/event-source.ts';
 import type { Reply } from '../../testing/http/rest-client.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each invalid subscription, and the answer to each form of request.
 import { describe, expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { until } from '../../testing/until.ts';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: what each subscription delivers, and who may open it.
 import { describe, expect } from 'vitest';
 import type { GraphqlStream } from '../../testing/graphql/graphql-stream.ts';
 import type { TokenHolder } from '../../testing/people.ts';

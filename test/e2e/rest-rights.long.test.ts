@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each operation of REST, with the status for each caller.
 import { describe, expect } from 'vitest';
 import { sharedTest } from '../engines/installation-fixture.ts';
 import { OPERATIONS } from '../engines/operations.ts';

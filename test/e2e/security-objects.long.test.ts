@@ -1,3 +1,4 @@
+// Over 200 lines, because every attempt is made on the one installation whose private data is set up here.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each forged or misused token, sent to every role and interface.
 import { createHmac, createPublicKey, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { describe, expect } from 'vitest';

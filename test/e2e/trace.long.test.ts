@@ -1,3 +1,4 @@
+// Over 200 lines, because every trace is read from the one collector that is set up here.
 import { expect, inject } from 'vitest';
 import { formatTraceparent } from '#shared/tracing/traceparent.ts';
 import { follow } from '../../testing/http/event-source.ts';

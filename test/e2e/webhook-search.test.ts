@@ -1,3 +1,4 @@
+// Over 200 lines, because every search and redelivery uses the deliveries that are set up here.
 import { expect } from 'vitest';
 import type {
   Attempt,

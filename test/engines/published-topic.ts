@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one fixture: a topic, its publishers and subscribers, and the waits for each.
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one table: each wrong request to GraphQL, with the status and code of its
+// answer.
 import type { Ask } from '../../testing/http/rest-client.ts';
 
 /** A request to `/graphql`; with a query in the address it is a GET. */

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one implementation: all queries on tables in memory, independent of the
+// planner.
 import {
   type ExecutionResult,
   execute,

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one endpoint: /token, with each way to authenticate, each grant but the code,
+// and each refusal.
 import { decodeJwt } from 'jose';
 import { describe, expect } from 'vitest';
 import type { StoredClient } from '../../auth/clients/client.ts';

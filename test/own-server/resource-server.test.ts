@@ -1,3 +1,4 @@
+// Over 200 lines, because every kind of token is tried on the two processes that are set up here.
 import { once } from 'node:events';
 import { createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,5 @@
+// Over 200 lines, because every failure of a replica is tried on the one primary and the two replicas that
+// are set up here.
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';

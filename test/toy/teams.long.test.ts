@@ -1,3 +1,5 @@
+// Over 200 lines, because every interface is tried with the one team that is set up here, in the order of its
+// changes.
 import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import type { Person } from '../../testing/people.ts';

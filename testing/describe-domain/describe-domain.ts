@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: all checks of a domain, in the order in which they run.
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Checks, countChecks } from './checks.ts';
 import { checkErasure } from './erasure.ts';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one check: a person’s data is written to every personal field, erased and
+// searched for.
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';

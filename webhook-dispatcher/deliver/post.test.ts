@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one list: how receivers behave, and what a delivery reports about each.
 import type { Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';

@@ -1,3 +1,5 @@
+// Over 200 lines, because it is one list: queries whose result depends on the viewer, and those whose result
+// does not.
 import { type GraphQLNamedType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';

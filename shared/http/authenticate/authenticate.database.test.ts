@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each kind of token, and each way to send it, with the answer.
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';

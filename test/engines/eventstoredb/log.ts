@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one log: how appends and deletions are decided, stored and shown to readers.
 import { randomUUID } from 'node:crypto';
 import { decideAppend } from './append-decision.ts';
 import type { Journal, OpenedJournal } from './journal.ts';

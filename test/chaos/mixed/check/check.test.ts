@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one table: each planted violation, with the sentence that reports it.
 import { describe, expect, test } from 'vitest';
 import { check } from './check.ts';
 import { change, inDelivery, inFeed, type Plant, swapped, twice, without } from './planting.ts';
