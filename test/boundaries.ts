@@ -1,9 +1,8 @@
 import { posix } from 'node:path';
+import { importsOf, localTarget } from './imports.ts';
 
 /** The rules about imports between folders, checked on the sources as a map from path to text. */
 export type Sources = ReadonlyMap<string, string>;
-
-type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
 const FOLDERS = [
   'command',
@@ -187,19 +186,3 @@ const circleFrom = (
     }
   return undefined;
 };
-
-const localTarget = (path: string, specifier: string): string | undefined => {
-  if (/^#(?:shared|kernel|domain)\//.test(specifier)) return specifier.slice(1);
-  return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
-};
-
-const STATEMENT = /^\s*(import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
-const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
-
-const importsOf = (source: string): readonly Import[] => [
-  ...[...source.matchAll(STATEMENT)].map(([, , type, specifier = '']) => ({
-    specifier,
-    typeOnly: type !== undefined,
-  })),
-  ...[...source.matchAll(DYNAMIC)].map(([, specifier = '']) => ({ specifier, typeOnly: false })),
-];
