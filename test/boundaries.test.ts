@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findViolations } from './boundaries.ts';
+import { findLengthFaults } from './file-length.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -146,4 +147,41 @@ test.each([
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {
   expect(check([path, source])).toEqual([]);
+});
+
+test('every file over 200 lines gives its reason, and no other', () => {
+  const exclude = ['**/node_modules/**', 'dist/**', '**/.data/**'];
+  const paths = globSync('**/*.{ts,tsx}', { cwd: root, exclude });
+  expect(paths.length).toBeGreaterThan(2_000);
+  expect(
+    findLengthFaults(new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))),
+  ).toEqual([]);
+});
+
+const REASON = '// Over 200 lines, because it is one list.\n';
+const lines = (count: number): string => 'x();\n'.repeat(count);
+
+test.each([
+  ['one without a reason', lines(201)],
+  ['one whose reason comes late', `${lines(60)}${REASON}${lines(150)}`],
+  ['one without a reason in its comment', `// Over 200 lines.\n${lines(200)}`],
+])('a long file is refused: %s', (_, source) => {
+  expect(findLengthFaults(new Map([['query/x.ts', source]]))).toEqual([
+    expect.stringMatching(
+      /^query\/x\.ts has 2\d\d lines: shorten it, split it by subject, or begin it with “\/\/ Over 200 lines, because/,
+    ),
+  ]);
+});
+
+test('a short file with the reason of a long one is refused', () => {
+  const faults = findLengthFaults(new Map([['query/x.ts', `${REASON}${lines(199)}`]]));
+  expect(faults).toEqual(['query/x.ts has 200 lines: remove its comment “Over 200 lines”.']);
+});
+
+test.each([
+  ['a file of 200 lines', lines(200)],
+  ['a longer one with its reason', `${REASON}${lines(200)}`],
+  ['a longer one with another comment before it', `// Takes minutes.\n${REASON}${lines(200)}`],
+])('%s is allowed', (_, source) => {
+  expect(findLengthFaults(new Map([['query/x.ts', source]]))).toEqual([]);
 });
