@@ -40,13 +40,13 @@ const graphql = (query: string, variables: object): Asked => ({
 });
 const NEW = { title: 'On engines', body: 'An analytical one. '.repeat(12), tags: ['engines'] };
 /** Another user or published article each time, all over the table. */
-const placeOf = (count: number, size: number): number => (count * STRIDE) % size;
+const spread = (count: number, size: number): number => (count * STRIDE) % size;
 const articleOf = (count: number): number => {
-  const place = placeOf(count, SIZE.articles);
-  return FIRST_ID.articles + (place % DRAFT_EVERY === 0 ? place + 1 : place);
+  const row = spread(count, SIZE.articles);
+  return FIRST_ID.articles + (row % DRAFT_EVERY === 0 ? row + 1 : row);
 };
 const REQUESTS: Readonly<Record<string, (count: number) => Asked>> = {
-  point: (count) => graphql(POINT, { id: String(FIRST_ID.users + placeOf(count, SIZE.users)) }),
+  point: (count) => graphql(POINT, { id: String(FIRST_ID.users + spread(count, SIZE.users)) }),
   item: (count) => ({ path: `/articles/${articleOf(count)}` }),
   list: () => ({ path: '/articles?status=published' }),
   post: () => ({ path: '/articles', body: JSON.stringify(NEW) }),

@@ -55,13 +55,13 @@ export const logExport: Command = {
     await migrateAudit(pool);
     const masterKey = await openMasterKey(config);
     await using _keys = await openPostgresKeyStore({ pool, masterKey });
-    const placeOf = async (option: string): Promise<Position | undefined> => {
+    const positionFor = async (option: string): Promise<Position | undefined> => {
       const text = optionOf(given, option);
       return text === undefined ? undefined : positionOf({ pool, eventLog }, text, `--${option}`);
     };
     const range = {
-      after: (await placeOf('after')) ?? START,
-      upTo: await placeOf('until'),
+      after: (await positionFor('after')) ?? START,
+      upTo: await positionFor('until'),
       withKeys: given.flags.has('keys'),
     };
     using shown = showProgress(terminal, 'Exporting', isDense);

@@ -11,9 +11,9 @@ import { admit, admitByScope, authorize, type Caller, may, type Operation, type 
 const me = 1 as UserId;
 const somebody = 2 as UserId;
 
-type Place = { readonly author: UserId; readonly status?: string };
+type Parent = { readonly author: UserId; readonly status?: string };
 /** An aggregate with this owner, under any of the owner’s field names; `on` is its parent article. */
-const of = (owner: UserId, status?: string, on?: Place): Resource => ({
+const of = (owner: UserId, status?: string, on?: Parent): Resource => ({
   fields: { id: owner, author: owner, owner, status: status ?? null, article: on && 8 },
   find: () => on,
 });

@@ -11,7 +11,10 @@ export const later = (hours: number) => new Date(Date.parse(at) + hours * 3_600_
 const position = (value: number) => value as Position;
 const LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;
 /** In the log of the commands by default. */
-export const place = (value: number, log: LogIdentity | null = LOG) => ({ log, position: position(value) });
+export const logPosition = (value: number, log: LogIdentity | null = LOG) => ({
+  log,
+  position: position(value),
+});
 export const FORMER_LOG = '6f9619ff-8b86-4011-b42d-00c04fc96400' as LogIdentity;
 
 const content = {
@@ -43,7 +46,7 @@ export const rotated = (sign: string, oldSecretsEndAt: string): WebhookEvent => 
   data: { ...mark, secret: secretOf(sign), oldSecretsEndAt },
 });
 export const enabled: WebhookEvent = { type: 'webhook.enabled', data: { ...mark, scopes } };
-export const MISSED = { since: place(10), at };
+export const MISSED = { since: logPosition(10), at };
 export const disabled = (
   reason: 'owner' | 'failing' | 'gone',
   missed: typeof MISSED | null,
@@ -102,5 +105,5 @@ export const replay = (from: number | string | undefined, to?: number): WebhookC
 export const replayed = (span: object, missed: object | null = null): WebhookEvent =>
   ({
     type: 'webhook.replay_requested',
-    data: { ...mark, replayId: requestId, from: null, time: null, to: place(100), ...span, missed },
+    data: { ...mark, replayId: requestId, from: null, time: null, to: logPosition(100), ...span, missed },
   }) as WebhookEvent;

@@ -6,7 +6,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
-import { positionHere } from '#shared/events/places.ts';
+import { positionHere } from '#shared/events/log-positions.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';

@@ -1,4 +1,4 @@
-import { CHAIN_START, type ChainPlace, extendBy, readBetween } from '#shared/audit/chain-at.ts';
+import { CHAIN_START, type ChainState, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
@@ -25,11 +25,11 @@ export const copyLog = async ({
   onProgress,
 }: Copying): Promise<Filled & { readonly upTo: Position }> => {
   const upTo = await source.head();
-  let place: ChainPlace = CHAIN_START;
+  let state: ChainState = CHAIN_START;
   let position: Position = START;
   const events = async function* () {
     for await (const page of readBetween(source, { after: START, upTo }, signal)) {
-      for (const event of page) place = extendBy(place, event);
+      for (const event of page) state = extendBy(state, event);
       position = page.at(-1)?.position ?? position;
       yield page;
     }
@@ -37,7 +37,7 @@ export const copyLog = async ({
   const onEvents = (count: number) =>
     onProgress({ step: 'events', events: count, position, from: START, upTo });
   const filled = await fillLog({ target, order, signal, onEvents }, events());
-  if (filled.count !== place.count || !filled.head.equals(place.head))
+  if (filled.count !== state.count || !filled.head.equals(state.head))
     throw new StartRefused(
       'The copy differs from the log: another process writes to it. Start again with an empty log.',
     );

@@ -1,4 +1,4 @@
-import { agreesWithChain, type ChainPlace, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
+import { agreesWithChain, type ChainState, chainAt, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import { toLine } from '#shared/audit/export/cloud-event.ts';
 import { readProof, type SignedManifest, signManifest } from '#shared/audit/export/manifest.ts';
 import { type AuditKeyDependencies, canonical, openSigner } from '#shared/audit/signing-keys.ts';
@@ -106,14 +106,14 @@ const demandChain = async (
     );
 };
 
-const toJson = ({ count, head }: ChainPlace) => ({ count, head: head.toString('hex') });
+const toJson = ({ count, head }: ChainState) => ({ count, head: head.toString('hex') });
 
 /** Writes events to files of a bounded size, and records the progress in the plan after each. */
 class EventFiles implements AsyncDisposable {
   readonly #folder: string;
   readonly #bytesMax: number;
   #plan: Plan;
-  #place: ChainPlace;
+  #state: ChainState;
   #file: LinesFile | undefined;
   #text = '';
   #textBytes = 0;
@@ -123,12 +123,12 @@ class EventFiles implements AsyncDisposable {
     this.#folder = folder;
     this.#bytesMax = bytesMax;
     this.#plan = plan;
-    this.#place = { count: plan.done.count, head: Buffer.from(plan.done.head, 'hex') };
+    this.#state = { count: plan.done.count, head: Buffer.from(plan.done.head, 'hex') };
     this.last = plan.done.position;
   }
 
   get count(): number {
-    return this.#place.count;
+    return this.#state.count;
   }
 
   async take(events: readonly RecordedEvent[]): Promise<void> {
@@ -138,7 +138,7 @@ class EventFiles implements AsyncDisposable {
       if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) await this.finish();
       this.#text += line;
       this.#textBytes += bytes;
-      this.#place = extendBy(this.#place, event);
+      this.#state = extendBy(this.#state, event);
       this.last = event.position;
     }
     await this.#flush();
@@ -150,7 +150,7 @@ class EventFiles implements AsyncDisposable {
     if (this.#file === undefined) return this.#plan;
     const written = await this.#file.finish();
     this.#file = undefined;
-    const { count, head } = this.#place;
+    const { count, head } = this.#state;
     const { files, done } = this.#plan;
     const entry = { name: nameOf(files.length + 1), events: count - done.count, ...written };
     this.#plan = {

@@ -1,4 +1,4 @@
-import { CHAIN_START, type ChainPlace, extendBy, readBetween } from '#shared/audit/chain-at.ts';
+import { CHAIN_START, type ChainState, extendBy, readBetween } from '#shared/audit/chain-at.ts';
 import type { Position } from '#shared/brands.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { type Canonical, hashOf } from '#shared/events/canonical.ts';
@@ -10,13 +10,13 @@ export type Filling = {
   readonly target: Pick<EventLog, 'append' | 'follow' | 'head' | 'identity'>;
   readonly order: Order;
   /** The place in the chain at which the source starts. */
-  readonly before?: ChainPlace;
+  readonly before?: ChainState;
   readonly signal: AbortSignal;
   /** Called with the number of source events that the log has. */
   onEvents(count: number): void;
 };
 
-export type Filled = ChainPlace & { readonly appended: number };
+export type Filled = ChainState & { readonly appended: number };
 
 /**
  * Fills a log with exactly these events; it may already contain the first ones. Refuses a log with any other
@@ -28,8 +28,8 @@ export const fillLog = async (
 ): Promise<Filled> => {
   const { target, order, signal } = filling;
   await using present = new Present(target, await target.head());
-  let place = await present.skip(filling.before ?? CHAIN_START);
-  const begun = place.count;
+  let state = await present.skip(filling.before ?? CHAIN_START);
+  const begun = state.count;
   let count = 0;
   // Reads the next events while these are appended.
   let appending: Promise<Position> | undefined;
@@ -37,7 +37,7 @@ export const fillLog = async (
     for await (const events of source) {
       if (signal.aborted) throw new Stopped();
       const missing = await present.matched(events);
-      for (const event of events.slice(0, events.length - missing.length)) place = extendBy(place, event);
+      for (const event of events.slice(0, events.length - missing.length)) state = extendBy(state, event);
       const after = (await appending) ?? present.last;
       if (missing.length > 0) appending = appendInOrder(target, order, missing, after);
       // A failure is handled where the promise is awaited.
@@ -51,10 +51,10 @@ export const fillLog = async (
   }
   const last = await appending;
   await present.demandEnd();
-  const appended = begun + count - place.count;
+  const appended = begun + count - state.count;
   for await (const events of readBetween(target, { after: present.last, upTo: last ?? present.last }))
-    for (const event of events) place = extendBy(place, event);
-  return { ...place, appended };
+    for (const event of events) state = extendBy(state, event);
+  return { ...state, appended };
 };
 
 /** The events that the log had before; only reads. */
@@ -72,21 +72,21 @@ export class Present implements AsyncDisposable {
   }
 
   /** Skips the events before those to be filled in. */
-  async skip({ count, head }: ChainPlace): Promise<ChainPlace> {
-    let place = CHAIN_START;
-    for (let event = await this.#next(); place.count < count; event = await this.#next()) {
+  async skip({ count, head }: ChainState): Promise<ChainState> {
+    let state = CHAIN_START;
+    for (let event = await this.#next(); state.count < count; event = await this.#next()) {
       if (!event)
         throw new StartRefused(
-          `The target log has ${place.count} events, but this export continues after ${count}.`,
+          `The target log has ${state.count} events, but this export continues after ${count}.`,
         );
       this.#take(event);
-      place = extendBy(place, event);
+      state = extendBy(state, event);
     }
-    if (!place.head.equals(head))
+    if (!state.head.equals(head))
       throw new StartRefused(
         `The first ${count} events of the target log differ from those before this export.`,
       );
-    return place;
+    return state;
   }
 
   /** The events that are missing because the log ends before them. */

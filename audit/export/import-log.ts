@@ -1,4 +1,4 @@
-import type { ChainPlace } from '#shared/audit/chain-at.ts';
+import type { ChainState } from '#shared/audit/chain-at.ts';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -65,7 +65,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
 const check = async (
   { target, signal, onProgress }: Importing,
   opened: OpenedExport,
-  before: ChainPlace,
+  before: ChainState,
 ): Promise<ReadonlySet<UserId>> => {
   await using present = new Present(target, await target.head());
   await present.skip(before);

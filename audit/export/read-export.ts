@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type ChainPlace, extendBy } from '#shared/audit/chain-at.ts';
+import { type ChainState, extendBy } from '#shared/audit/chain-at.ts';
 import { type ExportedEvent, fromLine } from '#shared/audit/export/cloud-event.ts';
 import { SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
 import { readStatement } from '#shared/audit/signed-head.ts';
@@ -73,7 +73,7 @@ export async function* readEvents({
   manifest,
 }: OpenedExport): AsyncGenerator<readonly ExportedEvent[]> {
   const { chain, after, upTo, log } = manifest;
-  let place: ChainPlace = { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') };
+  let state: ChainState = { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') };
   let last = after;
   const heads = new Map(
     manifest.heads.map(({ statement }) => readStatement(statement)).map((says) => [says.count, says.head]),
@@ -82,9 +82,9 @@ export async function* readEvents({
     for await (const lines of wholeLinesOf(folder, name, sha256)) {
       const events = lines.map((line) => parseEvent(log, line, name));
       for (const event of events) {
-        place = extendBy(place, event);
-        const signed = heads.get(place.count);
-        if (event.position <= last || (signed !== undefined && signed !== place.head.toString('hex')))
+        state = extendBy(state, event);
+        const signed = heads.get(state.count);
+        if (event.position <= last || (signed !== undefined && signed !== state.head.toString('hex')))
           throw changed(name);
         last = event.position;
       }
@@ -92,7 +92,7 @@ export async function* readEvents({
     }
   }
   const isWhole =
-    place.count === chain.after.count && place.head.toString('hex') === chain.after.head && last === upTo;
+    state.count === chain.after.count && state.head.toString('hex') === chain.after.head && last === upTo;
   if (!isWhole) throw changed(folder);
 }
 

@@ -70,9 +70,9 @@ const placed = (kind: string, position: Position): Difference => ({
   fields: [],
 });
 
-type Place = { readonly block: Block; readonly before: Buffer; readonly keys: readonly AuditKey[] };
+type Expected = { readonly block: Block; readonly before: Buffer; readonly keys: readonly AuditKey[] };
 
-const isRight = ({ count, statement, signature }: StoredHead, { block, before, keys }: Place): boolean => {
+const isRight = ({ count, statement, signature }: StoredHead, { block, before, keys }: Expected): boolean => {
   const says = readStatement(statement);
   const inBlock = block.hashes.subarray(0, (count - block.count + block.events) * HASH_BYTES);
   const key = keys.find(({ id }) => id === says.key);

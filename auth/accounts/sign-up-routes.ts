@@ -34,7 +34,7 @@ const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs:
 const PER_EMAIL: Allowance = { name: 'sign-up-email', burst: 5, intervalMs: 600_000 };
 
 /** Where a sign-up happens: in the middle of a sign-in, or by itself. */
-type Place = {
+type SignUpFlow = {
   readonly action: string;
   /** A value that only this browser has; the form's token is bound to it. */
   readonly boundTo: string;
@@ -46,8 +46,8 @@ type Place = {
 type Exchange = { readonly request: Request; readonly response: Response };
 
 export const signUpRoutes = (dependencies: SignUpRouteDependencies): Router => {
-  const during = (exchange: Exchange) => placeInInteraction(dependencies, exchange);
-  const alone = (exchange: Exchange) => placeAlone(dependencies, exchange);
+  const during = (exchange: Exchange) => flowInInteraction(dependencies, exchange);
+  const alone = (exchange: Exchange) => flowAlone(dependencies, exchange);
   return Router()
     .use(['/sign-up', '/sign-in/:uid/sign-up'], (_request, _response, next) => {
       if (dependencies.signUp === 'off') throw new PageRefusal(CLOSED);
@@ -80,10 +80,10 @@ const CLOSED = messagePage({
   text: 'Ask an administrator for an invitation.',
 });
 
-const placeInInteraction = async (
+const flowInInteraction = async (
   dependencies: SignUpRouteDependencies,
   { request, response }: Exchange,
-): Promise<Place> => {
+): Promise<SignUpFlow> => {
   const asked = await askedOf(dependencies, 'login', request, response);
   const { uid } = asked.interaction;
   return {
@@ -96,10 +96,10 @@ const placeInInteraction = async (
   };
 };
 
-const placeAlone = async (
+const flowAlone = async (
   { cookie }: SignUpRouteDependencies,
   { request, response }: Exchange,
-): Promise<Place> => {
+): Promise<SignUpFlow> => {
   const known = cookie.read(request);
   if (known === undefined && request.method === 'POST') throw new PageRefusal(FORGED);
   return {
@@ -118,12 +118,12 @@ type Filled = Partial<Pick<SignUpView, 'name' | 'email' | 'problems' | 'status' 
 const show = (
   { tokens }: SignUpRouteDependencies,
   response: Response,
-  place: Place,
+  flow: SignUpFlow,
   filled: Filled = {},
 ): void => {
   const formId = filled.formId ?? randomBytes(FORM_ID_BYTES).toString('base64url');
-  const { action, signInUrl, formTargets } = place;
-  const token = tokens.issue('sign-up', [place.boundTo, formId]);
+  const { action, signInUrl, formTargets } = flow;
+  const token = tokens.issue('sign-up', [flow.boundTo, formId]);
   answerPage(
     response,
     signUpPage({
@@ -143,14 +143,14 @@ const show = (
 const submit = async (
   dependencies: SignUpRouteDependencies,
   { request, response }: Exchange,
-  place: Place,
+  flow: SignUpFlow,
 ): Promise<void> => {
   const { tokens, attempts, emailHash, post, signUp: role } = dependencies;
   const { token, form: formId, ...typed } = fieldsOf(SignUp, request);
-  if (!tokens.verify(token, 'sign-up', [place.boundTo, formId])) throw new PageRefusal(FORGED);
+  if (!tokens.verify(token, 'sign-up', [flow.boundTo, formId])) throw new PageRefusal(FORGED);
   const fields = { ...typed, name: typed.name.trim(), email: typed.email.trim() };
   const again = (filled: Filled) =>
-    show(dependencies, response, place, { name: fields.name, email: fields.email, ...filled });
+    show(dependencies, response, flow, { name: fields.name, email: fields.email, ...filled });
   const isTooMuch = async (allowance: Allowance, subject: string): Promise<boolean> => {
     const taken = await attempts.take(allowance, subject);
     if (taken.granted) return false;
@@ -170,7 +170,7 @@ const submit = async (
   if (post.reachesPeople && (await isTooMuch(PER_EMAIL, emailHash(fields.email)))) return;
   if (post.reachesPeople) {
     await askForConfirmation(dependencies, fields);
-    return response.redirect(303, `${place.action}/asked`);
+    return response.redirect(303, `${flow.action}/asked`);
   }
   const result = await signUp(dependencies, {
     ...fields,
@@ -179,7 +179,7 @@ const submit = async (
     requestId: requestIdOf(request),
     trace: traceparentOf(request),
   });
-  if (result.outcome === 'done') return place.done(result.person);
+  if (result.outcome === 'done') return flow.done(result.person);
   again(answers(formId)[result.outcome]);
 };
 

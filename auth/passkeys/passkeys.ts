@@ -199,13 +199,13 @@ const sealed = async (
   userId: UserId,
   { id, kept }: { readonly id: string; readonly kept: Kept },
 ): Promise<Buffer> =>
-  sealBytes(await keys.obtain(userId), Buffer.from(JSON.stringify(kept)), placeOf(userId, id));
+  sealBytes(await keys.obtain(userId), Buffer.from(JSON.stringify(kept)), bindingOf(userId, id));
 
 /** Decrypts data that this code has sealed. */
 const unsealed = (key: Parameters<typeof unseal>[0], { userId, id, sealed }: PasskeyRow): Kept =>
-  JSON.parse(unseal(key, sealed, placeOf(userId, id)).toString('utf8')) as Kept;
+  JSON.parse(unseal(key, sealed, bindingOf(userId, id)).toString('utf8')) as Kept;
 
-const placeOf = (userId: UserId, id: string): string => `passkey:${userId}:${id}`;
+const bindingOf = (userId: UserId, id: string): string => `passkey:${userId}:${id}`;
 
 const credentialOf = ({ credentialId, publicKey, transports }: Kept): WebAuthnCredential => ({
   id: credentialId,

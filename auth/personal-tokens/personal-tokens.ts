@@ -78,7 +78,10 @@ export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens
     const token = { id, userId, scopes, expiresAt, digest: Buffer.from(digestOfToken(secret), 'base64url') };
     const row = await inTransaction(pool, async (connection) => {
       await lockPerson(connection, userId);
-      return insertToken(connection, { ...token, sealed: seal(key, Buffer.from(name), placeOf(userId, id)) });
+      return insertToken(connection, {
+        ...token,
+        sealed: seal(key, Buffer.from(name), bindingOf(userId, id)),
+      });
     });
     if (row === undefined) return undefined;
     const data = { userId, tokenId: id, scopes, expiresAt: expiresAt.toISOString() };
@@ -99,7 +102,7 @@ export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens
 
 const shownOf = (key: PersonKey, { userId, sealed, ...row }: TokenRow): PersonalToken => ({
   ...row,
-  name: unseal(key, sealed, placeOf(userId, row.id)).toString('utf8'),
+  name: unseal(key, sealed, bindingOf(userId, row.id)).toString('utf8'),
 });
 
-const placeOf = (userId: UserId, id: string): string => `personal token:${userId}:${id}`;
+const bindingOf = (userId: UserId, id: string): string => `personal token:${userId}:${id}`;

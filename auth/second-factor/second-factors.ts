@@ -89,7 +89,7 @@ const turnOn = async (
 ): ReturnType<SecondFactors['turnOn']> => {
   const step = stepOfCode(secret, plainCode(code), Date.now());
   if (step === undefined) return 'wrong';
-  const sealed = sealBytes(await keys.obtain(userId), secret, placeOf(userId));
+  const sealed = sealBytes(await keys.obtain(userId), secret, bindingOf(userId));
   const codes = newRecoveryCodes();
   const isOn = await inTransaction(pool, async (connection) => {
     const isNew = await insertFactor(connection, { userId, sealed, step });
@@ -109,7 +109,7 @@ const useAppCode = async (
   const factor = await selectFactor(pool, userId);
   const key = (await keys.find([userId])).get(userId);
   if (factor === undefined || key === undefined || key === 'destroyed') return false;
-  const step = stepOfCode(unseal(key, factor.sealed, placeOf(userId)), plainCode(code), Date.now());
+  const step = stepOfCode(unseal(key, factor.sealed, bindingOf(userId)), plainCode(code), Date.now());
   return step !== undefined && takeStep(pool, userId, step);
 };
 
@@ -130,7 +130,7 @@ const useRecoveryCode = async (
 /** Apps show a code in two groups. */
 const plainCode = (typed: string): string => typed.replaceAll(/\s/g, '');
 
-const placeOf = (userId: UserId): string => `second-factor:${userId}`;
+const bindingOf = (userId: UserId): string => `second-factor:${userId}`;
 
 /** Ignores the grouping. */
 const digestOf = (seal: RecordSeal, userId: UserId, code: string): Buffer =>

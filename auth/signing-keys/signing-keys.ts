@@ -53,18 +53,18 @@ const addKey = async (connection: Connection, masterKey: MasterKey, overlapS: nu
   const sealed = seal(
     sealingKey(masterKey),
     Buffer.from(JSON.stringify({ ...jwk, kid, alg: ALGORITHM, use: 'sig' })),
-    placeOf(kid),
+    bindingOf(kid),
   );
   return { kid, signsFrom: await insertKey(connection, { kid, sealed }, overlapS) };
 };
 
 const openKey = (masterKey: MasterKey, { kid, sealed }: KeyRow): JWK =>
   // Decrypts data that this code has sealed.
-  JSON.parse(unseal(sealingKey(masterKey), sealed, placeOf(kid)).toString('utf8')) as JWK;
+  JSON.parse(unseal(sealingKey(masterKey), sealed, bindingOf(kid)).toString('utf8')) as JWK;
 
 const sealingKey = (masterKey: MasterKey) => createSecretKey(deriveKey(masterKey, 'signing-key'));
 
-const placeOf = (kid: string): string => `signing-key:${kid}`;
+const bindingOf = (kid: string): string => `signing-key:${kid}`;
 
 const POLL_MS = 5_000;
 

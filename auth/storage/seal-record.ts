@@ -14,13 +14,13 @@ export const createRecordSeal = (masterKey: MasterKey): RecordSeal => {
   const contentKey = createSecretKey(deriveKey(masterKey, 'auth-record'));
   // A user code is short enough to be guessed from a plain digest.
   const nameKey = createSecretKey(deriveKey(masterKey, 'auth-lookup'));
-  const placeOf = (kind: string, idHash: Buffer) => `auth-record:${kind}:${idHash.toString('base64url')}`;
+  const bindingOf = (kind: string, idHash: Buffer) => `auth-record:${kind}:${idHash.toString('base64url')}`;
   return {
     hash: (kind, name) => createHmac('sha256', nameKey).update(`${kind}\0${name}`).digest(),
     seal: (kind, idHash, payload) =>
-      seal(contentKey, Buffer.from(JSON.stringify(payload)), placeOf(kind, idHash)),
+      seal(contentKey, Buffer.from(JSON.stringify(payload)), bindingOf(kind, idHash)),
     // Decrypts what `seal` got from oidc-provider.
     unseal: (kind, idHash, sealed) =>
-      JSON.parse(unseal(contentKey, sealed, placeOf(kind, idHash)).toString('utf8')) as AdapterPayload,
+      JSON.parse(unseal(contentKey, sealed, bindingOf(kind, idHash)).toString('utf8')) as AdapterPayload,
   };
 };

@@ -37,13 +37,13 @@ export const TICKET_MAX = 1_000;
 const ID_BYTES = 16;
 
 export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }): Tickets => {
-  const placeOf = (purpose: Purpose, boundTo: readonly string[]): Buffer =>
+  const bindingOf = (purpose: Purpose, boundTo: readonly string[]): Buffer =>
     seal.hash(`ticket ${purpose}`, JSON.stringify(boundTo));
   const unsealed = (purpose: Purpose, boundTo: readonly string[], ticket: string): Kept | undefined => {
     try {
       const kept = seal.unseal(
         `ticket ${purpose}`,
-        placeOf(purpose, boundTo),
+        bindingOf(purpose, boundTo),
         Buffer.from(ticket, 'base64url'),
       ) as Kept;
       return kept.endsAtMs > Date.now() ? kept : undefined;
@@ -56,7 +56,7 @@ export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }):
     issue(purpose, boundTo, content) {
       const id = randomBytes(ID_BYTES).toString('base64url');
       const kept = { content, id, endsAtMs: Date.now() + LIFETIMES_MS[purpose] } satisfies Kept;
-      return seal.seal(`ticket ${purpose}`, placeOf(purpose, boundTo), kept).toString('base64url');
+      return seal.seal(`ticket ${purpose}`, bindingOf(purpose, boundTo), kept).toString('base64url');
     },
     open: (purpose, boundTo, ticket) => unsealed(purpose, boundTo, ticket)?.content,
     async use(purpose, boundTo, ticket) {

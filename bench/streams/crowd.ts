@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { stop } from '../processes.ts';
 import type { Instruction, Report } from './listeners.ts';
 
-export type Place = {
+export type StreamRequest = {
   readonly origin: string;
   /** The request line and headers, each with its line end. */
   readonly head: string;
@@ -23,7 +23,7 @@ export type Crowd = AsyncDisposable & {
 
 const RECEIVED_WITHIN_MS = 60_000;
 
-export const gatherCrowd = ({ origin, head, body }: Place): Crowd => {
+export const gatherCrowd = ({ origin, head, body }: StreamRequest): Crowd => {
   const child = fork(new URL('./listeners.ts', import.meta.url), { execArgv: [] });
   const waiting = new Map<Report['kind'], PromiseWithResolvers<Report>>();
   let failure: Error | undefined;

@@ -1,5 +1,5 @@
 import { startServer } from '../processes.ts';
-import { type Crowd, gatherCrowd, type Place } from './crowd.ts';
+import { type Crowd, gatherCrowd, type StreamRequest } from './crowd.ts';
 import { post, startAuthor, type WritingSide } from './installation.ts';
 import { MARK } from './mark.ts';
 import { COLLECTING } from './memory.ts';
@@ -19,22 +19,25 @@ const QUERY =
 const TEXT = `It can do whatever we know how to order it to perform ${MARK} and has no pretensions to originate anything.`;
 const EVENT_STREAM = 'text/event-stream';
 
-const subscriptionTo = (origin: string, articleId: number): Place => ({
+const subscriptionTo = (origin: string, articleId: number): StreamRequest => ({
   origin,
   head: `POST /graphql HTTP/1.1\r\nhost: ${origin.slice('http://'.length)}\r\ncontent-type: application/json\r\naccept: ${EVENT_STREAM}\r\n`,
   body: JSON.stringify({ query: QUERY, variables: { id: String(articleId) } }),
 });
 
-const eventsAt = (origin: string, articleId: number): Place => ({
+const eventsAt = (origin: string, articleId: number): StreamRequest => ({
   origin,
   head: `GET /events?types=comment.added&article=${articleId} HTTP/1.1\r\nhost: ${origin.slice('http://'.length)}\r\naccept: ${EVENT_STREAM}\r\n`,
   body: '',
 });
 
-type Ours = { readonly name: string; readonly placeOf: (origin: string, articleId: number) => Place };
+type Ours = {
+  readonly name: string;
+  readonly requestOf: (origin: string, articleId: number) => StreamRequest;
+};
 const OURS: Readonly<Record<string, Ours>> = {
-  graphql: { name: 'ours, GraphQL', placeOf: subscriptionTo },
-  events: { name: 'ours, GET /events', placeOf: eventsAt },
+  graphql: { name: 'ours, GraphQL', requestOf: subscriptionTo },
+  events: { name: 'ours, GET /events', requestOf: eventsAt },
 };
 export const RAW = 'raw sockets';
 const PEERS: Readonly<Record<string, string>> = {
@@ -78,7 +81,7 @@ export const startServers = async (
       served.push({
         title: ours.name,
         pid,
-        crowd: stack.use(gatherCrowd(ours.placeOf(url, articleId))),
+        crowd: stack.use(gatherCrowd(ours.requestOf(url, articleId))),
         happen: () => comment(articleId),
       });
     }

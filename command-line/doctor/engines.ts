@@ -24,7 +24,7 @@ export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[
       : [
           reach(
             'the mail server of MAIL_URL',
-            placeOf(config.mail.url, { 'smtps:': 465 }, 587),
+            hostAndPortOf(config.mail.url, { 'smtps:': 465 }, 587),
             'No mail is sent meanwhile.',
           ),
         ]),
@@ -33,7 +33,7 @@ export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[
       : [
           reach(
             'the collector of OTEL_EXPORTER_OTLP_ENDPOINT',
-            placeOf(config.tracing.endpoint, { 'https:': 443 }, 80),
+            hostAndPortOf(config.tracing.endpoint, { 'https:': 443 }, 80),
             'Spans are lost meanwhile.',
           ),
         ]),
@@ -68,7 +68,7 @@ const redis = (setting: 'JOB_QUEUE_URL' | 'RATE_LIMIT_URL', url: string): readon
     if (refused instanceof StartRefused) return refusal(refused.message);
     return reach(
       `the Redis of ${setting}`,
-      placeOf(url, {}, REDIS_PORT),
+      hostAndPortOf(url, {}, REDIS_PORT),
       setting === 'RATE_LIMIT_URL' ? 'Each process counts alone meanwhile.' : 'No webhook is sent meanwhile.',
     );
   };
@@ -89,24 +89,24 @@ const uploads = async (url: string): Promise<Diagnosis> => {
 };
 
 /** Host and port, without the user and the password that an address may contain. */
-const placeOf = (url: string, ports: Readonly<Record<string, number>>, otherwise: number): string => {
+const hostAndPortOf = (url: string, ports: Readonly<Record<string, number>>, otherwise: number): string => {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (ports[protocol] ?? otherwise)}`;
 };
 
-const reach = async (what: string, place: string, meanwhile: string): Promise<Diagnosis> => {
-  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(place) ?? [];
+const reach = async (what: string, address: string, meanwhile: string): Promise<Diagnosis> => {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? [];
   const socket = connect(Number(port), host.replace(/^\[|\]$/g, ''));
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return ok(`${what[0]?.toUpperCase()}${what.slice(1)} answers at ${place}.`);
+    return ok(`${what[0]?.toUpperCase()}${what.slice(1)} answers at ${address}.`);
   } catch (error) {
     const reason =
       error instanceof Error && 'code' in error && error.name !== 'AbortError'
         ? String(error.code)
         : 'no answer in time';
     return fail(
-      `Nothing answers at ${place}, ${what} (${reason}). ${meanwhile}`,
+      `Nothing answers at ${address}, ${what} (${reason}). ${meanwhile}`,
       'start it, or correct the setting.',
     );
   } finally {

@@ -259,18 +259,24 @@ describe('a replay', () => {
     await side.send({ ...ask, from: cursor, to: cursor }, by(as(owner)));
     await side.send({ ...ask, from: '2026-01-02T04:04:05+01:00' }, by(as(owner)));
     const [first, byCursor, byTime] = await eventsOf(id as WebhookId);
-    const placeOf = (event: DecodedEvent | undefined) => ({
+    const logPositionOf = (event: DecodedEvent | undefined) => ({
       log: side.eventLog.identity,
       position: event?.position,
     });
     expect(byCursor).toMatchObject({
       type: 'webhook.replay_requested',
-      data: { replayId: byCursor?.id, from: placeOf(first), to: placeOf(first), time: null, missed: null },
+      data: {
+        replayId: byCursor?.id,
+        from: logPositionOf(first),
+        to: logPositionOf(first),
+        time: null,
+        missed: null,
+      },
     });
     expect(byTime?.data).toMatchObject({
       from: null,
       time: '2026-01-02T03:04:05.000Z',
-      to: placeOf(byCursor),
+      to: logPositionOf(byCursor),
     });
     const foreign = side.send({ ...ask, from: '00000000-1' }, by(as(owner)));
     await expect(foreign).rejects.toMatchObject(refused('invalid_command', '/from'));

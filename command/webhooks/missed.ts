@@ -3,7 +3,7 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { DisableWebhook } from '#shared/commands/webhook.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
-import { positionHere } from '#shared/events/places.ts';
+import { positionHere } from '#shared/events/log-positions.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 type Mark = EventOf<'webhook.deleted'>['data'];

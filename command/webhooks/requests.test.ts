@@ -11,9 +11,9 @@ import {
   enabled,
   FORMER_LOG,
   later,
+  logPosition,
   MISSED,
   mark,
-  place,
   registered,
   replay,
   replayed,
@@ -27,11 +27,11 @@ describe('disabling', () => {
     given(webhook, [registered])
       .when(disable('owner'))
       .yields([disabled('owner', null)]));
-  test('by an administrator, with the place from where on changes are missed', () =>
+  test('by an administrator, with the logPosition from where on changes are missed', () =>
     given(webhook, [registered])
       .when(disable('owner', 10, false))
       .yields([disabled('owner', MISSED)]));
-  test('by the system, with the place from where on changes are missed', () =>
+  test('by the system, with the logPosition from where on changes are missed', () =>
     given(webhook, [registered])
       .when(disable('failing'))
       .yields([disabled('failing', MISSED)]));
@@ -62,23 +62,23 @@ describe('asking for a replay', () => {
   test('of what was missed, which nothing is then', () =>
     given(webhook, missing)
       .when(replay(undefined))
-      .yields([replayed({ from: place(10) })]));
+      .yields([replayed({ from: logPosition(10) })]));
   test('from further back', () =>
     given(webhook, missing)
       .when(replay(5))
-      .yields([replayed({ from: place(5) })]));
+      .yields([replayed({ from: logPosition(5) })]));
   test('from later, which leaves what was missed', () =>
     given(webhook, missing)
       .when(replay(11))
-      .yields([replayed({ from: place(11) }, MISSED)]));
+      .yields([replayed({ from: logPosition(11) }, MISSED)]));
   test('of a part, which leaves the rest', () =>
     given(webhook, missing)
       .when(replay(5, 15))
-      .yields([replayed({ from: place(5), to: place(15) }, { since: place(15), at })]));
+      .yields([replayed({ from: logPosition(5), to: logPosition(15) }, { since: logPosition(15), at })]));
   test('of what was before', () =>
     given(webhook, missing)
       .when(replay(5, 9))
-      .yields([replayed({ from: place(5), to: place(9) }, MISSED)]));
+      .yields([replayed({ from: logPosition(5), to: logPosition(9) }, MISSED)]));
   test('since a time before', () =>
     given(webhook, missing)
       .when(replay(at))
@@ -88,11 +88,11 @@ describe('asking for a replay', () => {
       .when(replay(later(1)))
       .yields([replayed({ time: later(1) }, MISSED)]));
   test.each([
-    ['of what was missed before anybody said in which log', place(10, null), place(10)],
+    ['of what was missed before anybody said in which log', logPosition(10, null), logPosition(10)],
     [
       'of what was missed in a log that this one is a copy of, of which all is sent again',
-      place(10, FORMER_LOG),
-      place(0),
+      logPosition(10, FORMER_LOG),
+      logPosition(0),
     ],
   ])('%s', (_what, since, from) =>
     given(webhook, [registered, disabled('failing', { since, at }), enabled])
@@ -100,9 +100,9 @@ describe('asking for a replay', () => {
       .yields([replayed({ from })]),
   );
   test('of a part of what was missed in a former log, which leaves the rest', () =>
-    given(webhook, [registered, disabled('failing', { since: place(10, FORMER_LOG), at }), enabled])
+    given(webhook, [registered, disabled('failing', { since: logPosition(10, FORMER_LOG), at }), enabled])
       .when(replay(0, 15))
-      .yields([replayed({ from: place(0), to: place(15) }, { since: place(15), at })]));
+      .yields([replayed({ from: logPosition(0), to: logPosition(15) }, { since: logPosition(15), at })]));
   test('of nothing', () => given(webhook, [registered]).when(replay(undefined)).refuses('invalid_command'));
   test('of the future', () => given(webhook, [registered]).when(replay(5, 101)).refuses('invalid_command'));
   test('that ends before it begins', () =>

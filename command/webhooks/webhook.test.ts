@@ -210,7 +210,7 @@ test('the state of a deleted webhook keeps its owner and no secret', () =>
 describe('in general', () => {
   const sign = fc.constantFrom(...'abcdefg');
   const reason = fc.constantFrom('owner' as const, 'failing' as const, 'gone' as const);
-  const place = fc.integer({ min: 0, max: 120 });
+  const logPosition = fc.integer({ min: 0, max: 120 });
   const changes = fc.record(
     {
       url: fc.constantFrom('https://example.com/1', 'https://example.com/2'),
@@ -228,15 +228,21 @@ describe('in general', () => {
       changes.map(edit),
       fc.tuple(sign, fc.constantFrom(at, later(30))).map(([each, when]) => rotate(each, when)),
       fc.constant(enable),
-      fc.tuple(reason, place).map(([each, head]) => disable(each, head)),
+      fc.tuple(reason, logPosition).map(([each, head]) => disable(each, head)),
       fc.constantFrom(remove, askTest),
-      fc.tuple(fc.option(place, { nil: undefined }), fc.option(place, { nil: undefined }), fc.uuid()).map(
-        ([from, to, id]) =>
-          ({
-            ...replay(from, to),
-            requestId: id,
-          }) as WebhookCommand,
-      ),
+      fc
+        .tuple(
+          fc.option(logPosition, { nil: undefined }),
+          fc.option(logPosition, { nil: undefined }),
+          fc.uuid(),
+        )
+        .map(
+          ([from, to, id]) =>
+            ({
+              ...replay(from, to),
+              requestId: id,
+            }) as WebhookCommand,
+        ),
     ),
   );
 });

@@ -19,12 +19,12 @@ const PAGE = 100;
 /** Acts among the people of the demo only, and leaves everyone else’s content alone. */
 export const act = async ({ send, read, random, people }: Acting): Promise<void> => {
   const listed = Articles.parse(await read(`/articles?limit=${PAGE}`));
-  const placeOf = new Map(people.map(({ id, place }) => [id, place]));
-  const ours = listed.filter(({ author }) => placeOf.has(author.id));
+  const placeById = new Map(people.map(({ id, place }) => [id, place]));
+  const ours = listed.filter(({ author }) => placeById.has(author.id));
   if (ours.length === 0) return;
   const article = random.pick(ours);
   const articleId = article.id;
-  const author = placeOf.get(article.author.id) ?? 0;
+  const author = placeById.get(article.author.id) ?? 0;
   const dice = random.below(10);
   if (dice < 5) {
     const text = random.pick(REMARKS).text;

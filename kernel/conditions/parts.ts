@@ -1,6 +1,13 @@
 import { always, and, type Expression, knowing, negate, never } from './expression.ts';
 import type { Reach, Right } from './rights.ts';
-import { conditionSql, type Granted, joinedBy, type Place, rightSql, type SqlWriter } from './sql.ts';
+import {
+  type ConditionedRow,
+  conditionSql,
+  type Granted,
+  joinedBy,
+  rightSql,
+  type SqlWriter,
+} from './sql.ts';
 
 /**
  * A part of the readable rows: one state, restricted by one condition. Parts are disjoint, and one index
@@ -52,21 +59,21 @@ type SqlPart<Sql> = { readonly state: string | undefined; readonly where: Sql };
 export const partsSql = <Sql>(
   writer: SqlWriter<Sql>,
   right: Right,
-  place: Place<Sql>,
+  at: ConditionedRow<Sql>,
   granted: Granted<Sql>,
 ): readonly SqlPart<Sql>[] => {
   const { sql, name, constant } = writer;
   const field = stateFieldOf(right);
-  if (field === undefined) return [{ state: undefined, where: rightSql(writer, right, place, granted) }];
+  if (field === undefined) return [{ state: undefined, where: rightSql(writer, right, at, granted) }];
   return partsOf(right).map(({ state, only, except }) => {
-    const isState = sql`${place.row}.${name(field[0])} = ${constant(state)}`;
+    const isState = sql`${at.row}.${name(field[0])} = ${constant(state)}`;
     if (only === undefined)
-      return { state, where: sql`${isState} and ${rightSql(writer, right, place, granted)}` };
-    const isLeft = only.left === always ? [] : [conditionSql(writer, only.left, place)];
+      return { state, where: sql`${isState} and ${rightSql(writer, right, at, granted)}` };
+    const isLeft = only.left === always ? [] : [conditionSql(writer, only.left, at)];
     const isNoOther = except.map((other) =>
       other.left === always
         ? sql`not ${granted(other.granted)}`
-        : sql`(${granted(other.granted)} and ${conditionSql(writer, other.left, place)}) is not true`,
+        : sql`(${granted(other.granted)} and ${conditionSql(writer, other.left, at)}) is not true`,
     );
     return {
       state,

@@ -25,7 +25,7 @@ export type SqlWriter<Sql> = {
  * The row to which a condition applies, and the rows that the statement has already joined, by name of the
  * reference.
  */
-export type Place<Sql> = {
+export type ConditionedRow<Sql> = {
   readonly domain: Domain;
   readonly kind: Kind;
   readonly row: Sql;
@@ -36,12 +36,12 @@ export type Place<Sql> = {
 export const conditionSql = <Sql>(
   writer: SqlWriter<Sql>,
   expression: Expression,
-  place: Place<Sql>,
+  at: ConditionedRow<Sql>,
   depth = 1,
 ): Sql => {
   const { sql, name, constant } = writer;
-  const { kind, row } = place;
-  const read = (each: Expression): Sql => conditionSql(writer, each, place, depth);
+  const { kind, row } = at;
+  const read = (each: Expression): Sql => conditionSql(writer, each, at, depth);
   const of = (field: string): Sql => sql`${row}.${name(column(field, kind.fields[field]))}`;
   switch (expression.op) {
     case 'const':
@@ -66,7 +66,7 @@ export const conditionSql = <Sql>(
     case 'callers':
       return sql`${of(expression.field)} = ${writer.attribute(expression.attribute)}`;
     case 'at':
-      return behindSql(writer, expression, place, depth);
+      return behindSql(writer, expression, at, depth);
     case 'some': {
       const item = name(`item_${depth}`);
       const list = kind.lists[expression.field];
@@ -75,7 +75,7 @@ export const conditionSql = <Sql>(
       const condition = conditionSql(
         writer,
         expression.of,
-        { domain: place.domain, kind: items, row: item },
+        { domain: at.domain, kind: items, row: item },
         depth + 1,
       );
       const table = writer.table(list.table);
@@ -87,7 +87,7 @@ export const conditionSql = <Sql>(
 const behindSql = <Sql>(
   writer: SqlWriter<Sql>,
   { field, kind: target, of }: Extract<Expression, { op: 'at' }>,
-  { domain, kind, row, joined }: Place<Sql>,
+  { domain, kind, row, joined }: ConditionedRow<Sql>,
   depth: number,
 ): Sql => {
   const { sql, name } = writer;
@@ -114,12 +114,12 @@ export type Granted<Sql> = (condition: Expression) => Sql;
 export const rightSql = <Sql>(
   writer: SqlWriter<Sql>,
   right: Right,
-  place: Place<Sql>,
+  at: ConditionedRow<Sql>,
   granted: Granted<Sql>,
 ): Sql => {
   const { sql } = writer;
   const alternatives = right.alternatives.map(
-    (each) => sql`(${granted(each)} and ${conditionSql(writer, each, place)})`,
+    (each) => sql`(${granted(each)} and ${conditionSql(writer, each, at)})`,
   );
   return sql`(${joinedBy(writer, [granted(always), ...alternatives], sql` or `)})`;
 };

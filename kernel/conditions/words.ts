@@ -2,36 +2,36 @@ import { oneOf, spaced } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { type Expression, matching, resolve } from './expression.ts';
 
-/** The subject of a condition: “its status”, and behind references “the status of its article”. */
-type Place = { readonly path: readonly string[] };
+/** The references to the subject of a condition: none for “its status”, one for “the status of its article”. */
+type Path = readonly string[];
 
 /** A condition as readable text. */
-export const wordsOf = (expression: Expression, place: Place = { path: [] }): string => {
+export const wordsOf = (expression: Expression, path: Path = []): string => {
   switch (expression.op) {
     case 'const':
       return expression.value ? 'always' : 'never';
     case 'and':
       return expression.of
-        .map((each) => (each.op === 'or' ? `(${wordsOf(each, place)})` : wordsOf(each, place)))
+        .map((each) => (each.op === 'or' ? `(${wordsOf(each, path)})` : wordsOf(each, path)))
         .join(' and ');
     case 'or':
-      return expression.of.map((each) => wordsOf(each, place)).join(', or ');
+      return expression.of.map((each) => wordsOf(each, path)).join(', or ');
     case 'not':
-      return negationOf(expression.of, place);
+      return negationOf(expression.of, path);
     case 'is':
-      return `${thing(expression.field, place)} is ${shownAs(expression.value)}`;
+      return `${thing(expression.field, path)} is ${shownAs(expression.value)}`;
     case 'min':
-      return `${thing(expression.field, place)} is at least ${shownAs(expression.than)}`;
+      return `${thing(expression.field, path)} is at least ${shownAs(expression.than)}`;
     case 'max':
-      return `${thing(expression.field, place)} is at most ${shownAs(expression.than)}`;
+      return `${thing(expression.field, path)} is at most ${shownAs(expression.than)}`;
     case 'caller':
-      return `the caller is ${whom(expression.field, place)}`;
+      return `the caller is ${whom(expression.field, path)}`;
     case 'callers':
-      return `${thing(expression.field, place)} is the caller’s ${spaced(expression.attribute)}`;
+      return `${thing(expression.field, path)} is the caller’s ${spaced(expression.attribute)}`;
     case 'at':
-      return behind(expression, place);
+      return behind(expression, path);
     case 'some':
-      return `for one of ${thing(expression.field, place)}, ${wordsOf(expression.of)}`;
+      return `for one of ${thing(expression.field, path)}, ${wordsOf(expression.of)}`;
   }
 };
 
@@ -40,36 +40,36 @@ export const conditionWords = (domain: Domain, kind: Kind, condition: unknown): 
   wordsOf(resolve(domain, kind, condition));
 
 /** Expressions without a negated form are negated as a whole. */
-const negationOf = (expression: Expression, place: Place): string => {
+const negationOf = (expression: Expression, path: Path): string => {
   switch (expression.op) {
     case 'is':
-      return `${thing(expression.field, place)} is not ${shownAs(expression.value)}`;
+      return `${thing(expression.field, path)} is not ${shownAs(expression.value)}`;
     case 'caller':
-      return `the caller is not ${whom(expression.field, place)}`;
+      return `the caller is not ${whom(expression.field, path)}`;
     case 'callers':
-      return `${thing(expression.field, place)} is not the caller’s ${spaced(expression.attribute)}`;
+      return `${thing(expression.field, path)} is not the caller’s ${spaced(expression.attribute)}`;
     default:
-      return `not (${wordsOf(expression, place)})`;
+      return `not (${wordsOf(expression, path)})`;
   }
 };
 
-const behind = ({ field, of }: Extract<Expression, { op: 'at' }>, { path }: Place): string => {
-  if (of.op === 'const') return `${thing(field, { path })} is there`;
-  const words = wordsOf(of, { path: [...path, field] });
+const behind = ({ field, of }: Extract<Expression, { op: 'at' }>, path: Path): string => {
+  if (of.op === 'const') return `${thing(field, path)} is there`;
+  const words = wordsOf(of, [...path, field]);
   return of.op === 'or' ? `(${words})` : words;
 };
 
-const thing = (field: string, { path }: Place): string => {
+const thing = (field: string, path: Path): string => {
   const [last, ...before] = path.toReversed();
   return last === undefined
     ? `its ${spaced(field)}`
-    : `the ${spaced(field)} of ${thing(last, { path: before.toReversed() })}`;
+    : `the ${spaced(field)} of ${thing(last, before.toReversed())}`;
 };
 
-const whom = (field: string, place: Place): string => {
-  if (field !== 'id') return thing(field, place);
-  const [last, ...before] = place.path.toReversed();
-  return last === undefined ? 'the user' : thing(last, { path: before.toReversed() });
+const whom = (field: string, path: Path): string => {
+  if (field !== 'id') return thing(field, path);
+  const [last, ...before] = path.toReversed();
+  return last === undefined ? 'the user' : thing(last, before.toReversed());
 };
 
 const shownAs = (value: string | number | boolean | null): string =>

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import { beginning, end } from '#shared/events/fields.ts';
-import { placedWithoutLog } from '#shared/events/places.ts';
+import { withoutLog } from '#shared/events/log-positions.ts';
 import * as forms from '#shared/events/webhook.ts';
 import type { Json } from '#shared/json.ts';
 import { evolveOf } from '../decide/evolve.ts';
@@ -126,19 +126,19 @@ const CONTENT = [
 ] as const;
 
 /** Version 1 held bare positions, which have another meaning after the log is copied to another engine. */
-const withPlaces = ({ missed: known, ...data }: Row): Row => {
-  const places = Object.entries(data).map(([name, given]) => [
+const withLogPositions = ({ missed: known, ...data }: Row): Row => {
+  const changed = Object.entries(data).map(([name, given]) => [
     name,
-    name === 'from' || name === 'to' ? placedWithoutLog(given as Json) : given,
+    name === 'from' || name === 'to' ? withoutLog(given as Json) : given,
   ]);
   const since = (known as Row | null | undefined)?.since;
-  const placed = since === undefined ? known : { ...(known as Row), since: placedWithoutLog(since as Json) };
-  return { ...Object.fromEntries(places), ...(placed !== undefined && { missed: placed }) };
+  const missed = since === undefined ? known : { ...(known as Row), since: withoutLog(since as Json) };
+  return { ...Object.fromEntries(changed), ...(missed !== undefined && { missed }) };
 };
 
 const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
-const placeOf = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
-const later = { version: 2, upcast: { 1: withPlaces } } as const;
+const exampleAt = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
+const later = { version: 2, upcast: { 1: withLogPositions } } as const;
 /** Requests by the owner that the dispatcher executes later; they change nothing visible. */
 const quiet = { quiet: true } as const;
 
@@ -203,7 +203,7 @@ const EVENTS = {
     says: 'The webhook was disabled: by its owner or an administrator, after days of failures, or because of a 410 response.',
     sets: { enabled: false },
     computes: ['reason', 'missed'],
-    example: { reason: 'failing', missed: { since: placeOf(1200), at: '2026-01-02T03:04:05.678Z' } },
+    example: { reason: 'failing', missed: { since: exampleAt(1200), at: '2026-01-02T03:04:05.678Z' } },
   },
   deleted: { says: 'The webhook was deleted with its secrets. Nothing more is delivered.', ends: true },
   test_requested: {
@@ -218,7 +218,7 @@ const EVENTS = {
     ...later,
     says: 'A replay was requested: events after `from`, at `time` or later, up to `to`, are delivered again.',
     computes: ['replayId', 'from', 'to', 'time', 'missed'],
-    example: { replayId: REQUEST_ID, from: placeOf(1200), to: placeOf(1500) },
+    example: { replayId: REQUEST_ID, from: exampleAt(1200), to: exampleAt(1500) },
   },
   redelivery_requested: {
     ...quiet,

@@ -66,11 +66,11 @@ const PROJECTED = 'which a projection computes: use a field that events set.';
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
   one.column === other?.column && (one.kind === 'ref') === (other.kind === 'ref') && one.kind !== 'set';
 
-type Place = { readonly view: ViewInfo; readonly kind: Kind; readonly share: ShareInfo };
+type DeclaredShare = { readonly view: ViewInfo; readonly kind: Kind; readonly share: ShareInfo };
 
 const demandEffect = (
   place: string,
-  { view, kind, share }: Place,
+  { view, kind, share }: DeclaredShare,
   event: EventInfo,
   effect: ShareEffect,
 ): void => {

@@ -97,14 +97,14 @@ export const compileShares = (kind: Kind, view: ViewInfo, share: ShareInfo): Rea
     }),
   );
 
-type Place = { readonly kind: Kind; readonly view: ViewInfo; readonly share: ShareInfo };
+type DeclaredShare = { readonly kind: Kind; readonly view: ViewInfo; readonly share: ShareInfo };
 
-const compile = (place: Place, event: EventInfo): Compiled | undefined => {
-  const effect = place.share.on[event.name];
-  const key = `${place.kind.name}Id`;
+const compile = (declared: DeclaredShare, event: EventInfo): Compiled | undefined => {
+  const effect = declared.share.on[event.name];
+  const key = `${declared.kind.name}Id`;
   if (event.effect === 'ends' || effect?.kind === 'ends')
     return ({ data, version }) => ({ kind: 'drop', row: { id: data[key], version }, added: {} });
-  const { keys, numbers, latest } = shareTableOf(place.view, place.share);
+  const { keys, numbers, latest } = shareTableOf(declared.view, declared.share);
   if (effect?.kind === 'gives') {
     const nothing = Object.fromEntries([
       ...numbers.map((each) => [each, 0]),
@@ -114,8 +114,8 @@ const compile = (place: Place, event: EventInfo): Compiled | undefined => {
       ]),
     ]);
     const copy = copying([
-      ...keyCopies(place, event, Object.keys(place.share.by)),
-      ...copiesOf(place, event, effect.sets),
+      ...keyCopies(declared, event, Object.keys(declared.share.by)),
+      ...copiesOf(declared, event, effect.sets),
     ]);
     return (each) => ({
       kind: 'put',
@@ -123,11 +123,11 @@ const compile = (place: Place, event: EventInfo): Compiled | undefined => {
       added: {},
     });
   }
-  const moved = Object.entries(place.share.by).flatMap(([part, field]) =>
+  const moved = Object.entries(declared.share.by).flatMap(([part, field]) =>
     isChangedBy(event, field) ? [part] : [],
   );
-  const copies = [...keyCopies(place, event, moved), ...copiesOf(place, event, effect?.sets ?? {})];
-  const additions = copiesOf(place, event, effect?.adds ?? {});
+  const copies = [...keyCopies(declared, event, moved), ...copiesOf(declared, event, effect?.sets ?? {})];
+  const additions = copiesOf(declared, event, effect?.adds ?? {});
   if (keys.length === 0 || copies.length + additions.length === 0) return undefined;
   const [copy, add] = [copying(copies), copying(additions)];
   return (each) => ({
@@ -156,7 +156,7 @@ const copying =
   };
 
 const keyCopies = (
-  { kind, view, share }: Place,
+  { kind, view, share }: DeclaredShare,
   event: EventInfo,
   parts: readonly string[],
 ): readonly Copy[] =>
@@ -165,7 +165,11 @@ const keyCopies = (
     return of === undefined ? [] : [{ to: column(part, view.key[part]), of }];
   });
 
-const copiesOf = ({ kind, view }: Place, event: EventInfo, sources: ShareEffect['sets']): readonly Copy[] =>
+const copiesOf = (
+  { kind, view }: DeclaredShare,
+  event: EventInfo,
+  sources: ShareEffect['sets'],
+): readonly Copy[] =>
   Object.entries(sources).flatMap(([value, source]): readonly Copy[] => {
     const to = columnOf(view, value);
     const of = sourceReader(kind, event, source);

@@ -21,7 +21,7 @@ export type AskedTable = {
 type Readers = { readonly joins: string; readonly id: string };
 
 /** The rows to which a condition applies: their kind, their alias, and the joins to the view. */
-type Place = { readonly kind: Kind; readonly row: string; readonly joins: string };
+type JoinedRow = { readonly kind: Kind; readonly row: string; readonly joins: string };
 
 export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTable[] => {
   const tables: AskedTable[] = [];
@@ -29,30 +29,30 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
     table: string,
     { id, of, kind }: { readonly id: string; readonly of: Expression; readonly kind: Kind },
     to: string,
-    place: Place,
+    joined: JoinedRow,
   ) => {
     const row = `r${tables.length}`;
     tables.push({
       name: table,
       columns: [...new Set([id, ...columnsIn(of, kind)])],
-      joinTo: (rows) => `${place.joins} join ${rows} x on x.${id} = ${place.row}.${to}`,
+      joinTo: (rows) => `${joined.joins} join ${rows} x on x.${id} = ${joined.row}.${to}`,
       readers: readersIn(domain, of, { kind, row: 'x', joins: '' }),
     });
     visit(of, {
       kind,
       row,
-      joins: `${place.joins} join ${table} ${row} on ${row}.${id} = ${place.row}.${to}`,
+      joins: `${joined.joins} join ${table} ${row} on ${row}.${id} = ${joined.row}.${to}`,
     });
   };
-  const visit = (expression: Expression, place: Place): void => {
-    const { kind } = place;
+  const visit = (expression: Expression, joined: JoinedRow): void => {
+    const { kind } = joined;
     switch (expression.op) {
       case 'and':
       case 'or':
-        for (const each of expression.of) visit(each, place);
+        for (const each of expression.of) visit(each, joined);
         return;
       case 'not':
-        visit(expression.of, place);
+        visit(expression.of, joined);
         return;
       case 'at': {
         const target = domain.kinds[expression.kind];
@@ -61,7 +61,7 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
             target.table,
             { id: 'id', of: expression.of, kind: target },
             column(expression.field, kind.fields[expression.field]),
-            place,
+            joined,
           );
         return;
       }
@@ -76,7 +76,7 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
               kind: { ...kind, fields: fieldsOfItem(list) },
             },
             'id',
-            place,
+            joined,
           );
         return;
       }
@@ -89,8 +89,12 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
 };
 
 /** Returns the only users for whom the condition can be true, whatever else it asks. */
-const readersIn = (domain: Domain, condition: Expression, place: Place): readonly Readers[] | undefined => {
-  const { kind, row, joins } = place;
+const readersIn = (
+  domain: Domain,
+  condition: Expression,
+  joined: JoinedRow,
+): readonly Readers[] | undefined => {
+  const { kind, row, joins } = joined;
   const behind = (of: Expression, there: Kind, on: (row: string) => string) => {
     const next = `${row}${row.length}`;
     return readersIn(domain, of, { kind: there, row: next, joins: `${joins} join ${on(next)}` });
@@ -99,9 +103,9 @@ const readersIn = (domain: Domain, condition: Expression, place: Place): readonl
     case 'caller':
       return [{ joins, id: `${row}.${column(condition.field, kind.fields[condition.field])}` }];
     case 'and':
-      return condition.of.map((each) => readersIn(domain, each, place)).find((each) => each !== undefined);
+      return condition.of.map((each) => readersIn(domain, each, joined)).find((each) => each !== undefined);
     case 'or': {
-      const all = condition.of.map((each) => readersIn(domain, each, place));
+      const all = condition.of.map((each) => readersIn(domain, each, joined));
       return all.every((each) => each !== undefined) ? all.flat() : undefined;
     }
     case 'at': {

@@ -95,7 +95,7 @@ const versions = (
 const VENDOR = 'vendor';
 
 const isTarball = (annals: string): boolean => annals.endsWith('.tgz');
-const placeOf = (annals: string): string =>
+const specifierOf = (annals: string): string =>
   isTarball(annals) ? `file:${VENDOR}/${basename(annals)}` : annals;
 
 const bringAlong = async (annals: string, folder: string): Promise<void> => {
@@ -168,7 +168,7 @@ const create = async (): Promise<void> => {
     { aggregate, project },
     {
       dependencies: {
-        annals: placeOf(values.annals),
+        annals: specifierOf(values.annals),
         ...('argon2' in crypto ? {} : versions('@node-rs/argon2')),
       },
       devDependencies: versions('@types/node', 'fast-check', 'typescript'),

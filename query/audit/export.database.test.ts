@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { type ChainPlace, extendBy } from '#shared/audit/chain-at.ts';
+import { type ChainState, extendBy } from '#shared/audit/chain-at.ts';
 import { fromLine } from '#shared/audit/export/cloud-event.ts';
 import { type SignedManifest, signedText } from '#shared/audit/export/manifest.ts';
 import { isSignedBy } from '#shared/audit/signing-keys.ts';
@@ -37,11 +37,11 @@ test('the whole log is exported as lines, and the last line is signed', async ({
   const { lines, manifest } = await exported(admin, backend);
   expect(lines).toHaveLength(await backend.side.eventLog.head());
   expect(lines.join()).not.toContain('Ada Lovelace');
-  let place: ChainPlace = { count: 0, head: Buffer.from(manifest.chain.before.head, 'hex') };
-  for (const line of lines) place = extendBy(place, fromLine(backend.side.eventLog.identity, line));
+  let state: ChainState = { count: 0, head: Buffer.from(manifest.chain.before.head, 'hex') };
+  for (const line of lines) state = extendBy(state, fromLine(backend.side.eventLog.identity, line));
   expect(manifest).toMatchObject({
     count: lines.length,
-    chain: { after: { count: place.count, head: place.head.toString('hex') } },
+    chain: { after: { count: state.count, head: state.head.toString('hex') } },
   });
   const text = lines.map((line) => `${line}\n`).join('');
   expect(manifest.files).toEqual([

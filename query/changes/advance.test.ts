@@ -23,7 +23,7 @@ const openPast = () => {
   async function* follow(after: Position): AsyncGenerator<ChangePage> {
     holders += 1;
     try {
-      const positions = Array.from({ length: END - after }, (_, place) => after + place + 1);
+      const positions = Array.from({ length: END - after }, (_, index) => after + index + 1);
       yield { changes: positions.map(changeAt), upTo: at(END) };
     } finally {
       holders -= 1;
@@ -69,5 +69,5 @@ test('while a reader takes nothing, no page is held for it, and it resumes after
   await first;
   expect([received.length, lane.delivered]).toEqual([taken, taken]);
   await catchUp(lane, sources);
-  expect(received).toEqual(Array.from({ length: END }, (_, place) => place + 1));
+  expect(received).toEqual(Array.from({ length: END }, (_, index) => index + 1));
 });

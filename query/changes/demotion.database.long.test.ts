@@ -60,12 +60,16 @@ const openAll = async (after?: string) => {
 /** The single connection mode of GraphQL over SSE: the stream carries the result of the operation. */
 const openOperation = async (query: string): Promise<Followed> => {
   const at = `${backend.url}/graphql`;
-  const place = await (await fetch(at, { method: 'PUT', headers: authorized() })).text();
+  const streamToken = await (await fetch(at, { method: 'PUT', headers: authorized() })).text();
   // The token of the stream admits any reader; only the operation is the author’s.
-  const stream = await follow(at, { headers: { 'x-graphql-event-stream-token': place } });
+  const stream = await follow(at, { headers: { 'x-graphql-event-stream-token': streamToken } });
   const response = await fetch(at, {
     method: 'POST',
-    headers: { ...authorized(), 'content-type': 'application/json', 'x-graphql-event-stream-token': place },
+    headers: {
+      ...authorized(),
+      'content-type': 'application/json',
+      'x-graphql-event-stream-token': streamToken,
+    },
     body: JSON.stringify({ query, extensions: { operationId: 'one' } }),
   });
   expect(response.status).toBe(202);

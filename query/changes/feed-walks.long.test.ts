@@ -49,11 +49,11 @@ type Follower = {
   readonly received: string[];
   readonly positions: Position[];
   current: TestReader | undefined;
-  place: Position;
+  position: Position;
 };
 
 const connect = (feed: Feed, follower: Follower): void => {
-  follower.current ??= createReader(feed, { after: follower.place, ...follower.options });
+  follower.current ??= createReader(feed, { after: follower.position, ...follower.options });
 };
 
 const disconnect = (follower: Follower): void => {
@@ -63,7 +63,7 @@ const disconnect = (follower: Follower): void => {
   expect(current.failure()).toBeUndefined();
   follower.received.push(...current.received);
   follower.positions.push(...current.positions);
-  follower.place = current.place() ?? follower.place;
+  follower.position = current.position() ?? follower.position;
   follower.current = undefined;
 };
 
@@ -91,7 +91,15 @@ const walk = async (feeds: FeedFixture, feed: Feed, steps: readonly Step[]): Pro
     const from = written.at(-back)?.position ?? start;
     const userId = 1 + (back % 4);
     const options = { by: user(userId), of: cohort(group), slow, takesSeveral };
-    followers.push({ options, userId, from, received: [], positions: [], current: undefined, place: from });
+    followers.push({
+      options,
+      userId,
+      from,
+      received: [],
+      positions: [],
+      current: undefined,
+      position: from,
+    });
   };
   for (const each of steps) {
     // Writes run one after the other, while the following steps are taken already.
@@ -143,8 +151,8 @@ test(
           const head = await feeds.head();
           for (const { current } of followers)
             await until(
-              () => current?.place() ?? START,
-              (place) => place >= head,
+              () => current?.position() ?? START,
+              (position) => position >= head,
               60_000,
             );
           for (const follower of followers) {

@@ -65,7 +65,7 @@ test('only cohorts with a topic of the change render it, and the others move on'
   const [, wanted] = [await feeds.write(2), await feeds.write(2), await feeds.write(2)];
   await reader.untilReceived(1);
   const head = await feeds.head();
-  await until(reader.place, (place) => (place ?? 0) >= head);
+  await until(reader.position, (position) => (position ?? 0) >= head);
   expect(rendered).toEqual([wanted]);
 });
 
@@ -76,9 +76,9 @@ test('a reader that catches up with others of its cohort learns its position, th
   const start = feed.upTo;
   await feeds.write(2);
   const head = await feeds.head();
-  await until(live.place, (place) => (place ?? 0) >= head);
+  await until(live.position, (position) => (position ?? 0) >= head);
   const later = createReader(feed, { after: start, of });
-  await until(later.place, (place) => (place ?? 0) >= head);
+  await until(later.position, (position) => (position ?? 0) >= head);
 });
 
 test('a reader that has left is not called again', async () => {

@@ -161,7 +161,7 @@ const renderFor = async (lane: Lane, change: Change, renderings: Renderings): Pr
   const [message, ...own] = await Promise.all(
     callers.map((caller) => renderings.of(lane.cohort, change, caller)),
   );
-  return { message, own: new Map(concerned.map(({ userId }, place) => [userId, own[place]])) };
+  return { message, own: new Map(concerned.map(({ userId }, index) => [userId, own[index]])) };
 };
 
 /** Returns the lanes that have work now. */

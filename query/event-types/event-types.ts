@@ -4,7 +4,7 @@ import type { LogIdentity } from '#shared/brands.ts';
 import { CURSOR_PATTERN, formatCursor } from '#shared/cursor.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
-import { isPlace, withCursors } from '#shared/events/places.ts';
+import { isLogPosition, withCursors } from '#shared/events/log-positions.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 import type { Reads } from '../read-routes.ts';
@@ -43,7 +43,7 @@ type Overridden = { readonly zodSchema: unknown; readonly jsonSchema: Record<str
 
 /** A position of the log becomes a cursor. */
 const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
-  if (!isPlace(zodSchema)) return;
+  if (!isLogPosition(zodSchema)) return;
   for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
   Object.assign(jsonSchema, { type: 'string', pattern: CURSOR_PATTERN });
 };

@@ -3,7 +3,7 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { START } from '#shared/event-log/event-log.ts';
-import { positionHere } from '#shared/events/places.ts';
+import { positionHere } from '#shared/events/log-positions.ts';
 import { type DisabledReason, filterColumnsOf, type WebhookFilter } from '#shared/events/webhook.ts';
 import { type Caller, may } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';

@@ -7,31 +7,31 @@ import { extend, GENESIS } from './chain.ts';
 import type { AuditedLog } from './position-at.ts';
 
 /** The number of events of the log up to a position, and the head of the chain over them. */
-export type ChainPlace = { readonly count: number; readonly head: Buffer };
+export type ChainState = { readonly count: number; readonly head: Buffer };
 
-export const CHAIN_START: ChainPlace = { count: 0, head: GENESIS };
+export const CHAIN_START: ChainState = { count: 0, head: GENESIS };
 
-export const extendBy = ({ count, head }: ChainPlace, event: Canonical): ChainPlace => ({
+export const extendBy = ({ count, head }: ChainState, event: Canonical): ChainState => ({
   count: count + 1,
   head: extend(head, hashOf(event)),
 });
 
 /** Starts from the last block that ends at or before the position, and reads on from it. */
-export const chainAt = async ({ pool, eventLog }: AuditedLog, position: Position): Promise<ChainPlace> => {
-  const { rows } = await pool.query<ChainPlace & { position: Position }>(
+export const chainAt = async ({ pool, eventLog }: AuditedLog, position: Position): Promise<ChainState> => {
+  const { rows } = await pool.query<ChainState & { position: Position }>(
     'select count, head, last_position as position from audit.block where last_position <= $1 order by last_position desc limit 1',
     [position],
   );
-  let place: ChainPlace = rows[0] ?? CHAIN_START;
+  let state: ChainState = rows[0] ?? CHAIN_START;
   const after = rows[0]?.position ?? START;
   for await (const events of readBetween(eventLog, { after, upTo: position })) {
-    for (const event of events) place = extendBy(place, event);
+    for (const event of events) state = extendBy(state, event);
   }
-  return place;
+  return state;
 };
 
 /** Whether the chain agrees, if it is that long: nobody may sign a head that contradicts it. */
-export const agreesWithChain = async (pool: Pool, { count, head }: ChainPlace): Promise<boolean> => {
+export const agreesWithChain = async (pool: Pool, { count, head }: ChainState): Promise<boolean> => {
   const known = await headAt(pool, count);
   return known === undefined || known.equals(head);
 };

@@ -127,7 +127,7 @@ const addKey = async (
   const sealed = seal(
     sealingKey(masterKey),
     pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
-    placeOf(id),
+    bindingOf(id),
   );
   await connection.query(
     'insert into audit.signing_key (id, public_key, sealed, made_at, endorsed_by, endorsement) values ($1, $2, $3, $4, $5, $6)',
@@ -137,8 +137,12 @@ const addKey = async (
 };
 
 const openKey = (masterKey: MasterKey, { id, sealed }: KeyRow): KeyObject =>
-  createPrivateKey({ key: unseal(sealingKey(masterKey), sealed, placeOf(id)), format: 'der', type: 'pkcs8' });
+  createPrivateKey({
+    key: unseal(sealingKey(masterKey), sealed, bindingOf(id)),
+    format: 'der',
+    type: 'pkcs8',
+  });
 
 const sealingKey = (masterKey: MasterKey) => createSecretKey(deriveKey(masterKey, 'audit-key'));
 
-const placeOf = (id: string): string => `audit-key:${id}`;
+const bindingOf = (id: string): string => `audit-key:${id}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
+import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 
 const s3 = {
   kind: 's3',
@@ -10,7 +10,7 @@ const s3 = {
   credentials: undefined,
 } as const;
 
-test.each<[string, BlobPlace]>([
+test.each<[string, BlobAddress]>([
   ['file:///var/lib/annals', { kind: 'folder', folder: '/var/lib/annals' }],
   ['file:///with%20space/%C3%A4', { kind: 'folder', folder: '/with space/ä' }],
   ['s3://uploads', s3],
@@ -20,8 +20,8 @@ test.each<[string, BlobPlace]>([
   ['s3://uploads?region=eu-central-1', { ...s3, region: 'eu-central-1' }],
   ['s3://uploads?endpoint=http://127.0.0.1:9000', { ...s3, endpoint: 'http://127.0.0.1:9000' }],
   ['s3://key:a%2Fb%2Bc@uploads', { ...s3, credentials: { accessKeyId: 'key', secretAccessKey: 'a/b+c' } }],
-])('%s is a place for blobs', (text, place) => {
-  expect(parseBlobUrl(text)).toEqual(place);
+])('%s is an address for blobs', (text, address) => {
+  expect(parseBlobUrl(text)).toEqual(address);
 });
 
 test.each([

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
 /** A storage of blobs. */
-export type BlobPlace = { readonly kind: 'folder'; readonly folder: string } | S3Place;
+export type BlobAddress = { readonly kind: 'folder'; readonly folder: string } | S3Address;
 
-export type S3Place = {
+export type S3Address = {
   readonly kind: 's3';
   readonly bucket: string;
   /** The prefix of every key: empty, or a path that ends with a slash. */
@@ -20,7 +20,7 @@ export type S3Place = {
  * `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`, with `key:secret@` before the bucket if the
  * environment has none.
  */
-export const parseBlobUrl = (text: string): BlobPlace | undefined => {
+export const parseBlobUrl = (text: string): BlobAddress | undefined => {
   if (!URL.canParse(text) || !isDecodable(text)) return undefined;
   const url = new URL(text);
   if (url.protocol === 's3:') return s3Place(url);
@@ -51,7 +51,7 @@ const s3Place = ({
   hash,
   username,
   password,
-}: URL): S3Place | undefined => {
+}: URL): S3Address | undefined => {
   const prefix = pathname.replace(/^\//, '').replace(/(?<=[^/])$/, '/');
   const [endpoint, region] = [
     searchParams.get('endpoint') ?? undefined,

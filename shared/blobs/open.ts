@@ -1,7 +1,7 @@
 import type { Health } from '#shared/http/health.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
+import { type BlobAddress, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 
 /** Opens the blob storage of BLOB_URL, and adds it to the health checks. Loads only the adapter in use. */
@@ -12,12 +12,12 @@ export const openBlobs = async ({
   readonly url: string;
   readonly health: Pick<Health, 'add'>;
 }): Promise<Blobs> => {
-  const place = parseBlobUrl(url);
-  if (place === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
-  const blobs = await openAndCheck(place).catch((cause: unknown) => {
+  const address = parseBlobUrl(url);
+  if (address === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
+  const blobs = await openAndCheck(address).catch((cause: unknown) => {
     if (cause instanceof StartRefused) throw cause;
     throw new StartRefused(
-      `${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Correct BLOB_URL, or the storage that it names.`,
+      `${describe(address)} cannot be used for uploads: ${reasonOf(cause)}. Correct BLOB_URL, or the storage that it names.`,
       {
         cause,
       },
@@ -27,32 +27,32 @@ export const openBlobs = async ({
   return blobs;
 };
 
-const openAndCheck = async (place: BlobPlace): Promise<Blobs> => {
+const openAndCheck = async (address: BlobAddress): Promise<Blobs> => {
   await using opening = new AsyncDisposableStack();
-  const blobs = opening.use(await openAt(place));
+  const blobs = opening.use(await openAt(address));
   await blobs.check();
   opening.move();
   return blobs;
 };
 
-const openAt = async (place: BlobPlace): Promise<Blobs> => {
-  switch (place.kind) {
+const openAt = async (address: BlobAddress): Promise<Blobs> => {
+  switch (address.kind) {
     case 'folder': {
       const { openFolderBlobs } = await import('./folder/folder-blobs.ts');
-      return openFolderBlobs(place.folder);
+      return openFolderBlobs(address.folder);
     }
     case 's3': {
       const { openS3Blobs } = await loadEngine('An S3 bucket', () => import('./s3/s3-blobs.ts'));
-      return openS3Blobs(place);
+      return openS3Blobs(address);
     }
   }
 };
 
 /** Without the credentials. */
-const describe = (place: BlobPlace): string =>
-  place.kind === 'folder'
-    ? `The folder ${place.folder}`
-    : `The bucket ${place.bucket} at ${place.endpoint ?? 'AWS'}`;
+const describe = (address: BlobAddress): string =>
+  address.kind === 'folder'
+    ? `The folder ${address.folder}`
+    : `The bucket ${address.bucket} at ${address.endpoint ?? 'AWS'}`;
 
 /** The response of a bucket to HEAD has a status and no text. */
 const reasonOf = (cause: unknown): string => {

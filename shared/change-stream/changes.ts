@@ -67,10 +67,10 @@ export const createChangeReader = ({
     const changes = seen.map(({ event, clear }): Change => {
       const { position, id, stream, version } = event;
       const trace = traceOf(event);
-      const place = { position, id, stream, version, ...(trace !== undefined && { trace }) };
-      if (!clear) return { ...place, ...damagedChange(domain, event) };
+      const known = { position, id, stream, version, ...(trace !== undefined && { trace }) };
+      if (!clear) return { ...known, ...damagedChange(domain, event) };
       const isParked = (parkedSince.get(stream) ?? Number.POSITIVE_INFINITY) <= position;
-      return { ...place, ...clear, ...visibilityAt({ event, clear }), isParked };
+      return { ...known, ...clear, ...visibilityAt({ event, clear }), isParked };
     });
     return { changes, upTo: last.position, event: last.id };
   };

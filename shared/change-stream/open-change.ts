@@ -4,7 +4,7 @@ import { type EventLog, type RecordedEvent, START } from '#shared/event-log/even
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { EventDefinition } from '#shared/events/define-event.ts';
-import { positionHere, withCursors } from '#shared/events/places.ts';
+import { positionHere, withCursors } from '#shared/events/log-positions.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Change } from './change-stream.ts';
@@ -55,8 +55,8 @@ export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): Op
     const { personal, schema } = definition;
     const data = personal === null ? ofThisRelease(catalogue, change).data : await openShared(change);
     const { identity: log } = eventLog;
-    return withCursors(schema, data, (place, isEnd) =>
-      formatCursor(log, positionHere(place, { log, elsewhere: isEnd ? change.position : START })),
+    return withCursors(schema, data, (position, isEnd) =>
+      formatCursor(log, positionHere(position, { log, elsewhere: isEnd ? change.position : START })),
     );
   };
 };

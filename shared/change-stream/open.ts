@@ -27,15 +27,15 @@ export const openChangeStream = async ({
     case 'postgres':
       return openPostgresChangeStream(following);
     case 'kafka': {
-      const place = parseKafkaUrl(url);
-      if (!place) break;
+      const address = parseKafkaUrl(url);
+      if (!address) break;
       const { openKafkaChangeStream } = await loadEngine(
         'Kafka',
         () => import('./kafka/kafka-change-stream.ts'),
       );
       const fromLog = openPostgresChangeStream(following);
       return openKafkaChangeStream({
-        place,
+        address,
         catalogue: catalogueOf(following.domain),
         identity: following.eventLog.identity,
         log,
@@ -56,8 +56,8 @@ export const openPublication = async ({
   identity,
   log,
 }: PublicationOptions): Promise<Publication | undefined> => {
-  const place = parseKafkaUrl(url);
-  if (!place) return undefined;
+  const address = parseKafkaUrl(url);
+  if (!address) return undefined;
   const { openKafkaPublication } = await loadEngine('Kafka', () => import('./kafka/kafka-publication.ts'));
-  return openKafkaPublication({ place, identity, log });
+  return openKafkaPublication({ address, identity, log });
 };

@@ -66,17 +66,17 @@ test('a webhook is visible to its owner and administrators, and its secrets and 
 test('positions in the log stay positions inside, and are cursors for clients', async () => {
   const start = await reading.eventLog.head();
   const at = '2026-01-02T03:04:05.678Z';
-  const place = (position: number, log: LogIdentity | null = null) => ({
+  const logPosition = (position: number, log: LogIdentity | null = null) => ({
     log,
     position: position as Position,
   });
-  const missed = { since: place(12), at };
+  const missed = { since: logPosition(12), at };
   const former = '6f9619ff-8b86-4011-b42d-00c04fc96400' as LogIdentity;
   const replay = {
     ...mark,
     replayId: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
     from: null,
-    to: place(15, reading.eventLog.identity),
+    to: logPosition(15, reading.eventLog.identity),
     time: at,
     missed,
   };
@@ -85,7 +85,10 @@ test('positions in the log stay positions inside, and are cursors for clients', 
     { type: 'webhook.disabled', data: { ...mark, reason: 'failing', missed } },
     { type: 'webhook.replay_requested', data: replay },
     { type: 'webhook.disabled', data: { ...mark, reason: 'owner', missed: null } },
-    { type: 'webhook.replay_requested', data: { ...replay, from: place(13, former), to: place(15, former) } },
+    {
+      type: 'webhook.replay_requested',
+      data: { ...replay, from: logPosition(13, former), to: logPosition(15, former) },
+    },
   );
   const { changes } = await reading
     .createReader()

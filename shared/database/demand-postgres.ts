@@ -16,14 +16,14 @@ const ANSWER_WITHIN_MS = 10_000;
  */
 export const demandPostgres = async (demand: Demand): Promise<void> => {
   const { url, setting, majorMin = MAJOR_MIN } = demand;
-  const refusal = await ask(url, { place: placeOf(url), setting, majorMin }).catch((cause: unknown) => {
+  const refusal = await ask(url, { host: hostOf(url), setting, majorMin }).catch((cause: unknown) => {
     throw new StartRefused(explain(cause, demand), { cause });
   });
   if (refusal !== undefined) throw new StartRefused(refusal);
 };
 
 /** The host of an address, without the user and the password. */
-const placeOf = (url: string): string => {
+const hostOf = (url: string): string => {
   const { host, searchParams } = new URL(url);
   return host || searchParams.get('host') || 'localhost';
 };
@@ -51,16 +51,16 @@ const PROTOCOL_VIOLATION = '08P01';
 
 /** Any error here is about the address, or the server behind it. */
 const explain = (error: unknown, { url, setting }: Demand): string => {
-  const place = placeOf(url);
+  const host = hostOf(url);
   if (!(error instanceof pg.DatabaseError))
-    return `No PostgreSQL answers at ${place} (${reasonOf(error)}): start it, or set ${setting} to one that runs.`;
+    return `No PostgreSQL answers at ${host} (${reasonOf(error)}): start it, or set ${setting} to one that runs.`;
   const { code = '', message } = error;
-  if (WRONG_USER.has(code)) return `PostgreSQL at ${place} refuses the user of ${setting}: ${message}.`;
+  if (WRONG_USER.has(code)) return `PostgreSQL at ${host} refuses the user of ${setting}: ${message}.`;
   if (code === NO_SUCH_DATABASE)
-    return `PostgreSQL at ${place} says that the ${message}: create it, or set ${setting} to another.`;
+    return `PostgreSQL at ${host} says that the ${message}: create it, or set ${setting} to another.`;
   if (code === PROTOCOL_VIOLATION && message.includes('statement pooling'))
-    return `The pooler at ${place} is in statement mode, but Annals needs transactions: set it to transaction or session mode.`;
-  return `PostgreSQL at ${place} accepts no connection: ${message}. Retry, or set ${setting} to another.`;
+    return `The pooler at ${host} is in statement mode, but Annals needs transactions: set it to transaction or session mode.`;
+  return `PostgreSQL at ${host} accepts no connection: ${message}. Retry, or set ${setting} to another.`;
 };
 
 /** If a name has several addresses, the failure of all of them has a code and no message. */

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { LIVE, NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
 
 /** The host of a setting, as sentences name it. */
-export type Found = { readonly place: string; readonly setting: string; readonly majorMin: number };
+export type Found = { readonly host: string; readonly setting: string; readonly majorMin: number };
 
 const PAGE = 'docs/postgresql.md';
 const ENCODING = 'UTF8';
@@ -69,30 +69,30 @@ export const whyUnusable = async (client: pg.Client, found: Found): Promise<stri
   return (await ofStrangers(client, names, facts, found)) ?? ofRights(facts, found);
 };
 
-const ofServer = (facts: Facts, { place, setting, majorMin }: Found): string | undefined => {
+const ofServer = (facts: Facts, { host, setting, majorMin }: Found): string | undefined => {
   const { major, encoding, isStandby, settings, role, database } = facts;
   if (major < majorMin)
-    return `PostgreSQL at ${place} is version ${major}, but Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to a newer server.`;
+    return `PostgreSQL at ${host} is version ${major}, but Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to a newer server.`;
   if (encoding !== ENCODING)
-    return `The database ${database} at ${place} has the encoding ${encoding}, but Annals needs ${ENCODING}: create another database (${PAGE}), and set ${setting} to it.`;
+    return `The database ${database} at ${host} has the encoding ${encoding}, but Annals needs ${ENCODING}: create another database (${PAGE}), and set ${setting} to it.`;
   if (isStandby)
-    return `PostgreSQL at ${place} is a standby, which accepts no writes: set ${setting} to the primary.`;
+    return `PostgreSQL at ${host} is a standby, which accepts no writes: set ${setting} to the primary.`;
   for (const [name, demanded] of Object.entries(DEMANDED)) {
     if (settings[name] !== demanded)
       return (
-        `PostgreSQL at ${place} has ${name} set to “${settings[name]}”, but Annals needs “${demanded}”: run ` +
+        `PostgreSQL at ${host} has ${name} set to “${settings[name]}”, but Annals needs “${demanded}”: run ` +
         `alter role ${role} in database ${database} set ${name} = '${demanded}'.`
       );
   }
   return undefined;
 };
 
-const ofTables = ({ made, role, database }: Facts, { place }: Found): string | undefined => {
+const ofTables = ({ made, role, database }: Facts, { host }: Found): string | undefined => {
   if (made.public === false)
-    return `The role ${role} may not use the tables of Annals in the database ${database} at ${place}: connect as their owner, or give them to ${role} (${PAGE}).`;
+    return `The role ${role} may not use the tables of Annals in the database ${database} at ${host}: connect as their owner, or give them to ${role} (${PAGE}).`;
   const [elsewhere] = Object.keys(made);
   if (made.public === undefined && elsewhere !== undefined)
-    return `In the database ${database} at ${place}, an earlier release created its tables in the schema ${elsewhere}: move them to public (${PAGE}, “Tables in another schema”).`;
+    return `In the database ${database} at ${host}, an earlier release created its tables in the schema ${elsewhere}: move them to public (${PAGE}, “Tables in another schema”).`;
   return undefined;
 };
 
@@ -100,7 +100,7 @@ const ofStrangers = async (
   client: pg.Client,
   names: OwnNames,
   { database }: Facts,
-  { place, setting }: Found,
+  { host, setting }: Found,
 ): Promise<string | undefined> => {
   const versions = setting === 'DATABASE_URL' ? [LIVE, NEXT, PREVIOUS].map(({ schema }) => schema) : [];
   const { rows } = await client.query<{ name: string }>(STRANGERS, [
@@ -110,19 +110,19 @@ const ofStrangers = async (
   const [first, ...others] = rows;
   if (first === undefined) return undefined;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `The database ${database} at ${place} has a ${first.name}${more} that Annals did not create, but Annals needs ${others.length === 0 ? 'this name' : 'these names'}: create a database for Annals alone (${PAGE}), and set ${setting} to it.`;
+  return `The database ${database} at ${host} has a ${first.name}${more} that Annals did not create, but Annals needs ${others.length === 0 ? 'this name' : 'these names'}: create a database for Annals alone (${PAGE}), and set ${setting} to it.`;
 };
 
 const ofRights = (
   { mayMakeSchemas, mayMakeTables, role, database }: Facts,
-  { place }: Found,
+  { host }: Found,
 ): string | undefined => {
   const grants = [
     ...(mayMakeSchemas ? [] : [`grant create on database ${database} to ${role}`]),
     ...(mayMakeTables ? [] : [`grant usage, create on schema public to ${role}`]),
   ];
   if (grants.length === 0) return undefined;
-  return `The role ${role} may not create the tables of Annals in the database ${database} at ${place}: run ${grants.join('; ')} (${PAGE}).`;
+  return `The role ${role} may not create the tables of Annals in the database ${database} at ${host}: run ${grants.join('; ')} (${PAGE}).`;
 };
 
 /**

@@ -23,7 +23,11 @@ export type TailFollower = {
   explain?(seen: Seen | undefined, error: unknown): Promise<never>;
 };
 
-type Place = { readonly after: Position; readonly id?: EventId | undefined; readonly signal: AbortSignal };
+type FollowFrom = {
+  readonly after: Position;
+  readonly id?: EventId | undefined;
+  readonly signal: AbortSignal;
+};
 
 /**
  * Pages through the log from a position, waits at its end for notifications, and retries while the server is
@@ -31,7 +35,7 @@ type Place = { readonly after: Position; readonly id?: EventId | undefined; read
  */
 export async function* followTail(
   { tail, wait, demandSeen, explain }: TailFollower,
-  { after, id, signal }: Place,
+  { after, id, signal }: FollowFrom,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   let last = after;
   let seen: Seen | undefined = id === undefined || after === START ? undefined : { position: after, id };

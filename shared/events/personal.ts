@@ -11,7 +11,7 @@ const FORMAT = '1.';
 const sealedFields = z.strictObject({ subject: userId, sealed: z.string().startsWith(FORMAT) });
 
 /** The event that personal fields are bound to: they open in no other. */
-export type Place = { readonly id: EventId; readonly type: string };
+export type EventIdentity = { readonly id: EventId; readonly type: string };
 
 export type StoredData = {
   readonly clear: JsonObject;
@@ -42,9 +42,9 @@ export const sealFields = (
   key: PersonKey,
   personal: JsonObject,
   subject: UserId,
-  place: Place,
+  event: EventIdentity,
 ): JsonObject => {
-  const sealed = seal(key, Buffer.from(JSON.stringify(personal)), boundTo(subject, place));
+  const sealed = seal(key, Buffer.from(JSON.stringify(personal)), boundTo(subject, event));
   return { subject, sealed: FORMAT + sealed.toString('base64url') };
 };
 
@@ -52,9 +52,9 @@ export const sealFields = (
 export const openFields = (
   key: PersonKey,
   { subject, sealed }: NonNullable<StoredData['personal']>,
-  place: Place,
+  event: EventIdentity,
 ): JsonObject => {
-  const plain = unseal(key, Buffer.from(sealed.slice(FORMAT.length), 'base64url'), boundTo(subject, place));
+  const plain = unseal(key, Buffer.from(sealed.slice(FORMAT.length), 'base64url'), boundTo(subject, event));
   const fields: unknown = JSON.parse(plain.toString('utf8'));
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new RangeError('the sealed content is not an object');
@@ -65,4 +65,4 @@ export const openFields = (
 export const eraseFields = ({ personal }: EventDefinition, data: JsonObject): JsonObject =>
   personal === null ? data : { ...data, ...Object.fromEntries(personal.fields.map((name) => [name, null])) };
 
-const boundTo = (subject: UserId, { id, type }: Place): string => JSON.stringify([id, type, subject]);
+const boundTo = (subject: UserId, { id, type }: EventIdentity): string => JSON.stringify([id, type, subject]);

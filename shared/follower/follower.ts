@@ -197,9 +197,9 @@ const follow = async <Page>(
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
-  let place: Place = { position: saved, event: taken?.event ?? undefined };
+  let checkpoint: Checkpoint = { position: saved, event: taken?.event ?? undefined };
   let dueAtMs: number | undefined;
-  const move = async (to: Place, writing?: Writing): Promise<void> => {
+  const move = async (to: Checkpoint, writing?: Writing): Promise<void> => {
     const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
     if (writing || isLasting) {
       const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
@@ -216,21 +216,25 @@ const follow = async <Page>(
     committed?.(to.position);
   };
   const leaving = new AbortController();
-  const pages = options.follow(place.position, AbortSignal.any([signal, leaving.signal]), place.event);
+  const pages = options.follow(
+    checkpoint.position,
+    AbortSignal.any([signal, leaving.signal]),
+    checkpoint.event,
+  );
   for await (const followed of orWhenDue(pages, () => dueAtMs, leaving)) {
     if (signal.aborted) return;
     if (followed === 'due') {
-      await move(place);
+      await move(checkpoint);
       continue;
     }
     const { page, upTo, event, isFull = false } = followed;
-    const after = place.position;
-    place = { position: upTo, event };
+    const after = checkpoint.position;
+    checkpoint = { position: upTo, event };
     if (concerns?.(page, { after }) ?? true) {
       await act?.(page, signal);
       if (signal.aborted) return;
       await move(
-        place,
+        checkpoint,
         write && {
           ahead: ahead?.(page) ?? [],
           write: (connection, answers) => write(page, connection, { after, answers }),
@@ -241,7 +245,7 @@ const follow = async <Page>(
   }
 };
 
-type Place = { readonly position: Position; readonly event: EventId | undefined };
+type Checkpoint = { readonly position: Position; readonly event: EventId | undefined };
 
 type Writing = {
   readonly ahead: readonly Statement[];

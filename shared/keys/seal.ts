@@ -6,7 +6,7 @@ const TAG_BYTES = 16;
 
 /**
  * AES-256-GCM as nonce, ciphertext, tag. The binding is not stored and must be given again to open it, so
- * that a sealed value is useless in another place. The nonce is random: far fewer than 2^32 values are sealed
+ * that a sealed value cannot replace another. The nonce is random: far fewer than 2^32 values are sealed
  * with one key.
  */
 export const seal = (key: KeyObject, plain: Uint8Array, boundTo: string): Buffer => {
@@ -35,7 +35,7 @@ export const unseal = (key: KeyObject, sealed: Uint8Array, boundTo: string): Buf
   }
 };
 
-/** Sealed with another key or for another place, or changed since. */
+/** Sealed with another key or binding, or changed since. */
 export class SealBroken extends Error {
   readonly code = 'seal_broken';
 

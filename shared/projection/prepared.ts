@@ -25,10 +25,13 @@ export const joined = (batches: readonly Prepared[]): Prepared => ({
   damaged: batches.flatMap(({ damaged }) => damaged),
 });
 
-export const partOf = ({ own, decoded, damaged }: Prepared, isIn: (event: Place) => boolean): Prepared => ({
+export const partOf = (
+  { own, decoded, damaged }: Prepared,
+  isIn: (event: EventPosition) => boolean,
+): Prepared => ({
   own: own.filter(isIn),
   decoded: decoded.filter(isIn),
   damaged: damaged.filter(isIn),
 });
 
-type Place = { readonly stream: StreamName; readonly position: Position };
+type EventPosition = { readonly stream: StreamName; readonly position: Position };

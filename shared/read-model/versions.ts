@@ -4,23 +4,23 @@ import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { LIVE_SCHEMA, PROJECTOR } from './read-model.ts';
 
 /** A read model, with a checkpoint of its own. */
-export type Place = { readonly schema: string; readonly follower: string };
+export type ReadModelName = { readonly schema: string; readonly follower: string };
 
 /** The one that reads are served from. */
-export const LIVE: Place = { schema: LIVE_SCHEMA, follower: PROJECTOR };
+export const LIVE: ReadModelName = { schema: LIVE_SCHEMA, follower: PROJECTOR };
 
 /** One that is being built. */
-export const NEXT: Place = { schema: 'read_model_next', follower: 'projector_next' };
+export const NEXT: ReadModelName = { schema: 'read_model_next', follower: 'projector_next' };
 
 /** The one that was live before the last swap. */
-export const PREVIOUS: Place = { schema: 'read_model_previous', follower: 'projector_previous' };
+export const PREVIOUS: ReadModelName = { schema: 'read_model_previous', follower: 'projector_previous' };
 
 export type VersionOfReadModel = { readonly position: Position; readonly bytes: number };
 
 /** Its position and size. */
 export const readVersion = async (
   pool: Pool,
-  { schema, follower }: Place,
+  { schema, follower }: ReadModelName,
 ): Promise<VersionOfReadModel | undefined> => {
   const checkpoint = await readCheckpoint(pool, follower);
   const { rows } = await pool.query<{ bytes: number }>(

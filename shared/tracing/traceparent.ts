@@ -1,5 +1,5 @@
 /** A span in a trace, as W3C Trace Context puts it in one header. */
-export type TracePlace = {
+export type TraceContext = {
   readonly traceId: string;
   readonly spanId: string;
   /** Whether the trace is recorded: spans that follow from it are then recorded as well. */
@@ -14,7 +14,7 @@ const SAMPLED = 1;
 const CHARACTERS_MAX = 512;
 
 /** Undefined if it is no `traceparent` (W3C Trace Context, 3.2): a new trace then begins. */
-export const parseTraceparent = (text: string | undefined): TracePlace | undefined => {
+export const parseTraceparent = (text: string | undefined): TraceContext | undefined => {
   if (text === undefined || text.length > CHARACTERS_MAX) return undefined;
   const [, version, traceId, spanId, flags = '', more] = TRACEPARENT.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || (version === KNOWN_VERSION && more !== undefined))
@@ -23,7 +23,7 @@ export const parseTraceparent = (text: string | undefined): TracePlace | undefin
 };
 
 /** In the version that we know, whichever version it came in (4.3). */
-export const formatTraceparent = ({ traceId, spanId, isSampled }: TracePlace): string =>
+export const formatTraceparent = ({ traceId, spanId, isSampled }: TraceContext): string =>
   `${KNOWN_VERSION}-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
 /** The form of `formatTraceparent` for a recorded trace: only such a one is stored with an event. */

@@ -43,12 +43,12 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
   const dataDir = opening.use(await temporaryDataDir());
   const secret = randomUUID();
   const nginx = opening.use(await startNginx({ secret }));
-  const places = new Map<string, { readonly port: number; readonly internalPort: number }>();
+  const ports = new Map<string, { readonly port: number; readonly internalPort: number }>();
   for (const role of ROLES) {
     for (let copy = 0; copy < COPIES; copy += 1)
-      places.set(`${role} ${copy}`, { port: await freePort(), internalPort: await freePort() });
+      ports.set(`${role} ${copy}`, { port: await freePort(), internalPort: await freePort() });
   }
-  const placeOf = (role: Role, copy: number) => places.get(`${role} ${copy}`) ?? { port: 0, internalPort: 0 };
+  const portsOf = (role: Role, copy: number) => ports.get(`${role} ${copy}`) ?? { port: 0, internalPort: 0 };
   const each = <Result>(make: (copy: number) => Result): Result[] =>
     Array.from({ length: COPIES }, (_, copy) => make(copy));
   const settings = {
@@ -57,7 +57,7 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     MASTER_KEY: randomBytes(32).toString('base64'),
     PUBLIC_URL: nginx.url,
     JWKS_URL: `${nginx.url}/jwks`,
-    COMMAND_URL: each((copy) => `http://127.0.0.1:${placeOf('command', copy).internalPort}`).join(),
+    COMMAND_URL: each((copy) => `http://127.0.0.1:${portsOf('command', copy).internalPort}`).join(),
     TRUST_PROXY: '1',
     HEADER_BYTES_MAX: '32768',
     CLIENT_CERT_SECRET: secret,
@@ -66,7 +66,7 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     ...PLENTY,
   };
   const start = (role: Role, copy: number, root: Root): RoleProcess => {
-    const { port, internalPort } = placeOf(role, copy);
+    const { port, internalPort } = portsOf(role, copy);
     return startRole(
       `${role}/main.ts`,
       { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) },
@@ -88,7 +88,7 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
   const admin = await createAdmin(settings, publishing);
   const leadOnly: Copies['leadOnly'] = (isThere) => {
     const addresses = (role: Role) =>
-      each((copy) => (isThere(role, copy) ? [`127.0.0.1:${placeOf(role, copy).port} ${AGAIN}`] : [])).flat();
+      each((copy) => (isThere(role, copy) ? [`127.0.0.1:${portsOf(role, copy).port} ${AGAIN}`] : [])).flat();
     const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
     return nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
   };

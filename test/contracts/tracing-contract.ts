@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EndedSpan } from '#shared/tracing/memory/memory-tracing.ts';
-import { formatTraceparent, parseTraceparent, type TracePlace } from '#shared/tracing/traceparent.ts';
+import { formatTraceparent, parseTraceparent, type TraceContext } from '#shared/tracing/traceparent.ts';
 import { nowMs, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 
 export type TracingEngine = AsyncDisposable & {
@@ -10,16 +10,16 @@ export type TracingEngine = AsyncDisposable & {
   ended(name: string, count?: number): Promise<readonly EndedSpan[]>;
 };
 
-const PARENT: TracePlace = {
+const PARENT: TraceContext = {
   traceId: '0af7651916cd43dd8448eb211c80319c',
   spanId: 'b7ad6b7169203331',
   isSampled: true,
 };
 
-const placeOf = (span: Span): TracePlace => {
-  const place = parseTraceparent(span.traceparent);
-  if (place === undefined) throw new Error(`${span.traceparent} is no traceparent`);
-  return place;
+const contextOf = (span: Span): TraceContext => {
+  const context = parseTraceparent(span.traceparent);
+  if (context === undefined) throw new Error(`${span.traceparent} is no traceparent`);
+  return context;
 };
 
 /** The contract of every tracing adapter. */
@@ -45,9 +45,9 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
 
     test('a span without a parent begins a trace', async () => {
       const span = tracing.start('root');
-      const place = placeOf(span);
+      const context = contextOf(span);
       span.end();
-      const { isSampled, ...ids } = place;
+      const { isSampled, ...ids } = context;
       expect(isSampled).toBe(true);
       expect(await spanOf('root')).toMatchObject({
         ...ids,
@@ -55,12 +55,12 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
         kind: 'internal',
         isFailure: false,
       });
-      expect(placeOf(tracing.start('another')).traceId).not.toBe(place.traceId);
+      expect(contextOf(tracing.start('another')).traceId).not.toBe(context.traceId);
     });
 
     test('a span continues the trace of its parent', async () => {
       const span = tracing.start('child', { parent: formatTraceparent(PARENT), kind: 'server' });
-      const { spanId } = placeOf(span);
+      const { spanId } = contextOf(span);
       expect(spanId).not.toBe(PARENT.spanId);
       tracing.start('grandchild', { parent: span.traceparent, kind: 'client' }).end();
       span.end();
@@ -81,7 +81,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       const span = tracing.start('unrecorded', {
         parent: formatTraceparent({ ...PARENT, isSampled: false }),
       });
-      expect(placeOf(span)).toMatchObject({ traceId: PARENT.traceId, isSampled: false });
+      expect(contextOf(span)).toMatchObject({ traceId: PARENT.traceId, isSampled: false });
       span.set({ 'annals.id': 1 });
       span.fail('Error');
       span.end();
@@ -93,7 +93,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
     test.each(['', 'x', `00-${'0'.repeat(32)}-${PARENT.spanId}-01`])(
       'with the parent “%s”, which is none, a trace begins',
       async (parent) => {
-        const { traceId, isSampled } = placeOf(tracing.start('lost', { parent }));
+        const { traceId, isSampled } = contextOf(tracing.start('lost', { parent }));
         expect(isSampled).toBe(true);
         expect(traceId).not.toMatch(/^0+$/);
       },

@@ -65,21 +65,21 @@ describe('private data', () => {
     }
   });
 
-  type Place = { readonly installation: Installation; readonly things: PrivateThings };
+  type Given = { readonly installation: Installation; readonly things: PrivateThings };
 
-  const followFeed = ({ installation, things: { begin, stranger } }: Place) =>
+  const followFeed = ({ installation, things: { begin, stranger } }: Given) =>
     follow(`${installation.url}/events`, {
       headers: { authorization: `Bearer ${stranger.token}`, 'last-event-id': begin },
       fetch: installation.fetch,
     });
-  const subscribe = ({ installation, things: { begin, stranger } }: Place) =>
+  const subscribe = ({ installation, things: { begin, stranger } }: Given) =>
     streamOf(
       installation,
       'subscription ($after: Cursor) { changes(after: $after) { cursor type subjectId article { id title } comment { text } user { email } webhook { id url } } }',
       { token: stranger.token, variables: { after: begin } },
     );
 
-  test.for<[string, (place: Place) => ReturnType<typeof follow>]>([
+  test.for<[string, (given: Given) => ReturnType<typeof follow>]>([
     ['the feed', followFeed],
     ['the subscription to changes', subscribe],
   ])('%s, opened before it was created', async ([_name, open], { installation, leaked, things }) => {

@@ -38,18 +38,18 @@ export const startControlPlane = async (): Promise<ControlPlane> => {
 
 const startOnFreePorts = async (): Promise<ControlPlane> => {
   await using opening = new AsyncDisposableStack();
-  const place = await createPlace(opening.use(await temporaryDataDir()).path);
-  const agent = new Agent({ connect: { ca: place.certificate } });
+  const layout = await createLayout(opening.use(await temporaryDataDir()).path);
+  const agent = new Agent({ connect: { ca: layout.certificate } });
   opening.defer(() => agent.destroy());
-  const ask = askerOf(place, agent);
+  const ask = askerOf(layout, agent);
   const start = (program: Program, settings: Settings) =>
-    opening.use(startProgram(program, place.folder, settings));
-  start('etcd', settingsOfEtcd(place));
-  const server = start('kube-apiserver', settingsOfServer(place));
+    opening.use(startProgram(program, layout.folder, settings));
+  start('etcd', settingsOfEtcd(layout));
+  const server = start('kube-apiserver', settingsOfServer(layout));
   await server.until(async () => (await ask('GET', '/readyz').catch(() => undefined)) === 'ok');
-  const { kubeconfig } = place;
+  const { kubeconfig } = layout;
   start('kube-scheduler', { kubeconfig, 'leader-elect': 'false', 'secure-port': '0' });
-  const controllers = start('kube-controller-manager', settingsOfControllers(place));
+  const controllers = start('kube-controller-manager', settingsOfControllers(layout));
   // Pods need the account that a controller makes.
   await controllers.until(() =>
     ask('GET', '/api/v1/namespaces/default/serviceaccounts/default').then(
@@ -65,7 +65,7 @@ const startOnFreePorts = async (): Promise<ControlPlane> => {
   };
 };
 
-type Place = {
+type Layout = {
   readonly folder: string;
   readonly kubeconfig: string;
   readonly certificate: string;
@@ -75,9 +75,9 @@ type Place = {
   readonly api: number;
 };
 
-const createPlace = async (folder: string): Promise<Place> => {
+const createLayout = async (folder: string): Promise<Layout> => {
   const { certificate, key } = await createCertificate('localhost');
-  const place: Place = {
+  const layout: Layout = {
     folder,
     kubeconfig: join(folder, 'kubeconfig'),
     certificate,
@@ -92,31 +92,31 @@ const createPlace = async (folder: string): Promise<Place> => {
     'server.key': key,
     'accounts.key': accounts.privateKey.export({ type: 'sec1', format: 'pem' }),
     'accounts.pem': accounts.publicKey.export({ type: 'spki', format: 'pem' }),
-    'tokens.csv': `${place.token},tests,tests,system:masters\n`,
-    kubeconfig: JSON.stringify(kubeconfigOf(place)),
+    'tokens.csv': `${layout.token},tests,tests,system:masters\n`,
+    kubeconfig: JSON.stringify(kubeconfigOf(layout)),
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
-  return place;
+  return layout;
 };
 
-const originOf = ({ api }: Place): string => `https://127.0.0.1:${api}`;
+const originOf = ({ api }: Layout): string => `https://127.0.0.1:${api}`;
 
-const kubeconfigOf = (place: Place) => {
+const kubeconfigOf = (layout: Layout) => {
   const cluster = {
-    server: originOf(place),
-    'certificate-authority-data': Buffer.from(place.certificate).toString('base64'),
+    server: originOf(layout),
+    'certificate-authority-data': Buffer.from(layout.certificate).toString('base64'),
   };
   return {
     ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'tests' },
     clusters: [{ name: 'tests', cluster }],
-    users: [{ name: 'tests', user: { token: place.token } }],
+    users: [{ name: 'tests', user: { token: layout.token } }],
     contexts: [{ name: 'tests', context: { cluster: 'tests', user: 'tests' } }],
   };
 };
 
 type Settings = Readonly<Record<string, string>>;
 
-const settingsOfEtcd = ({ folder, etcd, peers }: Place): Settings => ({
+const settingsOfEtcd = ({ folder, etcd, peers }: Layout): Settings => ({
   name: 'tests',
   'data-dir': join(folder, 'etcd'),
   'listen-client-urls': `http://127.0.0.1:${etcd}`,
@@ -127,7 +127,7 @@ const settingsOfEtcd = ({ folder, etcd, peers }: Place): Settings => ({
   'unsafe-no-fsync': 'true',
 });
 
-const settingsOfServer = ({ folder, etcd, api }: Place): Settings => ({
+const settingsOfServer = ({ folder, etcd, api }: Layout): Settings => ({
   'etcd-servers': `http://127.0.0.1:${etcd}`,
   'bind-address': '127.0.0.1',
   'secure-port': String(api),
@@ -143,7 +143,7 @@ const settingsOfServer = ({ folder, etcd, api }: Place): Settings => ({
   'endpoint-reconciler-type': 'none',
 });
 
-const settingsOfControllers = ({ folder, kubeconfig }: Place): Settings => ({
+const settingsOfControllers = ({ folder, kubeconfig }: Layout): Settings => ({
   kubeconfig,
   'leader-elect': 'false',
   'secure-port': '0',
@@ -155,13 +155,13 @@ const settingsOfControllers = ({ folder, kubeconfig }: Place): Settings => ({
 });
 
 const askerOf =
-  (place: Place, dispatcher: Agent): ControlPlane['ask'] =>
+  (layout: Layout, dispatcher: Agent): ControlPlane['ask'] =>
   async (method, path, body) => {
-    const response = await fetch(`${originOf(place)}${path}`, {
+    const response = await fetch(`${originOf(layout)}${path}`, {
       method,
       dispatcher,
       headers: {
-        authorization: `Bearer ${place.token}`,
+        authorization: `Bearer ${layout.token}`,
         'content-type': method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json',
       },
       ...(body && { body: JSON.stringify(body) }),

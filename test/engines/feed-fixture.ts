@@ -118,7 +118,7 @@ export type ReaderOptions = {
 export type TestReader = {
   readonly received: readonly string[];
   readonly positions: readonly Position[];
-  place(): Position | undefined;
+  position(): Position | undefined;
   failure(): unknown;
   leave(): void;
   /** Waits until it has received so much. */
@@ -132,7 +132,7 @@ export const createReader = (
 ): TestReader => {
   const received: string[] = [];
   const positions: Position[] = [];
-  let place: Position | undefined = after === 'now' ? undefined : after;
+  let reached: Position | undefined = after === 'now' ? undefined : after;
   let failure: unknown;
   const reader: Reader = {
     cohort: of,
@@ -142,12 +142,12 @@ export const createReader = (
     send(message, position) {
       received.push(...linesIn(message));
       positions.push(position);
-      place = position;
+      reached = position;
       return slow ? delay(1) : undefined;
     },
     moveOn(position) {
-      expect(position).toBeGreaterThanOrEqual(place ?? START);
-      place = position;
+      expect(position).toBeGreaterThanOrEqual(reached ?? START);
+      reached = position;
     },
     fail(error) {
       failure = error;
@@ -157,7 +157,7 @@ export const createReader = (
   return {
     received,
     positions,
-    place: () => place,
+    position: () => reached,
     failure: () => failure,
     leave: () => membership[Symbol.dispose](),
     untilReceived: (count) =>

@@ -70,15 +70,15 @@ export const startNginx = async (options: Options): Promise<Nginx> => {
 const startOnFreePorts = async (options: Options): Promise<Nginx> => {
   await using opening = new AsyncDisposableStack();
   const folder = opening.use(await temporaryDataDir()).path;
-  const place: Place = { folder, port: await freePort(), tlsPort: await freePort() };
-  await writeConfiguration(place, options, NOWHERE);
+  const layout: Layout = { folder, port: await freePort(), tlsPort: await freePort() };
+  await writeConfiguration(layout, options, NOWHERE);
   const server = opening.use(await startServer(folder, 'nginx.conf'));
   const resources = opening.move();
   return {
-    url: `http://127.0.0.1:${place.port}`,
-    tlsUrl: options.tls && `https://localhost:${place.tlsPort}`,
+    url: `http://127.0.0.1:${layout.port}`,
+    tlsUrl: options.tls && `https://localhost:${layout.tlsPort}`,
     async lead(to) {
-      await writeConfiguration(place, options, to);
+      await writeConfiguration(layout, options, to);
       await server.reload();
     },
     logged: () => readFile(join(folder, 'requests.log'), 'utf8'),
@@ -86,10 +86,10 @@ const startOnFreePorts = async (options: Options): Promise<Nginx> => {
   };
 };
 
-type Place = { readonly folder: string; readonly port: number; readonly tlsPort: number };
+type Layout = { readonly folder: string; readonly port: number; readonly tlsPort: number };
 
 const writeConfiguration = async (
-  { folder, port, tlsPort }: Place,
+  { folder, port, tlsPort }: Layout,
   { secret, tls }: Options,
   to: Upstreams,
 ): Promise<void> => {

@@ -74,8 +74,8 @@ const openStream = async (
   url: string,
   fromLog: ChangeStream,
 ): Promise<ObservedStream> => {
-  const place = parseKafkaUrl(url);
-  if (!place) throw new Error(`${url} is no Kafka`);
+  const address = parseKafkaUrl(url);
+  if (!address) throw new Error(`${url} is no Kafka`);
   let isClosed = false;
   let followers = 0;
   const closable: ChangeStream = {
@@ -95,7 +95,7 @@ const openStream = async (
   };
   const { log } = captureLog();
   const stream = await openKafkaChangeStream({
-    place,
+    address,
     identity: eventLog.identity,
     catalogue: catalogueOf(publishing),
     log,

@@ -139,24 +139,24 @@ const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
   };
 };
 
-type Place = {
+type Persons = {
   readonly caller: CallerName;
   readonly callerId: number;
   readonly ownerId: number;
   readonly third: number;
 };
 type Target = Ids & { readonly body?: object };
-type Prepare = (workshop: Workshop, place: Place) => Promise<Target>;
+type Prepare = (workshop: Workshop, persons: Persons) => Promise<Target>;
 
 /** The administrator changes and deletes a new user; the others, the author or themselves. */
-const userFor = async ({ write }: Workshop, { caller, ownerId }: Place): Promise<number> =>
+const userFor = async ({ write }: Workshop, { caller, ownerId }: Persons): Promise<number> =>
   caller === 'admin' ? write('POST', '/users', { name: 'Nora' }) : ownerId;
 
 const SITUATIONS = {
   '': async () => ({}),
-  user: async (workshop, place) => ({ userId: await userFor(workshop, place) }),
-  'role of a user': async (workshop, place) => ({
-    userId: await userFor(workshop, place),
+  user: async (workshop, persons) => ({ userId: await userFor(workshop, persons) }),
+  'role of a user': async (workshop, persons) => ({
+    userId: await userFor(workshop, persons),
     body: { role: 'admin' },
   }),
   published: async ({ articleBy }, { ownerId }) => ({ articleId: await articleBy(ownerId, true) }),

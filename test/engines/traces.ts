@@ -1,15 +1,19 @@
 import { expect } from 'vitest';
-import { formatTraceparent, type TracePlace } from '#shared/tracing/traceparent.ts';
+import { formatTraceparent, type TraceContext } from '#shared/tracing/traceparent.ts';
 import { until } from '../../testing/until.ts';
 import type { OtlpReceiver, ReceivedSpan } from './otlp-receiver.ts';
 
 let traces = 0;
 
 /** A span context in a trace of its own, as a client starts one. */
-export const newTrace = ({ isSampled = true } = {}): TracePlace & { readonly traceparent: string } => {
+export const newTrace = ({ isSampled = true } = {}): TraceContext & { readonly traceparent: string } => {
   traces += 1;
-  const place = { traceId: `${traces}`.padStart(32, 'a'), spanId: `${traces}`.padStart(16, 'b'), isSampled };
-  return { ...place, traceparent: formatTraceparent(place) };
+  const context = {
+    traceId: `${traces}`.padStart(32, 'a'),
+    spanId: `${traces}`.padStart(16, 'b'),
+    isSampled,
+  };
+  return { ...context, traceparent: formatTraceparent(context) };
 };
 
 export const spansOf = ({ spans }: OtlpReceiver, traceId: string): readonly ReceivedSpan[] =>

@@ -20,7 +20,7 @@ type Span = { readonly start: number; readonly end: number };
 type Node = Span & { readonly type: string; readonly [key: string]: unknown };
 /** `at` is the whole node unless given. */
 type Change = { readonly to: string; readonly at?: Span; readonly isStatement?: boolean };
-type Place = { readonly parent: Node | undefined; readonly key: string; readonly isInChain: boolean };
+type Context = { readonly parent: Node | undefined; readonly key: string; readonly isInChain: boolean };
 
 /** All mutants of a file. Types, imports, keys of objects, and texts of errors and logs stay as they are. */
 export const mutantsOf = (file: string, source: string): Mutant[] => {
@@ -31,24 +31,25 @@ export const mutantsOf = (file: string, source: string): Mutant[] => {
     times.set(name, nth);
     return createHash('sha256').update(`${name}\n${nth}`).digest('hex').slice(0, 8);
   };
-  return [...nodesOf(parseAst(source, { lang: 'ts' }, file) as unknown as Node)].flatMap(({ node, place }) =>
-    place.isInChain
-      ? []
-      : changesOf(node, place, source).map(({ to, at = node, isStatement = false }) => {
-          const from = source.slice(at.start, at.end);
-          const before = source.slice(0, at.start);
-          const whole = wholeOf(node, place);
-          const lineText = source.slice(before.lastIndexOf('\n') + 1).split('\n', 1)[0] ?? '';
-          return {
-            id: nameOf([file, lineText.trim(), from, to]),
-            file,
-            line: before.split('\n').length,
-            from,
-            to,
-            at: { start: at.start, end: at.end },
-            whole: { start: whole.start, end: whole.end, isStatement },
-          };
-        }),
+  return [...nodesOf(parseAst(source, { lang: 'ts' }, file) as unknown as Node)].flatMap(
+    ({ node, context }) =>
+      context.isInChain
+        ? []
+        : changesOf(node, context, source).map(({ to, at = node, isStatement = false }) => {
+            const from = source.slice(at.start, at.end);
+            const before = source.slice(0, at.start);
+            const whole = wholeOf(node, context);
+            const lineText = source.slice(before.lastIndexOf('\n') + 1).split('\n', 1)[0] ?? '';
+            return {
+              id: nameOf([file, lineText.trim(), from, to]),
+              file,
+              line: before.split('\n').length,
+              from,
+              to,
+              at: { start: at.start, end: at.end },
+              whole: { start: whole.start, end: whole.end, isStatement },
+            };
+          }),
   );
 };
 
@@ -56,7 +57,7 @@ export const mutated = (source: string, { at, to }: Mutant): string =>
   source.slice(0, at.start) + to + source.slice(at.end);
 
 /** A template with a tag is executed with it. */
-const wholeOf = (node: Node, { parent, key }: Place): Node =>
+const wholeOf = (node: Node, { parent, key }: Context): Node =>
   parent?.type === 'TaggedTemplateExpression' && key === 'quasi' ? parent : node;
 
 const IGNORED = new Set(['typeAnnotation', 'typeArguments', 'typeParameters', 'returnType', 'implements']);
@@ -82,15 +83,15 @@ const isNode = (value: unknown): value is Node =>
 
 function* nodesOf(
   node: Node,
-  place: Place = { parent: undefined, key: '', isInChain: false },
-): Generator<{ readonly node: Node; readonly place: Place }> {
+  context: Context = { parent: undefined, key: '', isInChain: false },
+): Generator<{ readonly node: Node; readonly context: Context }> {
   if (isIgnored(node)) return;
-  yield { node, place };
+  yield { node, context };
   for (const [key, value] of Object.entries(node)) {
     if (IGNORED.has(key) || (key === 'key' && node.computed !== true)) continue;
     // A part of `a?.b.c` cannot be put into parentheses.
     const isInChain =
-      (node.type === 'ChainExpression' || place.isInChain) &&
+      (node.type === 'ChainExpression' || context.isInChain) &&
       ['expression', 'object', 'callee'].includes(key);
     for (const child of Array.isArray(value) ? value : [value])
       if (isNode(child)) yield* nodesOf(child, { parent: node, key, isInChain });
@@ -126,9 +127,9 @@ const RENAMED = new Map([
 ]);
 const NUMBER_MAX = 10;
 
-const changesOf = (node: Node, place: Place, source: string): Change[] => {
+const changesOf = (node: Node, context: Context, source: string): Change[] => {
   const text = (of: unknown): string => (isNode(of) ? source.slice(of.start, of.end) : '');
-  const isTest = place.key === 'test' && /^(?:If|Conditional)/.test(place.parent?.type ?? '');
+  const isTest = context.key === 'test' && /^(?:If|Conditional)/.test(context.parent?.type ?? '');
   const negated: Change[] = isTest ? [{ to: `!(${text(node)})` }] : [];
   switch (node.type) {
     case 'BinaryExpression':
@@ -138,7 +139,7 @@ const changesOf = (node: Node, place: Place, source: string): Change[] => {
     case 'UnaryExpression':
       return node.operator === '!' ? [{ to: text(node.argument) }] : negated;
     case 'Literal':
-      return literalChanges(node.value, place);
+      return literalChanges(node.value, context);
     case 'IfStatement':
       return node.alternate === null && isExit(node.consequent) ? [{ to: ';', isStatement: true }] : [];
     case 'ExpressionStatement':
@@ -160,7 +161,7 @@ const operatorChanges = (node: Node, source: string): Change[] => {
   return (SWAPPED.get(operator) ?? []).map((to) => ({ to, at: { start, end: start + operator.length } }));
 };
 
-const literalChanges = (value: unknown, { parent, key }: Place): Change[] => {
+const literalChanges = (value: unknown, { parent, key }: Context): Change[] => {
   if (typeof value === 'boolean') return [{ to: String(!value) }];
   if (typeof value === 'number' && Number.isInteger(value) && value <= NUMBER_MAX)
     return [{ to: String(value + 1) }, ...(value > 0 ? [{ to: String(value - 1) }] : [])];

@@ -78,20 +78,20 @@ test('a session in use during its sign-out has ended', async ({ auth, other, per
   await signInAndAllow(browser, url(), person);
   const page = await browser.visit(`${ISSUER}/sign-out`);
   const headers = { cookie };
-  const placeOf = async (instance: AuthInstance) =>
+  const redirectOf = async (instance: AuthInstance) =>
     new URL((await instance.fetch(withoutAsking(), { headers })).headers.get('location') ?? '', ISSUER);
-  expect((await placeOf(auth)).searchParams.has('code')).toBe(true);
+  expect((await redirectOf(auth)).searchParams.has('code')).toBe(true);
 
   let isSignedOut = false;
   const using = allAtOnce([auth, other], AT_ONCE, async (instance) => {
-    for (let round = 0; round < USES_MAX && !isSignedOut; round += 1) await placeOf(instance);
+    for (let round = 0; round < USES_MAX && !isSignedOut; round += 1) await redirectOf(instance);
   });
   const answered = await browser.submit(page, { logout: 'yes' });
   isSignedOut = true;
   await using;
   expect(answered.url.pathname).toBe('/sign-out/success');
   for (const instance of [auth, other])
-    expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
+    expect((await redirectOf(instance)).searchParams.get('error')).toBe('login_required');
 });
 
 test('a grant that ends while it is extended has ended', async ({ auth, person }) => {

@@ -1,7 +1,7 @@
 // Takes minutes, so it starts first.
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { placeOf, VIEWS, type View } from '../../query/console/app/paths.ts';
+import { routeOf, VIEWS, type View } from '../../query/console/app/paths.ts';
 import { until } from '../../testing/until.ts';
 import { describeInChromium, lookAt } from '../engines/chromium.ts';
 import { care } from '../toy/care.ts';
@@ -68,7 +68,7 @@ const test = base
     const seen = new Set<string>();
     const queue = ['/console'];
     for (const address of queue) {
-      const { view, parameters } = placeOf(address.split('?')[0] ?? '', '');
+      const { view, parameters } = routeOf(address.split('?')[0] ?? '', '');
       const what = `${view} ${parameters.kind ?? ''}`;
       if (view === 'unknown' || seen.has(what)) continue;
       seen.add(what);

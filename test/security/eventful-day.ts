@@ -4,7 +4,7 @@ import type { WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
 import { newDpopKey } from '../engines/oauth.ts';
 
-type Place = {
+type Scene = {
   readonly ask: RestClient;
   readonly token: string;
   readonly admin: string;
@@ -29,13 +29,13 @@ export const UNSPEAKABLE = {
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Successes, and failures of every known kind, each with a secret in it. */
-export const spendEventfulDay = async (place: Place): Promise<void> => {
-  await useWebhook(place);
-  await mistakeThings(place);
-  await breakInside(place);
+export const spendEventfulDay = async (scene: Scene): Promise<void> => {
+  await useWebhook(scene);
+  await mistakeThings(scene);
+  await breakInside(scene);
 };
 
-const useWebhook = async ({ ask, token, sink }: Place): Promise<void> => {
+const useWebhook = async ({ ask, token, sink }: Scene): Promise<void> => {
   const { header, inUrl, answer, description } = UNSPEAKABLE;
   sink.behave((_, response) => void response.writeHead(500, { 'x-answer': answer }).end(answer));
   const url = `${sink.url}/hook?token=${inUrl}`;
@@ -59,7 +59,7 @@ const useWebhook = async ({ ask, token, sink }: Place): Promise<void> => {
   await until(dead, (deliveries) => deliveries.length > 1);
 };
 
-const mistakeThings = async ({ ask, token, admin }: Place): Promise<void> => {
+const mistakeThings = async ({ ask, token, admin }: Scene): Promise<void> => {
   const { text, broken, email, name, password, idempotency } = UNSPEAKABLE;
   const proof = await (await newDpopKey()).proof();
   const form = (fields: Readonly<Record<string, string>>) => ({
@@ -119,7 +119,7 @@ const mistakeThings = async ({ ask, token, admin }: Place): Promise<void> => {
 };
 
 /** For an internal error, everything known about it goes into the log. */
-const breakInside = async ({ ask, token, admin, pool }: Place): Promise<void> => {
+const breakInside = async ({ ask, token, admin, pool }: Scene): Promise<void> => {
   const { email, name, broken } = UNSPEAKABLE;
   await pool.query('alter table auth.client rename to client_away');
   try {

@@ -11,7 +11,7 @@ import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { type Caller, may, type Operation, policyOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { placeOf, rolesAskedAt } from './asked-persons.ts';
+import { pathOf, rolesAskedAt } from './asked-persons.ts';
 import { comparedFields } from './compared-fields.ts';
 import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';
 
@@ -357,7 +357,7 @@ class Search {
       ([name, def]) =>
         [
           name,
-          isToUser(def) ? this.#users(placeOf(kind, name, command), already) : this.#targets(targetOf(def)),
+          isToUser(def) ? this.#users(pathOf(kind, name, command), already) : this.#targets(targetOf(def)),
         ] as const,
     );
     const longest = Math.min(TARGETS_MAX, Math.max(1, ...all.map(([, ids]) => ids.length)));
@@ -376,9 +376,9 @@ class Search {
    * First the users that a right looks for. Each item gets the other user of a role; a field does not get the
    * owner.
    */
-  #users(place: string, already: number): readonly number[] {
-    const roles = this.#asked.get(place) ?? new Set();
-    const isItem = place.split('.').length > 2;
+  #users(path: string, already: number): readonly number[] {
+    const roles = this.#asked.get(path) ?? new Set();
+    const isItem = path.split('.').length > 2;
     const order = (isItem ? [1, 2] : [2, 1]).map((_, index, both) => both[(index + already) % 2]);
     const sought = order.flatMap((number) =>
       this.persons.filter(({ key, role }) => roles.has(role) && key === `${role} ${number}`),
@@ -421,7 +421,7 @@ class Search {
   }
 
   #isAskedIn = (kind: Kind, list: ListInfo): boolean =>
-    [...this.#asked.keys()].some((place) => place.startsWith(`${kind.name}.${list.name}.`));
+    [...this.#asked.keys()].some((path) => path.startsWith(`${kind.name}.${list.name}.`));
 
   /** The choices in those items whose users a right looks for. */
   #said(kind: Kind, fields: Row, list: ListInfo): readonly string[] {

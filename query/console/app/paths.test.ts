@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placeOf } from './paths.ts';
+import { routeOf } from './paths.ts';
 
 test.each([
   ['/console', 'overview', {}],
@@ -36,11 +36,11 @@ test.each([
   ['/console/nothing', 'unknown', {}],
   ['/elsewhere', 'unknown', {}],
 ])('%s shows %s', (path, view, parameters) => {
-  expect(placeOf(path, '')).toMatchObject({ view, parameters });
+  expect(routeOf(path, '')).toMatchObject({ view, parameters });
 });
 
 test('the address contains the search', () => {
-  expect(placeOf('/console/events', '?types=article.published').search.get('types')).toBe(
+  expect(routeOf('/console/events', '?types=article.published').search.get('types')).toBe(
     'article.published',
   );
 });

@@ -33,7 +33,7 @@ const PATHS = {
 
 export type View = keyof typeof PATHS;
 export const VIEWS = Object.keys(PATHS) as readonly View[];
-export type Place = {
+export type Route = {
   readonly view: View | 'unknown';
   readonly parameters: Readonly<Record<string, string>>;
   readonly search: URLSearchParams;
@@ -52,7 +52,7 @@ export const moved = (pathname: string): string =>
     ? pathname.replace(OF_OWNERS, OF_ADMINISTRATORS)
     : pathname.replace(OF_ADMINISTRATORS, OF_OWNERS);
 
-export const placeOf = (given: string, search: string): Place => {
+export const routeOf = (given: string, search: string): Route => {
   const pathname = isOfOwners(given) ? moved(given) : given;
   for (const [view, pattern] of Object.entries(PATHS)) {
     const parameters = match(pattern, pathname);

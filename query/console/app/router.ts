@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isOfOwners, type Place, placeOf } from './paths.ts';
+import { isOfOwners, type Route, routeOf } from './paths.ts';
 
-export type { Place } from './paths.ts';
+export type { Route } from './paths.ts';
 
 const MOVED = 'console:moved';
 
@@ -19,7 +19,7 @@ export const put = (path: string): void => {
 const here = (): string => location.pathname + location.search;
 
 /** The current address. Links within the console change it without loading the page again. */
-export const usePlace = (): Place => {
+export const useRoute = (): Route => {
   const [path, setPath] = useState(here);
   useEffect(() => {
     const look = () => setPath(here());
@@ -41,5 +41,5 @@ export const usePlace = (): Place => {
     };
   }, []);
   const [pathname = '', search = ''] = path.split('?');
-  return placeOf(pathname, search);
+  return routeOf(pathname, search);
 };

@@ -27,7 +27,7 @@ import { Overlays } from './overlays.ts';
 import { Overview } from './overview/overview.ts';
 import { Heading, Problem } from './parts.ts';
 import { isOfOwners, moved, type View } from './paths.ts';
-import { type Place, put, usePlace } from './router.ts';
+import { put, type Route, useRoute } from './router.ts';
 import { OwnSections, Sections } from './sections.ts';
 import type { Session } from './session.ts';
 import { UserPage } from './users/user.ts';
@@ -40,7 +40,7 @@ import { Webhooks } from './webhooks/webhooks.ts';
 
 /** The page of each address, and its section of the navigation. */
 const VIEWS: Readonly<
-  Record<View, readonly [page: FunctionComponent<{ readonly place: Place }>, section: string]>
+  Record<View, readonly [page: FunctionComponent<{ readonly route: Route }>, section: string]>
 > = {
   overview: [Overview, 'overview'],
   events: [Events, 'events'],
@@ -85,10 +85,10 @@ const FOR_ALL: readonly (string | undefined)[] = ['data', 'events'];
  * The navigation and the current page. All users work with the data; the installation is for administrators.
  */
 const Frame = ({ session }: { readonly session: Session }) => {
-  const place = usePlace();
+  const route = useRoute();
   const { body: me, problem, reload } = useAsked<Me>('/me');
   const isAdmin = me?.role === 'admin';
-  const [page, section] = pageAt(place.view, isAdmin);
+  const [page, section] = pageAt(route.view, isAdmin);
   const isAccount = isOfOwners(location.pathname);
   const elsewhere =
     me && section === 'webhooks' && isAdmin === isAccount
@@ -109,15 +109,15 @@ const Frame = ({ session }: { readonly session: Session }) => {
         <button type="button" class="quiet" onClick=${() => session.signOut()}>Sign out</button>
       </div>
     </header>
-    ${me && !isAccount && html`<${Sections} section=${section === 'data' ? `data/${place.parameters.kind ?? place.parameters.view}` : section} me=${me} />`}
+    ${me && !isAccount && html`<${Sections} section=${section === 'data' ? `data/${route.parameters.kind ?? route.parameters.view}` : section} me=${me} />`}
     ${me && isAccount && html`<nav aria-label="Sections"><${OwnSections} section=${section} /></nav>`}
     <main id="main" tabindex="-1">
       ${problem && html`<${Problem} problem=${problem} retry=${reload} />`}
-      ${me && elsewhere === undefined && (isForMe ? html`<${MeProvider} value=${me}><${Boundary} key=${place.view + Object.values(place.parameters).join('/')} what="this page"><${page} place=${place} /><//><//>` : html`<${NotForYou} me=${me} />`)}
+      ${me && elsewhere === undefined && (isForMe ? html`<${MeProvider} value=${me}><${Boundary} key=${route.view + Object.values(route.parameters).join('/')} what="this page"><${page} route=${route} /><//><//>` : html`<${NotForYou} me=${me} />`)}
     </main>`;
 };
 
-const pageAt = (view: Place['view'], isAdmin: boolean): (typeof VIEWS)[View] => {
+const pageAt = (view: Route['view'], isAdmin: boolean): (typeof VIEWS)[View] => {
   if (view === 'unknown') return [Unknown, isAdmin ? '' : 'data'];
   return view === 'overview' && !isAdmin ? VIEWS.data : VIEWS[view];
 };

@@ -77,7 +77,7 @@ test('fields of items of lists are shown with their item', () => {
 });
 
 test('lines of a difference have different tones', () => {
-  expect(['+a', '-a', ' a', '@@ -1 +1 @@'].map(toneOf)).toEqual(['added', 'removed', '', 'place']);
+  expect(['+a', '-a', ' a', '@@ -1 +1 @@'].map(toneOf)).toEqual(['added', 'removed', '', 'hunk']);
 });
 
 test('a date alone is a time, too', () => {

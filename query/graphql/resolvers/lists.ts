@@ -76,9 +76,9 @@ export const boundsIn = <At>(args: Arguments, read: (cursor: unknown) => At): Bo
   if (isGiven(args.first) && isGiven(args.last))
     throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
   const size = pageSize(args.first ?? args.last);
-  const place = (side: 'after' | 'before') =>
+  const cursor = (side: 'after' | 'before') =>
     isGiven(args[side]) ? orRefuse(() => read(args[side]), 'unknown_cursor') : undefined;
-  return { after: place('after'), before: place('before'), isBackward: isGiven(args.last), size };
+  return { after: cursor('after'), before: cursor('before'), isBackward: isGiven(args.last), size };
 };
 
 type Paged<Item, At> = {

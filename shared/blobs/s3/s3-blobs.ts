@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { typeOfBlob } from '../blob-name.ts';
-import type { S3Place } from '../blob-url.ts';
+import type { S3Address } from '../blob-url.ts';
 import { type Blobs, BlobsUnavailable } from '../blobs.ts';
 import { type IncomingBody, receive } from '../incoming-body.ts';
 
@@ -24,9 +24,9 @@ const ANSWER_MAX_MS = 8_000;
 const PART_BYTES = 5 * 1_048_576;
 
 /** Stores each blob as an object in a bucket of AWS or a compatible server. */
-export const openS3Blobs = (place: S3Place): Blobs => {
-  const { bucket, prefix } = place;
-  const client = clientOf(place);
+export const openS3Blobs = (address: S3Address): Blobs => {
+  const { bucket, prefix } = address;
+  const client = clientOf(address);
   const objectOf = (name: string) => ({ Bucket: bucket, Key: `${prefix}${name}` });
   const remove: Blobs['remove'] = async (name) =>
     void (await inTime((options) => client.send(new DeleteObjectCommand(objectOf(name)), options)).catch(
@@ -66,7 +66,7 @@ export const openS3Blobs = (place: S3Place): Blobs => {
   };
 };
 
-const clientOf = ({ endpoint, region, credentials }: S3Place): S3Client =>
+const clientOf = ({ endpoint, region, credentials }: S3Address): S3Client =>
   new S3Client({
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region !== undefined && { region }),

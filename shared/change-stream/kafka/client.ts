@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { Kafka, type KafkaConfig, type LogEntry, logLevel } from 'kafkajs';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import type { KafkaPlace } from './kafka-url.ts';
+import type { KafkaAddress } from './kafka-url.ts';
 
 /** The timeout of one response of a broker. */
 export const ANSWER_WITHIN_MS = 10_000;
@@ -13,13 +13,13 @@ const CONNECT_WITHIN_MS = 5_000;
  * KafkaJS itself retries little: after its retries it may give up, or hang. Its users open new
  * connections instead, for as long as it takes.
  */
-export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> => {
+export const createKafka = async (address: KafkaAddress, log: Log): Promise<Kafka> => {
   stillQueue();
-  const { brokers, sasl } = place;
+  const { brokers, sasl } = address;
   const config: KafkaConfig = {
     clientId: 'annals',
     brokers: [...brokers],
-    ssl: await readTls(place),
+    ssl: await readTls(address),
     connectionTimeout: CONNECT_WITHIN_MS,
     authenticationTimeout: ANSWER_WITHIN_MS,
     requestTimeout: ANSWER_WITHIN_MS,
@@ -32,7 +32,7 @@ export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> =
   return new Kafka(sasl ? { ...config, sasl: sasl as NonNullable<KafkaConfig['sasl']> } : config);
 };
 
-const readTls = async ({ tls }: KafkaPlace): Promise<NonNullable<KafkaConfig['ssl']>> => {
+const readTls = async ({ tls }: KafkaAddress): Promise<NonNullable<KafkaConfig['ssl']>> => {
   if (tls === undefined) return false;
   const read = async (file: string | undefined): Promise<Buffer | undefined> => {
     if (file === undefined) return undefined;

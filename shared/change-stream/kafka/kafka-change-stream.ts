@@ -4,11 +4,11 @@ import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { createKafka } from './client.ts';
-import type { KafkaPlace } from './kafka-url.ts';
+import type { KafkaAddress } from './kafka-url.ts';
 import { KafkaTail } from './tail.ts';
 
 export type KafkaChangeStreamOptions = {
-  readonly place: KafkaPlace;
+  readonly address: KafkaAddress;
   readonly identity: LogIdentity;
   readonly catalogue: Catalogue;
   readonly log: Log;
@@ -33,9 +33,9 @@ const SILENCE_MAX_MS = 2_000;
  * log, and switches to Kafka at exactly its position once the two are in step.
  */
 export const openKafkaChangeStream = async (options: KafkaChangeStreamOptions): Promise<ChangeStream> => {
-  const { place, identity, catalogue, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
-  const kafka = await createKafka(place, log);
-  const tail = new KafkaTail({ kafka, topic: place.topic, identity, catalogue, log });
+  const { address, identity, catalogue, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
+  const kafka = await createKafka(address, log);
+  const tail = new KafkaTail({ kafka, topic: address.topic, identity, catalogue, log });
   const closed = new AbortController();
   return {
     follow: (after, signal) =>

@@ -5,13 +5,13 @@ import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Publication } from '../publication.ts';
 import { ANSWER_WITHIN_MS, createKafka } from './client.ts';
-import type { KafkaPlace } from './kafka-url.ts';
+import type { KafkaAddress } from './kafka-url.ts';
 import { type EncodedMessage, toMessage } from './message.ts';
 import { prepareTopics, UnusableTopic } from './prepare-topics.ts';
 import { within } from './within.ts';
 
 export type KafkaPublicationOptions = {
-  readonly place: KafkaPlace;
+  readonly address: KafkaAddress;
   readonly identity: LogIdentity;
   readonly log: Log;
 };
@@ -33,11 +33,11 @@ const BATCH_MESSAGES_MAX = 500;
  * loses count of its sequence (its issue 598).
  */
 export const openKafkaPublication = async ({
-  place,
+  address,
   identity,
   log,
 }: KafkaPublicationOptions): Promise<Publication> => {
-  const connection = new Connection(await createKafka(place, log), place);
+  const connection = new Connection(await createKafka(address, log), address);
   await within(connection.producer(), START_WITHIN_MS).catch(async (cause: unknown) => {
     await connection.close();
     const refusal = refusalIn(cause);
@@ -50,7 +50,7 @@ export const openKafkaPublication = async ({
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         const producer = await within(connection.producer(), CONNECT_WITHIN_MS, signal);
-        const batch = { topicMessages: topicsOf(place, messages), acks: -1, timeout: ANSWER_WITHIN_MS };
+        const batch = { topicMessages: topicsOf(address, messages), acks: -1, timeout: ANSWER_WITHIN_MS };
         await within(producer.sendBatch(batch), 2 * ANSWER_WITHIN_MS, signal);
         if (attempt > 1) log.info({ attempt }, 'Changes are published again.');
         return;
@@ -73,7 +73,7 @@ export const openKafkaPublication = async ({
   };
 };
 
-const topicsOf = ({ topic, copy }: KafkaPlace, messages: readonly EncodedMessage[]): TopicMessages[] => [
+const topicsOf = ({ topic, copy }: KafkaAddress, messages: readonly EncodedMessage[]): TopicMessages[] => [
   { topic, messages: messages.map((message) => ({ ...message, partition: 0 })) },
   ...(copy ? [{ topic: copy.topic, messages: [...messages] }] : []),
 ];
@@ -98,12 +98,12 @@ export function* inBatches(messages: readonly EncodedMessage[]): Generator<reado
 /** A producer that has failed once is not used again. */
 class Connection {
   readonly #kafka: Kafka;
-  readonly #place: KafkaPlace;
+  readonly #address: KafkaAddress;
   #opening: Promise<Producer> | undefined;
 
-  constructor(kafka: Kafka, place: KafkaPlace) {
+  constructor(kafka: Kafka, address: KafkaAddress) {
     this.#kafka = kafka;
-    this.#place = place;
+    this.#address = address;
   }
 
   producer(): Promise<Producer> {
@@ -140,7 +140,7 @@ class Connection {
   async #prepareTopics(): Promise<void> {
     const admin = this.#kafka.admin();
     try {
-      const preparing = admin.connect().then(() => prepareTopics(admin, this.#place));
+      const preparing = admin.connect().then(() => prepareTopics(admin, this.#address));
       await within(preparing, 2 * ANSWER_WITHIN_MS);
     } finally {
       await within(admin.disconnect(), CLOSE_WITHIN_MS).catch(() => {});

@@ -1,5 +1,5 @@
 /** The topic for published changes, and its brokers. */
-export type KafkaPlace = {
+export type KafkaAddress = {
   readonly brokers: readonly string[];
   /** Has one partition, because a cursor is a position in one order. */
   readonly topic: string;
@@ -39,7 +39,7 @@ const TOPIC = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/;
 const TOPIC_FALLBACK = 'annals.changes';
 
 /** Undefined if the text is invalid. */
-export const parseKafkaUrl = (text: string): KafkaPlace | undefined => {
+export const parseKafkaUrl = (text: string): KafkaAddress | undefined => {
   const [, username, password, hosts = '', topic = '', query = ''] = FORM.exec(text) ?? [];
   const brokers = hosts.split(',');
   if (!brokers.every((broker) => BROKER.test(broker)) || !(topic === '' || TOPIC.test(topic)))
@@ -48,7 +48,7 @@ export const parseKafkaUrl = (text: string): KafkaPlace | undefined => {
   const names = [...parameters.keys()];
   if (!names.every((name) => PARAMETERS.has(name)) || new Set(names).size < names.length) return undefined;
   try {
-    const place = {
+    const address = {
       brokers,
       topic: topic || TOPIC_FALLBACK,
       tls: tlsOf(parameters),
@@ -57,7 +57,7 @@ export const parseKafkaUrl = (text: string): KafkaPlace | undefined => {
       replicas: parameters.has('replicas') ? countOf(parameters.get('replicas'), REPLICAS_MAX) : undefined,
       copy: copyOf(parameters),
     };
-    return place.copy?.topic === place.topic ? undefined : place;
+    return address.copy?.topic === address.topic ? undefined : address;
   } catch (error) {
     if (error instanceof Malformed || error instanceof URIError) return undefined;
     throw error;
@@ -81,7 +81,7 @@ const saslOf = (
   parameters: URLSearchParams,
   username: string | undefined,
   password: string | undefined,
-): KafkaPlace['sasl'] => {
+): KafkaAddress['sasl'] => {
   const mechanism = MECHANISMS.find((each) => each === (parameters.get('sasl') ?? 'scram-sha-512'));
   if (mechanism === undefined || (parameters.has('sasl') && username === undefined)) throw new Malformed();
   if (username === undefined || password === undefined) return undefined;
@@ -91,7 +91,7 @@ const saslOf = (
 const PARTITIONS_MAX = 10_000;
 const REPLICAS_MAX = 100;
 
-const copyOf = (parameters: URLSearchParams): KafkaPlace['copy'] => {
+const copyOf = (parameters: URLSearchParams): KafkaAddress['copy'] => {
   const copy = parameters.get('copy');
   if (copy === null) return undefined;
   const [topic = '', partitions = '', ...rest] = copy.split(':');

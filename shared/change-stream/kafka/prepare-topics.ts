@@ -1,5 +1,5 @@
 import type { Admin, ITopicConfig } from 'kafkajs';
-import type { KafkaPlace } from './kafka-url.ts';
+import type { KafkaAddress } from './kafka-url.ts';
 
 /** An existing topic cannot keep one order. */
 export class UnusableTopic extends Error {
@@ -18,12 +18,12 @@ export class UnusableTopic extends Error {
 const MESSAGE_BYTES_MAX = 2 * 1_048_576;
 
 /** Creates missing topics; existing ones stay as they are. */
-export const prepareTopics = async (admin: Admin, place: KafkaPlace): Promise<void> => {
-  const { topic, copy } = place;
+export const prepareTopics = async (admin: Admin, address: KafkaAddress): Promise<void> => {
+  const { topic, copy } = address;
   const known = new Set(await admin.listTopics());
   const missing = [
-    topicOf(place, topic, 1),
-    ...(copy ? [topicOf(place, copy.topic, copy.partitions)] : []),
+    topicOf(address, topic, 1),
+    ...(copy ? [topicOf(address, copy.topic, copy.partitions)] : []),
   ].filter((each) => !known.has(each.topic));
   if (missing.length > 0) await admin.createTopics({ topics: missing, waitForLeaders: true });
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
@@ -32,7 +32,7 @@ export const prepareTopics = async (admin: Admin, place: KafkaPlace): Promise<vo
 };
 
 const topicOf = (
-  { retentionMs, replicas = BROKERS_OWN }: KafkaPlace,
+  { retentionMs, replicas = BROKERS_OWN }: KafkaAddress,
   topic: string,
   numPartitions: number,
 ): ITopicConfig => ({

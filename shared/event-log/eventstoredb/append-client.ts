@@ -7,7 +7,7 @@ import type { Appended } from '../event-log.ts';
 import { type AppendRequest, encodeAppend } from './append-request.ts';
 import { type AppendCall, type Connection, connect } from './client.ts';
 import { mayLeaveStuck, PassingFailure } from './failures.ts';
-import { positionAt, versionAt } from './places.ts';
+import { positionAt, versionAt } from './server-positions.ts';
 
 export type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
 

@@ -8,10 +8,10 @@ import { APPEND_BYTES_MAX, type ExpectedVersion } from '../event-log.ts';
 import type { Answer, AppendClient, Stored } from './append-client.ts';
 import { findEarlier, findEarlierFromEnd, findEarlierRefused } from './earlier.ts';
 import { failureOf, PassingFailure, refusalOf } from './failures.ts';
-import { revisionOf } from './places.ts';
 import type { Reader } from './read.ts';
 import { IDENTITY_STREAM } from './record.ts';
 import { withRetries } from './retry.ts';
+import { revisionOf } from './server-positions.ts';
 
 export type ProposedAppend = {
   readonly stream: StreamName;

@@ -4,10 +4,10 @@ import { askAgain } from '../ask-again.ts';
 import { NO_STREAM } from '../event-log.ts';
 import type { Stored } from './append-client.ts';
 import { PassingFailure, WrongVersion } from './failures.ts';
-import { versionAt } from './places.ts';
 import { type Reader, readPage, readPageBack } from './read.ts';
 import { positionOf, type StoredEvent } from './record.ts';
 import { LATE_MS } from './retry.ts';
+import { versionAt } from './server-positions.ts';
 
 /** An append that may have been stored already; the ids of its events identify it. */
 type Sought = { readonly stream: StreamName; readonly events: readonly { readonly id: string }[] };

@@ -1,10 +1,10 @@
 import type { EventId, Position } from '#shared/brands.ts';
 import { START } from '../event-log.ts';
 import { isNoRecord } from './failures.ts';
-import { placeOf } from './places.ts';
 import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent } from './record.ts';
+import { serverPositionOf } from './server-positions.ts';
 
 /**
  * The event that begins at a position; undefined also if the server refuses the position because no record
@@ -14,7 +14,7 @@ export const readEventAt = async (reader: Reader, position: Position): Promise<E
   if (position === START) return undefined;
   return ask(reader, `a look at position ${position}`, async () => {
     let found: EventId | undefined;
-    const read = reader.client.readAll({ fromPosition: placeOf(position), maxCount: 1 });
+    const read = reader.client.readAll({ fromPosition: serverPositionOf(position), maxCount: 1 });
     const onEvent = ({ event }: { readonly event?: StoredEvent }): boolean => {
       if (event && positionOf(event) === position && !isOfSystem(event)) found = event.id as EventId;
       return false;

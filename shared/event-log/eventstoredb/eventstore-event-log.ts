@@ -13,7 +13,6 @@ import { readEventAt } from './event-at.ts';
 import { findBack } from './find-back.ts';
 import { createFollow, readAfter } from './follow.ts';
 import { LiveTail } from './live-tail.ts';
-import { placeOf } from './places.ts';
 import {
   ask,
   PAGE_EVENTS_MAX,
@@ -26,6 +25,7 @@ import {
 import { takeAll } from './reading.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
 import { LATE_MS } from './retry.ts';
+import { serverPositionOf } from './server-positions.ts';
 
 const LAST = Number.MAX_SAFE_INTEGER as Version;
 
@@ -178,7 +178,7 @@ const readBackTo = async (reader: Reader, known: Known): Promise<Known> => {
     if (last === known.record) return { record: newest, event: known.event };
     // The record is gone: the log was scavenged, or restored to an earlier time.
     if (last < known.record) return readBackTo(reader, UNKNOWN);
-    from = placeOf(last);
+    from = serverPositionOf(last);
   }
 };
 

@@ -1,9 +1,9 @@
 import { END } from '@eventstore/db-client';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Appended } from '../event-log.ts';
-import { versionAt } from './places.ts';
 import { ask, type Reader, readPageBack } from './read.ts';
 import { positionOf } from './record.ts';
+import { versionAt } from './server-positions.ts';
 
 type Sought = { readonly id: EventId; readonly after: Position };
 

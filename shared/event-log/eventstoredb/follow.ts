@@ -6,10 +6,10 @@ import type { LogPage, TailPage } from '../tail.ts';
 import { readEventAt } from './event-at.ts';
 import { failureOf, isNoRecord, refusalOf } from './failures.ts';
 import type { LiveTail } from './live-tail.ts';
-import { placeOf } from './places.ts';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader, readingOf } from './read.ts';
 import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { serverPositionOf } from './server-positions.ts';
 
 /**
  * Returns a function that follows the whole log: by pages, and at its end by a live subscription that all
@@ -89,7 +89,7 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
     lastRecord = event.id;
     return bytes < PAGE_BYTES_MAX;
   };
-  const read = reader.client.readAll({ fromPosition: placeOf(after), maxCount: PAGE_EVENTS_MAX });
+  const read = reader.client.readAll({ fromPosition: serverPositionOf(after), maxCount: PAGE_EVENTS_MAX });
   try {
     await takeAll(read, { ...readingOf(reader), onEvent });
   } catch (error) {

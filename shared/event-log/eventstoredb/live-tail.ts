@@ -5,8 +5,8 @@ import { Notifier } from '#shared/notifier.ts';
 import { START } from '../event-log.ts';
 import { notifyLater } from '../notify-later.ts';
 import { type LogPage, Tail } from '../tail.ts';
-import { placeOf } from './places.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
+import { serverPositionOf } from './server-positions.ts';
 
 const REOPEN_MS = 5;
 const REOPEN_MAX_MS = 1_000;
@@ -99,7 +99,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   /** Listens until the subscription ends, for whatever reason, and returns whether it was live at all. */
   async #listenOnce(after: Position): Promise<boolean> {
     if (this.#closed.signal.aborted || after === START) return false;
-    const subscription = this.#client.subscribeToAll({ fromPosition: placeOf(after) });
+    const subscription = this.#client.subscribeToAll({ fromPosition: serverPositionOf(after) });
     const end = () => endSubscription(subscription);
     this.#closed.signal.addEventListener('abort', end);
     let isOver = false;

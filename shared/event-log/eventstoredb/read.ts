@@ -3,10 +3,10 @@ import type { StreamName, Version } from '#shared/brands.ts';
 import { LogUnavailable } from '../errors.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
-import { revisionOf } from './places.ts';
 import { type Reading, takeAll } from './reading.ts';
 import { type StoredEvent, toEvent } from './record.ts';
 import { withRetries } from './retry.ts';
+import { revisionOf } from './server-positions.ts';
 
 export const PAGE_EVENTS_MAX = 1_000;
 

@@ -2,7 +2,7 @@ import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-clien
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { RecordedEvent } from '../event-log.ts';
-import { positionAt, versionAt } from './places.ts';
+import { positionAt, versionAt } from './server-positions.ts';
 
 /** An event as the client reads it, from a stream or from the whole log. */
 export type StoredEvent = NonNullable<(ResolvedEvent | AllStreamResolvedEvent)['event']>;

@@ -16,27 +16,31 @@ export type KeyWrap = {
   check(value: Buffer): void;
 };
 
-const CHECK_PLACE = 'master-key-check';
+const CHECK_BINDING = 'master-key-check';
 
 export const createKeyWrap = (masterKey: MasterKey): KeyWrap => {
   const wrappingKey = createSecretKey(deriveKey(masterKey, 'person-key'));
   return {
-    wrap: (subject, key) => seal(wrappingKey, key.export(), placeOf(subject)),
+    wrap: (subject, key) => seal(wrappingKey, key.export(), bindingOf(subject)),
     unwrap: (subject, wrapped) =>
       createSecretKey(
-        open(wrappingKey, wrapped, { place: placeOf(subject), what: `the key of person ${subject}` }),
+        open(wrappingKey, wrapped, { boundTo: bindingOf(subject), what: `the key of person ${subject}` }),
       ),
-    checkValue: () => seal(wrappingKey, Buffer.alloc(0), CHECK_PLACE),
+    checkValue: () => seal(wrappingKey, Buffer.alloc(0), CHECK_BINDING),
     check: (value) =>
-      void open(wrappingKey, value, { place: CHECK_PLACE, what: 'the keys in this database' }),
+      void open(wrappingKey, value, { boundTo: CHECK_BINDING, what: 'the keys in this database' }),
   };
 };
 
-const placeOf = (subject: UserId): string => `person-key:${subject}`;
+const bindingOf = (subject: UserId): string => `person-key:${subject}`;
 
-const open = (key: KeyObject, sealed: Buffer, { place, what }: { place: string; what: string }): Buffer => {
+const open = (
+  key: KeyObject,
+  sealed: Buffer,
+  { boundTo, what }: { boundTo: string; what: string },
+): Buffer => {
   try {
-    return unseal(key, sealed, place);
+    return unseal(key, sealed, boundTo);
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     throw new MasterKeyMismatch(what, { cause: error });

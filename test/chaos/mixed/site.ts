@@ -47,8 +47,8 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   const dataDir = opening.use(await temporaryDataDir());
   const secret = randomUUID();
   const nginx = opening.use(await startNginx({ secret }));
-  const places = await openPlaces(opening);
-  const internal = places.filter(({ role }) => role === 'command').map(({ internalWay }) => internalWay.url);
+  const slots = await openSlots(opening);
+  const internal = slots.filter(({ role }) => role === 'command').map(({ internalWay }) => internalWay.url);
   const common = {
     DATA_DIR: dataDir.path,
     MASTER_KEY: randomBytes(32).toString('base64'),
@@ -68,12 +68,12 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
     EVENT_LOG_URL: engines.straight.eventLogUrl,
   };
   const admin = await createAdmin(straight, publishing);
-  const copies = places.map(({ role, copy, port, internalPort, way, internalWay }): Copy => {
+  const copies = slots.map(({ role, copy, port, internalPort, way, internalWay }): Copy => {
     const own = { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) };
     return { role, process: opening.use(supervise({ role, copy, settings: own })), way, internalWay };
   });
   const addresses = (role: Role) =>
-    places.filter((place) => place.role === role).map(({ way }) => `127.0.0.1:${way.port} ${AGAIN}`);
+    slots.filter((slot) => slot.role === role).map(({ way }) => `127.0.0.1:${way.port} ${AGAIN}`);
   const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
   await nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
   await Promise.all(copies.map(({ process }) => process.ready()));
@@ -90,14 +90,14 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   };
 };
 
-type Place = Omit<Copy, 'process'> & {
+type Slot = Omit<Copy, 'process'> & {
   readonly copy: number;
   readonly port: number;
   readonly internalPort: number;
 };
 
-const openPlaces = async (opening: AsyncDisposableStack): Promise<readonly Place[]> => {
-  const places: Place[] = [];
+const openSlots = async (opening: AsyncDisposableStack): Promise<readonly Slot[]> => {
+  const slots: Slot[] = [];
   for (const role of ROLES) {
     for (let copy = 0; copy < COPIES; copy += 1) {
       const [port, internalPort] = [await freePort(), await freePort()];
@@ -107,8 +107,8 @@ const openPlaces = async (opening: AsyncDisposableStack): Promise<readonly Place
       ];
       opening.use(way);
       opening.use(internalWay);
-      places.push({ role, copy, port, internalPort, way, internalWay });
+      slots.push({ role, copy, port, internalPort, way, internalWay });
     }
   }
-  return places;
+  return slots;
 };

@@ -1,5 +1,5 @@
 import type { Log } from './log.ts';
-import type { Place } from './read-request.ts';
+import type { ServerPosition } from './read-request.ts';
 import type { LogRecord } from './records.ts';
 import { firstReadable, type Stream } from './stream.ts';
 
@@ -45,21 +45,21 @@ export const lastVisible = (log: Log, stream: Stream): bigint => {
 };
 
 /** The index of the first record at or after a position. */
-export const indexAtOrAfter = (log: Log, place: Place): number =>
-  firstIndexWhere(log, (position) => !isBefore(position, place));
+export const indexAtOrAfter = (log: Log, server: ServerPosition): number =>
+  firstIndexWhere(log, (position) => !isBefore(position, server));
 
 /** The index of the first record after a position. */
-export const indexAfter = (log: Log, place: Place): number =>
+export const indexAfter = (log: Log, server: ServerPosition): number =>
   firstIndexWhere(
     log,
-    (position) => position > place.commit || (position === place.commit && position > place.prepare),
+    (position) => position > server.commit || (position === server.commit && position > server.prepare),
   );
 
-const isBefore = (position: number, place: Place): boolean =>
-  position < place.commit || (position === place.commit && position < place.prepare);
+const isBefore = (position: number, server: ServerPosition): boolean =>
+  position < server.commit || (position === server.commit && position < server.prepare);
 
 /** Valid positions are those of records, the start, and anything from the end of the log on. */
-export const isPlace = (log: Log, { commit }: Place): boolean =>
+export const isServerPosition = (log: Log, { commit }: ServerPosition): boolean =>
   commit === 0 ||
   commit >= log.endPosition() ||
   log.records[firstIndexWhere(log, (position) => position >= commit)]?.position === commit;

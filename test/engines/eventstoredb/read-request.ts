@@ -7,11 +7,11 @@ import { streamNameIn } from './wire.ts';
 /**
  * A position in the log; both parts are equal for records, and checkpoints may have a prepare position of 0.
  */
-export type Place = { readonly commit: number; readonly prepare: number };
+export type ServerPosition = { readonly commit: number; readonly prepare: number };
 
 export type Target =
   | { readonly kind: 'stream'; readonly stream: string; readonly from: 'start' | 'end' | bigint }
-  | { readonly kind: 'all'; readonly stream: typeof ALL; readonly from: 'start' | 'end' | Place };
+  | { readonly kind: 'all'; readonly stream: typeof ALL; readonly from: 'start' | 'end' | ServerPosition };
 
 export type Filter = {
   readonly matches: (record: LogRecord) => boolean;

@@ -4,7 +4,7 @@ import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Listing, Whole } from '../parts.ts';
-import { go, type Place } from '../router.ts';
+import { go, type Route } from '../router.ts';
 import { BriefTime, Time } from '../time.ts';
 import { Secret } from './secret.ts';
 
@@ -71,7 +71,7 @@ export const Clients = () => {
 };
 
 /** One client; its secret is shown once, when it is created. */
-export const ClientPage = ({ place: { parameters } }: { readonly place: Place }) => {
+export const ClientPage = ({ route: { parameters } }: { readonly route: Route }) => {
   const asked = useAsked<Client>(`/clients/${encodeURIComponent(parameters.id ?? '')}`);
   return html`
     <p class="back"><a href="/console/clients">All clients</a></p>

@@ -2,7 +2,7 @@ import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
 import { useChanges } from '../live.ts';
 import { Heading, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { HAL, kindAt, type Page, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { ItemTable, Pager } from './list.ts';
 import { NotThere } from './not-there.ts';
@@ -10,7 +10,7 @@ import { NotThere } from './not-there.ts';
 const LIMIT = 25;
 
 /** All children of an item. */
-export const DataChildren = ({ place: { parameters, search } }: { readonly place: Place }) => {
+export const DataChildren = ({ route: { parameters, search } }: { readonly route: Route }) => {
   const domain = useDomain();
   const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];
   const { id = '' } = parameters;

@@ -9,7 +9,7 @@ import { Changes } from '../item/changes.ts';
 import { useChanges } from '../live.ts';
 import { Heading, Whole } from '../parts.ts';
 import { ApiProblem } from '../problem.ts';
-import { go, type Place } from '../router.ts';
+import { go, type Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { type Item, kindAt, type Link, type Links, pageOfItem, titleOf, useDomain } from './domain.ts';
 import { Form } from './form.ts';
@@ -17,10 +17,10 @@ import { bodyOf, changesOf, fieldsToFill, mergeChanges, type Raw, rawOfAll } fro
 import { ActorName } from './names.ts';
 import { NotThere } from './not-there.ts';
 
-type Of = { readonly place: Place };
+type Of = { readonly route: Route };
 
 /** A command to an item that has a form. */
-export const DataCommand = ({ place: { parameters } }: Of) => {
+export const DataCommand = ({ route: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const command = kind?.commands.find(({ name, list }) => name === parameters.command && list === undefined);
   if (kind === undefined || command === undefined) return html`<${NotThere} />`;
@@ -28,7 +28,7 @@ export const DataCommand = ({ place: { parameters } }: Of) => {
 };
 
 /** A change of an item of a list. */
-export const DataListed = ({ place: { parameters } }: Of) => {
+export const DataListed = ({ route: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const list = kind?.lists.find(({ path }) => path === parameters.list);
   const command = kind?.commands.find(({ does, list: of }) => does === 'changeItem' && of === list?.name);

@@ -3,16 +3,16 @@ import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
 import { useApi } from '../asking.ts';
 import { html } from '../html.ts';
 import { Heading } from '../parts.ts';
-import { go, type Place } from '../router.ts';
+import { go, type Route } from '../router.ts';
 import { creationOf, kindAt, pageOf, pageOfItem, useDomain, useMe } from './domain.ts';
 import { Form } from './form.ts';
 import { bodyOf, fieldsToFill, type Raw, rawOfAll } from './form-values.ts';
 import { NotThere } from './not-there.ts';
 
-type Of = { readonly place: Place };
+type Of = { readonly route: Route };
 
 /** A new item of a kind with a list of its own. */
-export const DataNew = ({ place: { parameters } }: Of) => {
+export const DataNew = ({ route: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const command = kind && creationOf(kind);
   if (kind?.list.path === undefined || command === undefined) return html`<${NotThere} />`;
@@ -22,7 +22,7 @@ export const DataNew = ({ place: { parameters } }: Of) => {
 };
 
 /** A new child of an item. */
-export const DataNewUnder = ({ place: { parameters } }: Of) => {
+export const DataNewUnder = ({ route: { parameters } }: Of) => {
   const domain = useDomain();
   const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];
   const command = child && creationOf(child);
@@ -34,7 +34,7 @@ export const DataNewUnder = ({ place: { parameters } }: Of) => {
 };
 
 /** A new item of an item’s list. */
-export const DataAdd = ({ place: { parameters } }: Of) => {
+export const DataAdd = ({ route: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const list = kind?.lists.find(({ path }) => path === parameters.list);
   const command = kind?.commands.find(({ does, list: of }) => does === 'addItem' && of === list?.name);

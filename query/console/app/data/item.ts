@@ -7,7 +7,7 @@ import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
 import { useChanges } from '../live.ts';
 import { Act, Heading, Whole } from '../parts.ts';
-import { go, type Place } from '../router.ts';
+import { go, type Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { above, type Item, kindAt, pageOfCommand, possibleOf, titleOf, useDomain } from './domain.ts';
 import { ActorName } from './names.ts';
@@ -17,7 +17,7 @@ import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
 /** One item: its fields, its actions, and its children. */
-export const DataItem = ({ place: { parameters } }: { readonly place: Place }) => {
+export const DataItem = ({ route: { parameters } }: { readonly route: Route }) => {
   const kind = kindAt(useDomain(), parameters.kind);
   return kind === undefined
     ? html`<${NotThere} />`

@@ -7,7 +7,7 @@ import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
 import { useChanges } from '../live.ts';
 import { Heading, Table, Whole } from '../parts.ts';
-import { type Place, put } from '../router.ts';
+import { put, type Route } from '../router.ts';
 import { Bulk } from './bulk.ts';
 import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
 import {
@@ -29,7 +29,7 @@ import { Value } from './value.ts';
 const LIMIT = 25;
 
 /** All items of a kind, with the search, filters, order and page in the address. */
-export const DataList = ({ place: { parameters, search } }: { readonly place: Place }) => {
+export const DataList = ({ route: { parameters, search } }: { readonly route: Route }) => {
   const kind = kindAt(useDomain(), parameters.kind);
   return kind?.list.path === undefined
     ? html`<${NotThere} />`

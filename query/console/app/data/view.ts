@@ -4,7 +4,7 @@ import { useAsked } from '../asking.ts';
 import { html } from '../html.ts';
 import { useStream } from '../live.ts';
 import { Heading, Table, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { HAL, type Links, type Me, type Page, useDomain } from './domain.ts';
 import { headOf, Pager } from './list.ts';
 import { ListFilters } from './list-filters.ts';
@@ -18,7 +18,7 @@ export const viewsFor = (views: readonly ViewFacts[], me: Me | undefined): reado
   views.filter(({ readers }) => readers.includes(me?.role ?? ''));
 
 /** The rows of a view that the user may read, live. */
-export const DataRows = ({ place: { parameters, search } }: { readonly place: Place }) => {
+export const DataRows = ({ route: { parameters, search } }: { readonly route: Route }) => {
   const view = useDomain().views.find(({ path }) => path === parameters.view);
   return view === undefined ? html`<${NotThere} />` : html`<${Rows} view=${view} search=${search} />`;
 };

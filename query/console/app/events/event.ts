@@ -9,7 +9,7 @@ import { ActorName } from '../data/names.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { DeliveryState } from '../webhooks/state.ts';
 import { curlOf } from './events.ts';
@@ -18,7 +18,7 @@ import { Json } from './json.ts';
 import { Why } from './why.ts';
 
 /** One event: its data, actor, cause, place in the chain, and deliveries. */
-export const EventPage = ({ place: { parameters } }: { readonly place: Place }) => {
+export const EventPage = ({ route: { parameters } }: { readonly route: Route }) => {
   const path = `/events/${encodeURIComponent(parameters.id ?? '')}`;
   const asked = useAsked<RecordedEvent>(path);
   const event = asked.body;

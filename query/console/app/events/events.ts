@@ -7,14 +7,14 @@ import { ActorName } from '../data/names.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Problem } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { EVENTS, Filters, queryOf } from './filters.ts';
 import { Json } from './json.ts';
 import { type EventLog, type LogState, useLog } from './log.ts';
 
 /** The whole log, the latest first and live, with the filter in the address. */
-export const Events = ({ place: { search } }: { readonly place: Place }) => {
+export const Events = ({ route: { search } }: { readonly route: Route }) => {
   const query = queryOf(search);
   const [isPaused, setPaused] = useState(false);
   const isAway = useIsAway();

@@ -94,7 +94,7 @@ export const Lines = ({ diff }: { readonly diff: string }) =>
 export const toneOf = (line: string): string => {
   if (line.startsWith('+')) return 'added';
   if (line.startsWith('-')) return 'removed';
-  return line.startsWith('@@') ? 'place' : '';
+  return line.startsWith('@@') ? 'hunk' : '';
 };
 
 const LONG = 400;

@@ -11,7 +11,7 @@ import { html } from '../html.ts';
 import { kinds, spoken } from '../kinds.ts';
 import { useChanges } from '../live.ts';
 import { Heading, Problem, Whole } from '../parts.ts';
-import { type Place, put } from '../router.ts';
+import { put, type Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { Changes, shown } from './changes.ts';
 import { Compared } from './compared.ts';
@@ -21,7 +21,7 @@ import { Restore } from './restore.ts';
 const SETTLES_MS = 200;
 
 /** The history of an item and its state at each version. The address has the versions shown. */
-export const ItemPage = ({ place: { parameters, search } }: { readonly place: Place }) => {
+export const ItemPage = ({ route: { parameters, search } }: { readonly route: Route }) => {
   const { kind: name = '', id = '' } = parameters;
   const kind = kindAt(useDomain(), name);
   const path = `/${encodeURIComponent(name)}/${encodeURIComponent(id)}`;

@@ -4,14 +4,14 @@ import { useAsked, useEvery } from '../asking.ts';
 import { html } from '../html.ts';
 import { Actor } from '../names.ts';
 import { Badge, Heading, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { CommandState, Item, titleOf } from './operator-commands.ts';
 
 const EVERY_MS = 1_000;
 
 /** One operator command, refreshed every second until it is finished. */
-export const OperatorCommandPage = ({ place: { parameters } }: { readonly place: Place }) => {
+export const OperatorCommandPage = ({ route: { parameters } }: { readonly route: Route }) => {
   const path = `/operations/orders/${parameters.id}`;
   const asked = useFinishing(path);
   return html`

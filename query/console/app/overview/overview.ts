@@ -8,7 +8,7 @@ import { useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Badge, Heading, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
-import { type Place, put } from '../router.ts';
+import { put, type Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { Plot } from './plot.ts';
 import { joined, lagOf, queuesOf, throughputOf } from './series.ts';
@@ -33,7 +33,7 @@ const spanIn = (search: URLSearchParams): number =>
   FIRST_SPAN_S;
 
 /** The state of the installation, now and over the last day. */
-export const Overview = ({ place: { search } }: { readonly place: Place }) => {
+export const Overview = ({ route: { search } }: { readonly route: Route }) => {
   const spanSeconds = spanIn(search);
   const [isPaused, setPaused] = useState(false);
   const status = useAsked<OperationsStatus>('/operations');

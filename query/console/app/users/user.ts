@@ -2,7 +2,7 @@ import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
 import { Heading, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { Account } from './account.ts';
 import { Erased } from './erased.ts';
@@ -11,7 +11,7 @@ import { LatestActions } from './latest-actions.ts';
 import type { User } from './users.ts';
 
 /** A user: profile, ways to sign in, sessions and tokens, and latest events. */
-export const UserPage = ({ place: { parameters } }: { readonly place: Place }) => {
+export const UserPage = ({ route: { parameters } }: { readonly route: Route }) => {
   const id = encodeURIComponent(parameters.id ?? '');
   const asked = useAsked<User>(`/users/${id}`);
   // A deleted user answers 404, like one who never existed; the erasure report distinguishes them.

@@ -1,7 +1,7 @@
 import { usePages } from '../asking.ts';
 import { html } from '../html.ts';
 import { Badge, Heading, Listing } from '../parts.ts';
-import { type Place, put } from '../router.ts';
+import { put, type Route } from '../router.ts';
 import { BriefTime } from '../time.ts';
 import { Invitations } from './invitations.ts';
 
@@ -15,7 +15,7 @@ export type User = {
 };
 
 /** All accounts and invitations. */
-export const Users = ({ place: { search } }: { readonly place: Place }) => {
+export const Users = ({ route: { search } }: { readonly route: Route }) => {
   const q = search.get('q') ?? '';
   const query = new URLSearchParams({ limit: '50', ...(q !== '' && { q }) });
   const pages = usePages<User>(`/users?${query}`);

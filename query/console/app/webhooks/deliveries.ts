@@ -4,7 +4,7 @@ import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Heading, Listing } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { DeliveryFilters } from './filters.ts';
 import { home, pageOfDelivery, shortUrl } from './home.ts';
@@ -14,7 +14,7 @@ import { queryOf } from './search.ts';
 import { DeliveryState } from './state.ts';
 
 /** Past and planned deliveries to all endpoints, failed ones included. */
-export const DeliveriesPage = ({ place: { search } }: { readonly place: Place }) => html`
+export const DeliveriesPage = ({ route: { search } }: { readonly route: Route }) => html`
   <p class="back"><a href=${home()}>All webhooks</a></p>
   <${Heading} title="Deliveries" />
   <${Deliveries} at=${`${home()}/deliveries`} search=${search} />`;

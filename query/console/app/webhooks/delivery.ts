@@ -8,14 +8,14 @@ import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Act, Badge, Heading, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { isSuccess, remedyOf } from './condition.ts';
 import { home, shortUrl } from './home.ts';
 import { wordOf } from './state.ts';
 
 /** One delivery: its result, its payload, and each attempt. */
-export const DeliveryPage = ({ place: { parameters } }: { readonly place: Place }) => {
+export const DeliveryPage = ({ route: { parameters } }: { readonly route: Route }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}/deliveries/${parameters.delivery}`;
   const asked = useAsked<Delivery>(path);

@@ -7,7 +7,7 @@ import { Form } from '../data/form.ts';
 import { html } from '../html.ts';
 import { Heading, Whole } from '../parts.ts';
 import { ApiProblem, factsOf } from '../problem.ts';
-import { go, type Place } from '../router.ts';
+import { go, type Route } from '../router.ts';
 import { EventTypes } from './event-types.ts';
 import { home, shortUrl } from './home.ts';
 import { addressFields, atFields, bodyOf, moreFields, rawOf } from './settings.ts';
@@ -37,7 +37,7 @@ const Registered = ({ made: { id, secret, url } }: { readonly made: Made }) => h
   <div class="tools ways"><${TestEvent} path=${`/webhooks/${id}`} kind="primary" /><a class="button" href=${`${home()}/${id}`}>Open the endpoint</a></div>`;
 
 /** A concurrent change of somebody else is refused. */
-export const EditWebhook = ({ place: { parameters } }: { readonly place: Place }) => {
+export const EditWebhook = ({ route: { parameters } }: { readonly route: Route }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}`;
   const asked = useAsked<Webhook>(path);

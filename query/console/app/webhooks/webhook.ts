@@ -6,7 +6,7 @@ import { useChanged, useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Listing, Whole } from '../parts.ts';
-import type { Place } from '../router.ts';
+import type { Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { Actions } from './actions.ts';
 import { Deliveries } from './deliveries.ts';
@@ -14,7 +14,7 @@ import { Chart, Health } from './health.ts';
 import { home, shortUrl } from './home.ts';
 
 /** One endpoint: its condition, its actions, and its deliveries. */
-export const WebhookPage = ({ place: { parameters, search } }: { readonly place: Place }) => {
+export const WebhookPage = ({ route: { parameters, search } }: { readonly route: Route }) => {
   const { id = '' } = parameters;
   const path = `/webhooks/${id}`;
   const asked = useAsked<Webhook>(path);

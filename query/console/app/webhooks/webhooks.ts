@@ -6,7 +6,7 @@ import { useFresh } from '../fresh.ts';
 import { html } from '../html.ts';
 import { Subject } from '../names.ts';
 import { Badge, Heading, Table, Whole } from '../parts.ts';
-import { type Place, put } from '../router.ts';
+import { put, type Route } from '../router.ts';
 import { Time } from '../time.ts';
 import { type Condition, conditionOf } from './condition.ts';
 import { home, shortUrl } from './home.ts';
@@ -23,7 +23,7 @@ const isShown = ({ webhook: { enabled }, condition: { tone } }: Seen, shown: Sho
 };
 
 /** All endpoints, failing ones first. */
-export const Webhooks = ({ place: { search } }: { readonly place: Place }) => {
+export const Webhooks = ({ route: { search } }: { readonly route: Route }) => {
   const pages = usePages<Webhook>('/webhooks?limit=100');
   useFresh(pages.refresh, {
     query: 'types=*',

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Position, Version } from '#shared/brands.ts';
 import { START } from '../event-log.ts';
-import { placeOf, positionAt, revisionOf, versionAt } from './places.ts';
+import { positionAt, revisionOf, serverPositionOf, versionAt } from './server-positions.ts';
 
 test('a position is that of the record in the server’s log, as a number', () => {
   expect(positionAt({ commit: 548n, prepare: 548n })).toBe(548);
-  expect(placeOf(548 as Position)).toEqual({ commit: 548n, prepare: 548n });
-  expect(placeOf(START)).toBe('start');
+  expect(serverPositionOf(548 as Position)).toEqual({ commit: 548n, prepare: 548n });
+  expect(serverPositionOf(START)).toBe('start');
 });
 
 test('a version is one more than the revision', () => {

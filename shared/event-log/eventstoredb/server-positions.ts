@@ -2,12 +2,12 @@ import type { Position, Version } from '#shared/brands.ts';
 import { START } from '../event-log.ts';
 
 /** The position of a record in the server’s log. */
-export type Place = { readonly commit: bigint; readonly prepare: bigint };
+export type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
 
 /**
- * Our positions are numbers: both parts of a place in one, and never a bigint, which JSON cannot represent.
+ * Our positions are numbers: both parts in one, and never a bigint, which JSON cannot represent.
  */
-export const positionAt = ({ commit, prepare }: Place): Position => {
+export const positionAt = ({ commit, prepare }: ServerPosition): Position => {
   if (commit !== prepare)
     throw new Error(
       `EventStoreDB stored an event in an explicit transaction (commit ${commit}, prepare ${prepare}), which Annals cannot follow`,
@@ -15,7 +15,7 @@ export const positionAt = ({ commit, prepare }: Place): Position => {
   return safe(commit, 'position') as Position;
 };
 
-export const placeOf = (position: Position): Place | 'start' => {
+export const serverPositionOf = (position: Position): ServerPosition | 'start' => {
   if (position === START) return 'start';
   return { commit: BigInt(position), prepare: BigInt(position) };
 };

@@ -4,24 +4,24 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { beginning, end } from './fields.ts';
 
 /** A position in a log; without a log, in that of its event. */
-export type Place = { readonly log: LogIdentity | null; readonly position: Position };
+export type LogPosition = { readonly log: LogIdentity | null; readonly position: Position };
 
 /** Our log, and the position that replaces one of another log. */
 type Here = { readonly log: LogIdentity; readonly elsewhere: Position };
 
 /**
- * The position of a place in our log. Our log may be a copy with different positions, so the caller passes a
+ * The same position in our log. Our log may be a copy with different positions, so the caller passes a
  * fallback that certainly loses nothing.
  */
-export const positionHere = ({ log, position }: Place, here: Here): Position =>
+export const positionHere = ({ log, position }: LogPosition, here: Here): Position =>
   log === null || log === here.log ? position : here.elsewhere;
 
 /** The first release wrote a bare position. */
-export const placedWithoutLog = (value: Json | undefined): Json | undefined =>
+export const withoutLog = (value: Json | undefined): Json | undefined =>
   typeof value === 'number' ? { log: null, position: value } : value;
 
 type Path = { readonly names: readonly string[]; readonly isEnd: boolean };
-type CursorOf = (place: Place, isEnd: boolean) => string;
+type CursorOf = (position: LogPosition, isEnd: boolean) => string;
 
 const known = new WeakMap<z.ZodObject, readonly Path[]>();
 
@@ -30,13 +30,13 @@ export const withCursors = (schema: z.ZodObject, data: JsonObject, cursorOf: Cur
   const paths = known.get(schema) ?? pathsIn(schema);
   known.set(schema, paths);
   const changed = (shown: JsonObject, { names, isEnd }: Path) =>
-    changedAt(shown, names, (place) => cursorOf(place, isEnd)) as JsonObject;
+    changedAt(shown, names, (position) => cursorOf(position, isEnd)) as JsonObject;
   return paths.reduce<JsonObject>(changed, data);
 };
 
-/** The paths of all fields that are places by their schema. */
+/** The paths of all fields that are positions in a log by their schema. */
 const pathsIn = (schema: z.ZodType): readonly Path[] => {
-  if (isPlace(schema)) return [{ names: [], isEnd: schema === end }];
+  if (isLogPosition(schema)) return [{ names: [], isEnd: schema === end }];
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodExactOptional)
     return pathsIn(schema.unwrap() as z.ZodType);
   if (!(schema instanceof z.ZodObject)) return [];
@@ -45,17 +45,17 @@ const pathsIn = (schema: z.ZodType): readonly Path[] => {
   );
 };
 
-export const isPlace = (schema: unknown): boolean => schema === beginning || schema === end;
+export const isLogPosition = (schema: unknown): boolean => schema === beginning || schema === end;
 
 /** Damaged data stays as it is. */
 const changedAt = (
   value: Json | undefined,
   [name, ...rest]: readonly string[],
-  cursorOf: (place: Place) => string,
+  cursorOf: (position: LogPosition) => string,
 ): Json | undefined => {
   if (name === undefined) {
-    const place = beginning.safeParse(value);
-    return place.success ? cursorOf(place.data) : value;
+    const position = beginning.safeParse(value);
+    return position.success ? cursorOf(position.data) : value;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const held = value as JsonObject;
