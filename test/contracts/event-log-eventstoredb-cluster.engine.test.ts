@@ -1,13 +1,11 @@
-// Over 200 lines, because every state of a cluster is tried on the two nodes that are set up here.
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-import { logOutages, openConfiguredEventLog } from '#shared/event-log/open.ts';
+import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
-import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { startStandIn } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream, readAll } from './event-log-engine.ts';
@@ -28,14 +26,7 @@ const test = base
     ({ node, other }) =>
       (suffix = '') =>
         `esdb://127.0.0.1:1,127.0.0.1:${other.port},127.0.0.1:${node.port}?tls=false&maxDiscoverAttempts=2&discoveryInterval=20${suffix}`,
-  )
-  .extend('log', async ({ node }, { onCleanup }) => {
-    const log = await openEventStoreEventLog({ url: node.address, timing: TIMING });
-    onCleanup(() => log[Symbol.asyncDispose]());
-    await log.append(aStream(), NO_STREAM, [anEvent()]);
-    return log;
-  })
-  .extend('calls', ({ log: _appended, node }) => node.appendCalls());
+  );
 
 describe('an address with several hosts', () => {
   test.afterEach(({ other }) => other.become('leader'));
@@ -111,122 +102,4 @@ test('after a time without any node appends continue, and readiness fails until 
   );
   expect(await log.append(aStream(), NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
   await other.restart();
-});
-
-test('readiness fails once appends have failed for longer than their retry budget though reads go on, and comes back', async ({
-  node,
-}) => {
-  await using log = await openEventStoreEventLog({
-    url: node.address,
-    timing: { ...TIMING, retryBudgetMs: 300 },
-  });
-  node.faults.appends({ kind: 'not-now', says: 'Server Is Busy' }, { times: 1_000 });
-  await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
-  await log.head();
-  await until(
-    () => log.check().then(() => 'ready', String),
-    (output) => output.includes('EventStoreDB has accepted no append for'),
-  );
-  node.faults.clear();
-  await until(
-    () => log.check().then(() => 'ready', String),
-    (output) => output === 'ready',
-  );
-});
-
-test('an outage of the log is logged once per cause, and its end too', async ({ node }) => {
-  const logged: string[] = [];
-  const cause = ({ err }: { err: Error }) => logged.push(String(err.cause));
-  await using opened = await openEventStoreEventLog({
-    url: node.address,
-    timing: { ...TIMING, retryBudgetMs: 300 },
-  });
-  const log = logOutages(opened, {
-    log: { warn: cause, info: (text: string) => logged.push(text) } as never,
-  });
-  const failBy = async (says: NotNow) => {
-    node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
-    for (let n = 0; n < 2; n += 1)
-      await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
-    node.faults.clear();
-  };
-  await failBy('Server Is Busy');
-  await failBy('Server Is Not Ready');
-  await log.append(aStream(), NO_STREAM, [anEvent()]);
-  expect(logged).toEqual([
-    expect.stringContaining('Busy'),
-    expect.stringContaining('Not Ready'),
-    'The event log takes appends again.',
-  ]);
-});
-
-describe('a client', () => {
-  test.for<NotNow>(['Server Is Not Ready', 'Server Is Busy', 'No leader info available in response'])(
-    'tries again after “%s”, and is not replaced',
-    async (says, { calls, log, node }) => {
-      const stream = aStream();
-      node.faults.appends({ kind: 'not-now', says }, { stream, times: 3 });
-      expect(await log.append(stream, NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
-      expect(node.appendCalls()).toBe(calls);
-    },
-  );
-
-  test('is not replaced for all because one append times out', async ({ calls, log, node }) => {
-    const stream = aStream();
-    node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 2 });
-    let isOver = false;
-    const unanswered = log.append(stream, NO_STREAM, [anEvent()]).finally(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      await log.append(aStream(), NO_STREAM, [anEvent()]);
-      await delay(20);
-    }
-    expect(await unanswered).toMatchObject({ version: 1 });
-    expect(node.appendCalls()).toBe(calls);
-  });
-
-  test('that is replaced fails each append with the name of its own stream', async ({ node }) => {
-    await using hasty = await openEventStoreEventLog({
-      url: node.address,
-      timing: { ...TIMING, answerWithinMs: 600, retryBudgetMs: 700 },
-    });
-    const [silent, other] = [aStream('silent'), aStream('other')];
-    for (const stream of [silent, other])
-      node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
-    const failing = hasty.append(silent, NO_STREAM, [anEvent()]).catch(() => {});
-    await until(
-      () => node.faults.pending(),
-      (left) => left < 10,
-    );
-    const failure = await hasty.append(other, NO_STREAM, [anEvent()]).catch((error: Error) => error);
-    expect(String((failure as Error).cause)).not.toContain(silent);
-    await failing;
-    node.faults.clear();
-  });
-
-  test('that is silent is replaced, and no attempt starts with hardly any time left', async ({
-    calls,
-    node,
-  }) => {
-    await using impatient = await openEventStoreEventLog({
-      url: node.address,
-      timing: { ...TIMING, retryBudgetMs: 2_300 },
-    });
-    const stream = aStream();
-    node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
-    await expect(impatient.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
-    // One complete attempt, after which the client is replaced, and one with the remaining time, after which
-    // it is not.
-    expect([node.faults.pending(), node.appendCalls() - calls]).toEqual([3, 2]);
-    node.faults.clear();
-    await using hasty = await openEventStoreEventLog({
-      url: node.address,
-      timing: { ...TIMING, retryBudgetMs: 2_150 },
-    });
-    node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
-    await expect(hasty.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
-    expect(node.faults.pending()).toBe(4);
-    node.faults.clear();
-  });
 });
