@@ -1,6 +1,3 @@
-// Over 200 lines, because every attempt is made on the one installation whose private data is set up here.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { follow } from '../../testing/http/event-source.ts';
@@ -8,7 +5,6 @@ import type { Ask, Reply } from '../../testing/http/rest-client.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
 import { sharedTest } from '../engines/installation-fixture.ts';
-import { sendRaw } from '../engines/raw-request.ts';
 import { MASS_ASSIGNMENTS } from '../security/mass-assignments.ts';
 import { PRIVATE_READS } from '../security/private-reads.ts';
 import { CANARY, makePrivateThings, type PrivateThings } from '../security/private-things.ts';
@@ -183,33 +179,5 @@ describe('an idempotency key', () => {
     const shown = secrets.map(({ body: answer }) => /whsec_[A-Za-z0-9+/=]+/.exec(textOf(answer))?.[0]);
     expect(shown).not.toContain(undefined);
     expect(new Set(shown).size).toBe(4);
-  });
-});
-
-describe('a path of uploads', () => {
-  test.for([
-    '/uploads/../planted.png',
-    '/uploads/..%2fplanted.png',
-    '/uploads/%2e%2e/planted.png',
-    '/uploads/%2e%2e%2fplanted.png',
-    '/uploads/..%5cplanted.png',
-    '/uploads/....//planted.png',
-    '/uploads/%00planted.png',
-    '/uploads//planted.png',
-    '/uploads/planted.png',
-    '/uploads/./sub/../../planted.png',
-  ])('%s leads to no file of the installation', async (path, { installation }) => {
-    const folder = installation.settings.DATA_DIR ?? '';
-    await mkdir(join(folder, 'uploads'), { recursive: true });
-    await Promise.all(
-      [folder, join(folder, 'uploads')].map((each) => writeFile(join(each, 'planted.png'), CANARY)),
-    );
-    const answer = await sendRaw(installation.origin, [
-      `GET ${path} HTTP/1.1`,
-      'Host: x',
-      'Connection: close',
-    ]);
-    expect(answer).toMatch(/^HTTP\/1\.1 (?:400|404) /);
-    expect(answer).not.toContain(CANARY);
   });
 });
