@@ -1,4 +1,4 @@
-// Over 200 lines, because every end of a grant is tried with the processes that are set up here.
+// Over 200 lines, because every change of a client is tried with the processes that are set up here.
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { ClientSettings as Settings } from '#shared/clients/settings.ts';
