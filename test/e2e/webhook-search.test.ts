@@ -136,6 +136,16 @@ test('one is found by the id of its event, with request and answer', async ({
   });
 });
 
+test('the body of each delivery is that of its own event', async ({ find, read, sink }) => {
+  const all = await find('');
+  expect(new Set(all.map(({ id }) => id)).size).toBeGreaterThan(2);
+  for (const { id, _links } of all) {
+    const { body } = await read<DeliveryBody>(`${_links.self?.href}/body`);
+    const sent = sink.received.filter((each) => each.id === id).map((each) => each.body);
+    expect(sent).toContain(body.body);
+  }
+});
+
 test('nobody finds deliveries of other users', async ({
   deliveries: { subject, well },
   find,

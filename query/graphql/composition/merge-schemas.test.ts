@@ -58,3 +58,12 @@ test('two other services with the same name are refused', () => {
     'The service two has the query field a, which one also has',
   );
 });
+
+test('a composed schema that is not valid is refused with the reason', () => {
+  const broken =
+    'type Query { a: Cart } interface Part { id: ID! } type Cart implements Part { name: String }';
+  const shop = { name: 'shop', schema: buildSchema(broken, { assumeValid: true }) };
+  expect(() => mergeSchemas(own, [shop])).toThrow(
+    'The composed schema is not valid: Interface field Part.id expected but Cart does not provide it.',
+  );
+});
