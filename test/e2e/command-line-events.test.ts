@@ -2,11 +2,11 @@ import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { until } from '../../testing/until.ts';
-import { test as base } from '../engines/terminal.ts';
+import { sharedTerminalTest } from '../engines/terminal.ts';
 
 /** An operator reads the latest events in a terminal. */
 
-const test = base
+const test = sharedTerminalTest
   .extend('draft', { scope: 'file' }, ({ ada, ask }) => async (title: string): Promise<number> => {
     const { body } = await ask('POST', '/articles', {
       token: ada.token,

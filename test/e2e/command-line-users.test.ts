@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { test } from '../engines/terminal.ts';
+import { sharedTerminalTest as test } from '../engines/terminal.ts';
 
 /** An operator in a terminal manages users and their accounts. */
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { callLine } from './call-line.ts';
+import { shareInstallation } from './installation.ts';
 import { test as base } from './installation-fixture.ts';
 
 /** An operator at a terminal: the command line of an installation, with the access of an administrator. */
@@ -20,3 +21,8 @@ export const test = base
     expect({ exit, complaint }).toEqual({ exit: 0, complaint: '' });
     return lines.map((line): Item => JSON.parse(line));
   });
+
+/** At an installation that consecutive files share: each looks only at its own data. */
+export const sharedTerminalTest = test.extend('installation', { scope: 'file' }, ({ installationOptions }) =>
+  shareInstallation(installationOptions),
+);
