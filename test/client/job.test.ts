@@ -9,7 +9,7 @@ import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { startExample } from '../engines/example.ts';
 import { operate } from '../engines/installation.ts';
-import { test as base } from '../engines/installation-fixture.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { startLocalServer } from '../engines/local-server.ts';
 
 /** The job of docs/client.md, registered and started as the page says, and killed repeatedly. */
@@ -18,7 +18,7 @@ const ARTICLES = 8;
 const PAGE = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8').split('\n');
 const lineOf = (beginning: string) => PAGE.find((line) => line.startsWith(beginning)) ?? '';
 
-const test = base
+const test = sharedTest
   .extend('client', { scope: 'file' }, ({ ada, installation }) =>
     createClient<typeof publishing>({ url: installation.origin, token: ada.token }),
   )

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { expect } from 'vitest';
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
-import { test as base } from '../engines/installation-fixture.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
 /** The feed as programs follow it, only by HTTP. */
@@ -19,7 +19,7 @@ const bearer = ({ token }: { readonly token: string }, lastEventId?: string) => 
   ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
 });
 
-const test = base
+const test = sharedTest
   .extend('publish', { scope: 'file' }, ({ ada, ask }) => async (title: string): Promise<number> => {
     const made = await ask('POST', '/articles', {
       token: ada.token,

@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
-import { test } from '../engines/installation-fixture.ts';
+import { sharedTest as test } from '../engines/installation-fixture.ts';
 import { numbered } from '../engines/publishing.ts';
 
 type Shown = { readonly cursor: string; readonly posts: readonly { readonly id: string }[] };
 type Published = { readonly articlePublished: { readonly subjectId: string } };
 
 const LOOKED_AT_MAX = 20;
+/** The latest posts, which are ours, and some of before. */
 const READ = '{ posts(limit: 100) { id } cursor }';
 const FOLLOW = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId } }';
 
@@ -33,7 +34,7 @@ test('an answer and the events after its cursor together contain everything once
   for (const { cursor, posts } of answers.filter(
     (_, place) => place % Math.ceil(answers.length / LOOKED_AT_MAX) === 0,
   )) {
-    const shown = posts.map(({ id }) => id);
+    const shown = posts.map(({ id }) => id).filter((id) => all.includes(id));
     const stream = await openStream(FOLLOW, { variables: { after: cursor } });
     const received = await stream.results<Published>(all.length - shown.length);
     await stream.close();

@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest';
 import type { GraphqlStream } from '../../testing/graphql/graphql-stream.ts';
 import type { TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { test as base } from '../engines/installation-fixture.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 import { basic } from '../engines/oauth.ts';
 
-const test = base.extend(
+const test = sharedTest.extend(
   'change',
   { scope: 'file' },
   ({ ada, graphql }) =>
