@@ -1,17 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { test as base, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
 import { CHANGES_PAGE, commandOf, openFollowing } from '../engines/following.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 /** Follows the instructions of docs/changes.md for programs. */
 
-const test = base
-  .extend('openFollowing', { scope: 'file' }, () => openFollowing)
-  .extend('following', { scope: 'file' }, async ({ openFollowing }, { onCleanup }) => {
-    const following = await openFollowing();
+const test = sharedTest
+  .extend('following', { scope: 'file' }, async ({ installation }, { onCleanup }) => {
+    const following = await openFollowing(installation);
     onCleanup(() => following[Symbol.asyncDispose]());
     return following;
   })

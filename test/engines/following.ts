@@ -7,12 +7,12 @@ import { restClientOf } from '../../testing/http/rest-client.ts';
 import { openPeople, type TokenHolder } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from './cuttable.ts';
-import { type Installation, shareInstallation } from './installation.ts';
+import type { Installation } from './installation.ts';
 import { openPublishing, type Publishing } from './publishing.ts';
 
 /**
- * An installation behind a network that can be cut, and a subscriber to published articles, written according
- * to docs/changes.md.
+ * A network in front of an installation, which can be cut, and a subscriber to published articles, written
+ * according to docs/changes.md.
  */
 export type Following = AsyncDisposable & {
   readonly publishing: Publishing;
@@ -38,9 +38,8 @@ export const commandOf = (beginning: string): string => {
   return found[0] ?? '';
 };
 
-export const openFollowing = async (): Promise<Following> => {
+export const openFollowing = async (installation: Installation): Promise<Following> => {
   await using opening = new AsyncDisposableStack();
-  const installation = opening.use(await shareInstallation());
   const network = opening.use(await openCuttable(installation.origin));
   const people = await openPeople(installation);
   const [author, client] = await Promise.all([people.signUp('Ada'), createClient(installation)]);

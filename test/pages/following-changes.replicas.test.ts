@@ -7,6 +7,7 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { describeInChromium, launchChromium } from '../engines/chromium.ts';
 import { type Following, openFollowing } from '../engines/following.ts';
+import { shareInstallation } from '../engines/installation.ts';
 import { startLocalServer } from '../engines/local-server.ts';
 
 /** The instructions of docs/changes.md for web pages, on a page of another origin. */
@@ -32,7 +33,7 @@ describeInChromium('in Chromium', () => {
   let chromium: Browser;
   let origin: string;
   beforeAll(async () => {
-    following = open.use(await openFollowing());
+    following = open.use(await openFollowing(await shareInstallation()));
     chromium = await launchChromium();
     open.defer(() => chromium.close());
     origin = await serveSite();
