@@ -2,12 +2,11 @@
 import { describe, expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { until } from '../../testing/until.ts';
-import { test as base } from '../engines/installation-fixture.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 const PUBLISHED = 'subscription { articlePublished { type } }';
 
-const test = base
-  .extend('installationOptions', { scope: 'file' }, { settings: { GRAPHQL_COST_MAX: '60' } })
+const test = sharedTest
   .extend('token', { scope: 'file' }, ({ people }) => people.administrator.token)
   .extend(
     'post',
@@ -107,7 +106,7 @@ const WRONG: Case[] = [
   [
     'what costs too much',
     'too_costly',
-    'subscription { articlePublished { article { comments(limit: 100) { id } } } }',
+    'subscription { articlePublished { article { comments(limit: 100) { post { comments(limit: 10) { id } } } } } }',
   ],
   [
     'a longer list than there are',
