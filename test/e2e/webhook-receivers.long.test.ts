@@ -4,16 +4,13 @@ import { freePort } from '#shared/database/embedded/free-port.ts';
 import type { Delivery } from '#shared/rest/deliveries.ts';
 import { until } from '../../testing/until.ts';
 import { type Example, startExample } from '../engines/example.ts';
-import { test as base } from '../engines/installation-fixture.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 /** The receivers of docs/webhooks.md, with real deliveries. */
 
 const DEADLINE_MS = 60_000;
 
-const test = base
-  .extend('installationOptions', { scope: 'file' }, () => ({
-    settings: { WEBHOOK_RETRY_SCHEDULE: Array(500).fill('0.2').join(',') },
-  }))
+const test = sharedTest
   .extend('write', { scope: 'file' }, ({ ada, session }) => async (path: string, body?: object) => {
     const made = await session.write('POST', path, { token: ada.token, ...(body && { body }) });
     expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
@@ -22,17 +19,15 @@ const test = base
   .extend('draft', { scope: 'file' }, ({ write }) => () => {
     return write('/articles', { title: 'On engines', body: '', tags: [], publish: false });
   })
+  .extend('deliveriesOf', { scope: 'file' }, ({ ada, session }) => async (webhookId: number) => {
+    const path = `/webhooks/${webhookId}/deliveries?limit=100`;
+    return (await session.read<Delivery[]>(path, { token: ada.token })).body;
+  })
   /** The ids of a webhook's deliveries, the earliest first. */
-  .extend(
-    'deliveredTo',
-    { scope: 'file' },
-    ({ ada, session }) =>
-      async (webhookId: number): Promise<readonly string[]> => {
-        const path = `/webhooks/${webhookId}/deliveries?state=delivered&limit=100`;
-        const { body } = await session.read<Delivery[]>(path, { token: ada.token });
-        return body.map(({ id }) => id).toReversed();
-      },
-  );
+  .extend('deliveredTo', { scope: 'file' }, ({ deliveriesOf }) => async (webhookId: number) => {
+    const delivered = (await deliveriesOf(webhookId)).filter(({ state }) => state === 'delivered');
+    return delivered.map(({ id }) => id).toReversed();
+  });
 
 const untilPrinted = (example: Example, count: number) =>
   until(
@@ -61,6 +56,7 @@ describe.each(COMMANDS)('%s', (command) => {
   test('receives all deliveries, also those from before its start, and during a rotation of the secret', async ({
     ada,
     deliveredTo,
+    deliveriesOf,
     draft,
     session,
     write,
@@ -72,9 +68,15 @@ describe.each(COMMANDS)('%s', (command) => {
       eventTypes: ['article.*'],
     });
     await draft();
+    await until(
+      () => deliveriesOf(webhook.id),
+      ([first]) => (first?.attempts ?? 0) > 0,
+      DEADLINE_MS,
+    );
     const printed: string[] = [];
     const receive = async (secret: string, change: () => Promise<unknown>) => {
       await using receiver = start(secret);
+      await until(receiver.complaints, (text) => text.includes('listening'), DEADLINE_MS);
       await change();
       printed.push(...(await untilPrinted(receiver, 1)).printed);
       // Stopped before its answer, it would get the same delivery again.
@@ -84,7 +86,7 @@ describe.each(COMMANDS)('%s', (command) => {
         DEADLINE_MS,
       );
     };
-    await receive(webhook.secret, async () => {});
+    await receive(webhook.secret, () => write(`/webhooks/${webhook.id}/redrive`, { retrying: true }));
     const rotated = await write(`/webhooks/${webhook.id}/rotate-secret`);
     expect(rotated.secret).not.toBe(webhook.secret);
     for (const secret of [webhook.secret, rotated.secret, `${webhook.secret} ${rotated.secret}`])

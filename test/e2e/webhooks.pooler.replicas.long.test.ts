@@ -4,15 +4,12 @@ import type { Delivery, Replay } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import type { Received } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
-import { test as base } from '../engines/installation-fixture.ts';
+import { sharedTest } from '../engines/installation-fixture.ts';
 
 /** A webhook from its registration to its end, only by HTTP. The tests depend on each other. */
 let webhook: { readonly path: string; readonly secret: string };
 
-const test = base
-  .extend('installationOptions', { scope: 'file' }, () => ({
-    settings: { WEBHOOK_RETRY_SCHEDULE: '0.1,0.1,0.1' },
-  }))
+const test = sharedTest
   .extend('draft', { scope: 'file' }, ({ ada, session }) => async (title: string) => {
     const { written } = await session.write('POST', '/articles', {
       token: ada.token,
