@@ -74,6 +74,9 @@ test.each(
       () => assembled({ reactions: { team: { shut: { run: 'note' } } } }),
     'task has no fact nope': () =>
       assembled({ reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }),
+    // It has no owner.
+    'task has no fact own': () =>
+      assembled({ reactions: { team: { shut: { run: 'finish', when: 'own' } } } }),
     'task: the reaction to team.shut by team has a condition on the caller, but the system itself runs the command: use fields of the task.':
       () => assembled({ reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } }),
     'task: a reaction follows steps.team, which is not one of its references': () =>

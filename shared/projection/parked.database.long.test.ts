@@ -172,6 +172,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
       'select count(*) as parked from read_model.parked',
     );
     expect(shown).toContain('annals_projector_skipped 2\n');
+    expect(shown).toMatch(/^annals_projector_parkings_total [1-9]/m);
     expect(shown).toContain(`annals_projector_parked ${rows[0]?.parked}\n`);
     expect(shown).toContain('annals_follower_behind{follower="projector"} 0\n');
     expect(shown).toContain('annals_follower_behind_seconds{follower="projector"} 0\n');
