@@ -37,8 +37,10 @@ export const keysRotate: Command = {
     await migrateSigningKeys(pool);
     const masterKey = await openMasterKey(installation.config);
     if (given.flags.has('first')) {
-      await ensureSigningKey({ pool, masterKey });
-      return terminal.write('There already is a signing key.');
+      const isCreated = await ensureSigningKey({ pool, masterKey });
+      return terminal.write(
+        isCreated ? 'The first signing key is created.' : 'There already is a signing key.',
+      );
     }
     const { kid, signsFrom } = await rotateSigningKeys({ pool, masterKey }, { overlapS });
     await terminal.write(`Key ${kid} is published, and signs from ${signsFrom.toISOString()} on.`);

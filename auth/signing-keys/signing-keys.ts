@@ -37,10 +37,12 @@ export const rotateSigningKeys = async (
     return addKey(connection, masterKey, isFirst ? 0 : overlapS);
   });
 
-/** Makes the first key if there is none; of several processes that start at once, one does. */
-export const ensureSigningKey = async ({ pool, masterKey }: SigningKeyDependencies): Promise<void> =>
+/** Creates the first key if there is none, and returns whether it did; of several processes, one does. */
+export const ensureSigningKey = async ({ pool, masterKey }: SigningKeyDependencies): Promise<boolean> =>
   inTransaction(pool, async (connection) => {
-    if ((await lockKeys(connection)) === 0) await addKey(connection, masterKey, 0);
+    if ((await lockKeys(connection)) > 0) return false;
+    await addKey(connection, masterKey, 0);
+    return true;
   });
 
 export const hasSigningKey = async (pool: Pool): Promise<boolean> =>

@@ -25,10 +25,11 @@ test('separate roles: auth registers a client through command, and issues a toke
   expect(refused.exit).toBe(1);
   expect(refused.output).toContain('npm run annals -- keys rotate');
   // Repeated deployments must have the same result.
-  for (const _ of ['first', 'second']) {
-    const made = await runAnnals(['annals.ts', 'keys', 'rotate', '--first'], settings);
-    expect(made).toEqual({ exit: 0, output: 'There already is a signing key.\n' });
-  }
+  for (const output of ['The first signing key is created.\n', 'There already is a signing key.\n'])
+    expect(await runAnnals(['annals.ts', 'keys', 'rotate', '--first'], settings)).toEqual({
+      exit: 0,
+      output,
+    });
 
   await using auth = startRole('auth/main.ts', alone);
   await auth.logged('Annals is ready.');
