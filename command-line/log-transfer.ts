@@ -55,13 +55,13 @@ export const logExport: Command = {
     await migrateAudit(pool);
     const masterKey = await openMasterKey(config);
     await using _keys = await openPostgresKeyStore({ pool, masterKey });
-    const positionFor = async (option: string): Promise<Position | undefined> => {
+    const positionOfOption = async (option: string): Promise<Position | undefined> => {
       const text = optionOf(given, option);
       return text === undefined ? undefined : positionOf({ pool, eventLog }, text, `--${option}`);
     };
     const range = {
-      after: (await positionFor('after')) ?? START,
-      upTo: await positionFor('until'),
+      after: (await positionOfOption('after')) ?? START,
+      upTo: await positionOfOption('until'),
       withKeys: given.flags.has('keys'),
     };
     using shown = showProgress(terminal, 'Exporting', isDense);

@@ -120,7 +120,7 @@ const hunksOf = (ops: readonly Op[], firstLine: number): readonly string[] => {
     ];
     const [oldLines, newLines] = [hunk.length - added, hunk.length - removed];
     shown.push(
-      `@@ -${rangeOf(oldLine, oldLines)} +${rangeOf(newLine, newLines)} @@`,
+      `@@ -${hunkRange(oldLine, oldLines)} +${hunkRange(newLine, newLines)} @@`,
       ...hunk.map(({ sign, line }) => `${sign}${line}`),
     );
     [oldLine, newLine] = [oldLine + oldLines, newLine + newLines];
@@ -130,7 +130,7 @@ const hunksOf = (ops: readonly Op[], firstLine: number): readonly string[] => {
 };
 
 /** An empty range is placed after the line before it. */
-const rangeOf = (line: number, lines: number): string => `${lines === 0 ? line - 1 : line},${lines}`;
+const hunkRange = (line: number, lines: number): string => `${lines === 0 ? line - 1 : line},${lines}`;
 
 const endOfHunk = (ops: readonly Op[], first: number): number => {
   let end = first;

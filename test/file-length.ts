@@ -2,7 +2,7 @@ import type { Sources } from './boundaries.ts';
 
 const LINES_MAX = 200;
 /** A longer file gives its reason within these lines. */
-const HEAD_LINES = 60;
+const HEAD_LINES = 2;
 const REASON = /^(?:\/\/|\/\*) Over 200 lines, because \S/m;
 
 /** The files that are too long without a reason, and those that give one without need; one sentence each. */

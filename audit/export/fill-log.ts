@@ -9,7 +9,7 @@ import { appendInOrder, type Order } from './append-in-order.ts';
 export type Filling = {
   readonly target: Pick<EventLog, 'append' | 'follow' | 'head' | 'identity'>;
   readonly order: Order;
-  /** The place in the chain at which the source starts. */
+  /** The state of the chain at the start of the source. */
   readonly before?: ChainState;
   readonly signal: AbortSignal;
   /** Called with the number of source events that the log has. */

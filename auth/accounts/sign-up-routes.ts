@@ -33,7 +33,7 @@ const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs:
 /** Limits mail to the owner of the address, whether or not they have an account. */
 const PER_EMAIL: Allowance = { name: 'sign-up-email', burst: 5, intervalMs: 600_000 };
 
-/** Where a sign-up happens: in the middle of a sign-in, or by itself. */
+/** How a sign-up runs: within a sign-in, or by itself. */
 type SignUpFlow = {
   readonly action: string;
   /** A value that only this browser has; the form's token is bound to it. */

@@ -27,11 +27,11 @@ describe('disabling', () => {
     given(webhook, [registered])
       .when(disable('owner'))
       .yields([disabled('owner', null)]));
-  test('by an administrator, with the logPosition from where on changes are missed', () =>
+  test('by an administrator, with the position from which changes are missed', () =>
     given(webhook, [registered])
       .when(disable('owner', 10, false))
       .yields([disabled('owner', MISSED)]));
-  test('by the system, with the logPosition from where on changes are missed', () =>
+  test('by the system, with the position from which changes are missed', () =>
     given(webhook, [registered])
       .when(disable('failing'))
       .yields([disabled('failing', MISSED)]));

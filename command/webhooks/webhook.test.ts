@@ -210,7 +210,7 @@ test('the state of a deleted webhook keeps its owner and no secret', () =>
 describe('in general', () => {
   const sign = fc.constantFrom(...'abcdefg');
   const reason = fc.constantFrom('owner' as const, 'failing' as const, 'gone' as const);
-  const logPosition = fc.integer({ min: 0, max: 120 });
+  const position = fc.integer({ min: 0, max: 120 });
   const changes = fc.record(
     {
       url: fc.constantFrom('https://example.com/1', 'https://example.com/2'),
@@ -228,14 +228,10 @@ describe('in general', () => {
       changes.map(edit),
       fc.tuple(sign, fc.constantFrom(at, later(30))).map(([each, when]) => rotate(each, when)),
       fc.constant(enable),
-      fc.tuple(reason, logPosition).map(([each, head]) => disable(each, head)),
+      fc.tuple(reason, position).map(([each, head]) => disable(each, head)),
       fc.constantFrom(remove, askTest),
       fc
-        .tuple(
-          fc.option(logPosition, { nil: undefined }),
-          fc.option(logPosition, { nil: undefined }),
-          fc.uuid(),
-        )
+        .tuple(fc.option(position, { nil: undefined }), fc.option(position, { nil: undefined }), fc.uuid())
         .map(
           ([from, to, id]) =>
             ({

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import { beginning, end } from '#shared/events/fields.ts';
-import { withoutLog } from '#shared/events/log-positions.ts';
+import { asLogPosition } from '#shared/events/log-positions.ts';
 import * as forms from '#shared/events/webhook.ts';
 import type { Json } from '#shared/json.ts';
 import { evolveOf } from '../decide/evolve.ts';
@@ -129,10 +129,10 @@ const CONTENT = [
 const withLogPositions = ({ missed: known, ...data }: Row): Row => {
   const changed = Object.entries(data).map(([name, given]) => [
     name,
-    name === 'from' || name === 'to' ? withoutLog(given as Json) : given,
+    name === 'from' || name === 'to' ? asLogPosition(given as Json) : given,
   ]);
   const since = (known as Row | null | undefined)?.since;
-  const missed = since === undefined ? known : { ...(known as Row), since: withoutLog(since as Json) };
+  const missed = since === undefined ? known : { ...(known as Row), since: asLogPosition(since as Json) };
   return { ...Object.fromEntries(changed), ...(missed !== undefined && { missed }) };
 };
 

@@ -144,7 +144,7 @@ test.each([
   await untilReceived(stream, 'Theirs to read');
 });
 
-test('the streams of a deleted user end, and those of others go on', async () => {
+test('the streams of a deleted user end, and those of others continue', async () => {
   const theirs = await follow(`${backend.url}/events`, { headers: authorized() });
   await using others = await follow(`${backend.url}/events`, { headers: await backend.authorization(admin) });
   await write(admin, 'DELETE', `/users/${author.id}`);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** A storage of blobs. */
+/** The address of a blob storage. */
 export type BlobAddress = { readonly kind: 'folder'; readonly folder: string } | S3Address;
 
 export type S3Address = {
@@ -23,7 +23,7 @@ export type S3Address = {
 export const parseBlobUrl = (text: string): BlobAddress | undefined => {
   if (!URL.canParse(text) || !isDecodable(text)) return undefined;
   const url = new URL(text);
-  if (url.protocol === 's3:') return s3Place(url);
+  if (url.protocol === 's3:') return s3Address(url);
   // `file:uploads` would be a folder at the root of the disk, which nobody means.
   if (!/^file:\/\/\/./.test(text) || url.search !== '' || url.hash !== '' || /%2f/i.test(url.pathname))
     return undefined;
@@ -43,7 +43,7 @@ const PREFIX = /^(?:[\w.-]+\/)*$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
 const PARAMETERS = new Set(['endpoint', 'region']);
 
-const s3Place = ({
+const s3Address = ({
   hostname,
   port,
   pathname,

@@ -23,7 +23,7 @@ export type TailFollower = {
   explain?(seen: Seen | undefined, error: unknown): Promise<never>;
 };
 
-type FollowFrom = {
+type StartingPoint = {
   readonly after: Position;
   readonly id?: EventId | undefined;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ type FollowFrom = {
  */
 export async function* followTail(
   { tail, wait, demandSeen, explain }: TailFollower,
-  { after, id, signal }: FollowFrom,
+  { after, id, signal }: StartingPoint,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   let last = after;
   let seen: Seen | undefined = id === undefined || after === START ? undefined : { position: after, id };

@@ -10,14 +10,14 @@ export type LogPosition = { readonly log: LogIdentity | null; readonly position:
 type Here = { readonly log: LogIdentity; readonly elsewhere: Position };
 
 /**
- * The same position in our log. Our log may be a copy with different positions, so the caller passes a
+ * The position itself if it is of our log. Our log may be a copy with different positions, so the caller passes a
  * fallback that certainly loses nothing.
  */
 export const positionHere = ({ log, position }: LogPosition, here: Here): Position =>
   log === null || log === here.log ? position : here.elsewhere;
 
-/** The first release wrote a bare position. */
-export const withoutLog = (value: Json | undefined): Json | undefined =>
+/** The first release wrote a bare position, without its log. */
+export const asLogPosition = (value: Json | undefined): Json | undefined =>
   typeof value === 'number' ? { log: null, position: value } : value;
 
 type Path = { readonly names: readonly string[]; readonly isEnd: boolean };

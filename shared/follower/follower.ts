@@ -197,9 +197,9 @@ const follow = async <Page>(
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
-  let checkpoint: Checkpoint = { position: saved, event: taken?.event ?? undefined };
+  let checkpoint: Reached = { position: saved, event: taken?.event ?? undefined };
   let dueAtMs: number | undefined;
-  const move = async (to: Checkpoint, writing?: Writing): Promise<void> => {
+  const move = async (to: Reached, writing?: Writing): Promise<void> => {
     const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
     if (writing || isLasting) {
       const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
@@ -245,7 +245,7 @@ const follow = async <Page>(
   }
 };
 
-type Checkpoint = { readonly position: Position; readonly event: EventId | undefined };
+type Reached = { readonly position: Position; readonly event: EventId | undefined };
 
 type Writing = {
   readonly ahead: readonly Statement[];

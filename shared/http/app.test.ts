@@ -177,7 +177,7 @@ test.each([
 });
 
 test('responses do not reveal the framework and may not be sniffed', async () => {
-  await using server = await serveRoutes(onlyPost());
+  await using server = await serveRoutes(Router().get('/x', (_request, response) => void response.json({})));
   const { headers } = await fetch(`${server.url}/x`);
   expect(headers.get('x-powered-by')).toBeNull();
   expect(headers.get('x-content-type-options')).toBe('nosniff');

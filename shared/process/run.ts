@@ -76,7 +76,7 @@ const live = async (
     log.fatal({ err: error }, 'The process could not start.');
     return FAILED;
   }
-  // Node writes it only at an orderly exit. So a process that is killed would leave nothing for the next start.
+  // By itself, Node writes its compile cache only at an orderly exit: a killed process would leave none.
   flushCompileCache();
   // A signal during the start takes effect once everything that was started can be stopped.
   return await stopping;

@@ -32,16 +32,16 @@ export const isRefusalOfValues = (error: unknown): error is Refusal =>
 type Refusal = Error & { readonly code: string; readonly constraint?: string };
 
 /** Leaves out the server’s own message, because it quotes values, which may be personal. */
-export const unwritable = (event: Pick<RecordedEvent, Shown>, { code, constraint }: Refusal): Parked =>
+export const unwritable = (event: Pick<RecordedEvent, NamedField>, { code, constraint }: Refusal): Parked =>
   parkedBy(
     event,
     `The database refuses the values of the event: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`,
   );
 
-type Shown = 'stream' | 'version' | 'position' | 'type';
+type NamedField = 'stream' | 'version' | 'position' | 'type';
 
 const parkedBy = (
-  { stream, version, position, type }: Pick<RecordedEvent, Shown>,
+  { stream, version, position, type }: Pick<RecordedEvent, NamedField>,
   reason: string,
 ): Parked => ({
   stream,

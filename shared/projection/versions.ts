@@ -7,7 +7,7 @@ import { START } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
-import { NEXT, PREVIOUS, type ReadModelName, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
+import { NEXT, PREVIOUS, type ReadModelTarget, VERSIONS_LOCK } from '#shared/read-model/versions.ts';
 import { readDefinition } from './definition.ts';
 import { createTables, marksBeside } from './schema.ts';
 
@@ -15,7 +15,7 @@ import { createTables, marksBeside } from './schema.ts';
 const ASIDE_SCHEMA = 'read_model_aside';
 
 /** A version held by one process: a later holder has a higher epoch, which ends the writes of this one. */
-export type Held = ReadModelName & { readonly epoch: number; readonly log: LogIdentity };
+export type Held = ReadModelTarget & { readonly epoch: number; readonly log: LogIdentity };
 
 /**
  * Creates the tables to be filled, without the indexes that only reads need. Drops the leftovers of an

@@ -3,24 +3,24 @@ import type { Pool } from '#shared/database/pool.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { LIVE_SCHEMA, PROJECTOR } from './read-model.ts';
 
-/** A read model, with a checkpoint of its own. */
-export type ReadModelName = { readonly schema: string; readonly follower: string };
+/** The schema of a read model, and the follower that fills it. */
+export type ReadModelTarget = { readonly schema: string; readonly follower: string };
 
 /** The one that reads are served from. */
-export const LIVE: ReadModelName = { schema: LIVE_SCHEMA, follower: PROJECTOR };
+export const LIVE: ReadModelTarget = { schema: LIVE_SCHEMA, follower: PROJECTOR };
 
 /** One that is being built. */
-export const NEXT: ReadModelName = { schema: 'read_model_next', follower: 'projector_next' };
+export const NEXT: ReadModelTarget = { schema: 'read_model_next', follower: 'projector_next' };
 
 /** The one that was live before the last swap. */
-export const PREVIOUS: ReadModelName = { schema: 'read_model_previous', follower: 'projector_previous' };
+export const PREVIOUS: ReadModelTarget = { schema: 'read_model_previous', follower: 'projector_previous' };
 
 export type VersionOfReadModel = { readonly position: Position; readonly bytes: number };
 
 /** Its position and size. */
 export const readVersion = async (
   pool: Pool,
-  { schema, follower }: ReadModelName,
+  { schema, follower }: ReadModelTarget,
 ): Promise<VersionOfReadModel | undefined> => {
   const checkpoint = await readCheckpoint(pool, follower);
   const { rows } = await pool.query<{ bytes: number }>(

@@ -17,7 +17,7 @@ const SignedBy = z.strictObject({
   }),
 });
 
-const ChainPlace = z.strictObject({
+const ChainPosition = z.strictObject({
   hash: hash.meta({
     description: 'SHA-256 of the canonical form of the event, with personal fields still sealed.',
   }),
@@ -36,7 +36,7 @@ const deliveries = z.array(Delivery).exactOptional();
 /** An event with all of its metadata. */
 const RecordedEvent = Event.extend({
   streamVersion: z.int().positive().meta({ description: 'The version of the item after this event.' }),
-  chain: ChainPlace.exactOptional().meta({
+  chain: ChainPosition.exactOptional().meta({
     description: 'Its position in the hash chain. Only administrators see it.',
   }),
   deliveries: deliveries.meta({ description: 'Its deliveries to webhooks that you may manage.' }),

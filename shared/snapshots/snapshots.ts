@@ -157,9 +157,9 @@ type Row = Omit<Snapshot, 'state'> & { readonly sealed: Buffer };
 type Sealed = Snapshot & Row;
 
 /** Undefined if somebody changed it. */
-const opened = (key: KeyObject, { sealed, ...row }: Row, place: string): Snapshot | undefined => {
+const opened = (key: KeyObject, { sealed, ...row }: Row, boundTo: string): Snapshot | undefined => {
   try {
-    return { ...row, state: JSON.parse(unseal(key, sealed, place).toString('utf8')) };
+    return { ...row, state: JSON.parse(unseal(key, sealed, boundTo).toString('utf8')) };
   } catch (error) {
     if (error instanceof SealBroken) return undefined;
     throw error;

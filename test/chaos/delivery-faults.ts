@@ -37,8 +37,10 @@ export const deliveryFaults = (delivered: Delivered): readonly string[] => [
  */
 const arrivalFaults = ({ expected, arrivals, ledger, isOrdered, events }: Delivered): readonly string[] => {
   const firsts = [...new Set(arrivals.map(({ id }) => id))];
-  const positionOf = (id: string) => events.get(id)?.position ?? Number.POSITIVE_INFINITY;
-  const inOrder = isOrdered ? firsts : firsts.toSorted((one, other) => positionOf(one) - positionOf(other));
+  const positionOfEvent = (id: string) => events.get(id)?.position ?? Number.POSITIVE_INFINITY;
+  const inOrder = isOrdered
+    ? firsts
+    : firsts.toSorted((one, other) => positionOfEvent(one) - positionOfEvent(other));
   const arrived = new Set(firsts);
   const withheld = new Set(
     ledger.filter(({ id, state }) => state === 'withheld' && !arrived.has(id)).map(({ id }) => id),

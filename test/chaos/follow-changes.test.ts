@@ -83,15 +83,15 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
   await Promise.all([roles.ready(), restarted]);
 
   const { eventLog } = roles.side;
-  const positionOf = (cursor: string) => parseCursor(eventLog.identity, cursor);
+  const positionAtCursor = (cursor: string) => parseCursor(eventLog.identity, cursor);
   const happened = happenedIn(await allEvents(roles.side), eventLog.identity).filter(
-    ({ position }) => position > positionOf(from),
+    ({ position }) => position > positionAtCursor(from),
   );
   const end = happened.at(-1)?.position ?? 0;
   for (const follower of followers) follower.stay();
   const behind = () =>
     followers
-      .filter((each) => !each.isOver() && positionOf(each.lastCursor()) < end)
+      .filter((each) => !each.isOver() && positionAtCursor(each.lastCursor()) < end)
       .map((each) => each.lastCursor());
   await until(behind, (left) => left.length === 0, PATIENCE_MS);
   await Promise.all(followers.map((follower) => follower.end()));

@@ -9,7 +9,7 @@ import type { NotNow } from '../engines/eventstoredb/faults.ts';
 import { startStandIn } from '../engines/eventstoredb-fixture.ts';
 import { anEvent, aStream } from './event-log-engine.ts';
 
-/** A server that reads, and refuses appends or does not answer them. */
+/** A server that answers reads, and refuses appends or leaves them unanswered. */
 
 const TIMING = { retryBudgetMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
@@ -73,7 +73,7 @@ test('an outage of the log is logged once per cause, and its end too', async ({ 
 
 describe('a client', () => {
   test.for<NotNow>(['Server Is Not Ready', 'Server Is Busy', 'No leader info available in response'])(
-    'tries again after “%s”, and is not replaced',
+    'retries after “%s”, and is not replaced',
     async (says, { calls, log, node }) => {
       const stream = aStream();
       node.faults.appends({ kind: 'not-now', says }, { stream, times: 3 });

@@ -16,7 +16,7 @@ const PARENT: TraceContext = {
   isSampled: true,
 };
 
-const contextOf = (span: Span): TraceContext => {
+const traceContextOf = (span: Span): TraceContext => {
   const context = parseTraceparent(span.traceparent);
   if (context === undefined) throw new Error(`${span.traceparent} is no traceparent`);
   return context;
@@ -45,7 +45,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
 
     test('a span without a parent begins a trace', async () => {
       const span = tracing.start('root');
-      const context = contextOf(span);
+      const context = traceContextOf(span);
       span.end();
       const { isSampled, ...ids } = context;
       expect(isSampled).toBe(true);
@@ -55,12 +55,12 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
         kind: 'internal',
         isFailure: false,
       });
-      expect(contextOf(tracing.start('another')).traceId).not.toBe(context.traceId);
+      expect(traceContextOf(tracing.start('another')).traceId).not.toBe(context.traceId);
     });
 
     test('a span continues the trace of its parent', async () => {
       const span = tracing.start('child', { parent: formatTraceparent(PARENT), kind: 'server' });
-      const { spanId } = contextOf(span);
+      const { spanId } = traceContextOf(span);
       expect(spanId).not.toBe(PARENT.spanId);
       tracing.start('grandchild', { parent: span.traceparent, kind: 'client' }).end();
       span.end();
@@ -81,7 +81,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       const span = tracing.start('unrecorded', {
         parent: formatTraceparent({ ...PARENT, isSampled: false }),
       });
-      expect(contextOf(span)).toMatchObject({ traceId: PARENT.traceId, isSampled: false });
+      expect(traceContextOf(span)).toMatchObject({ traceId: PARENT.traceId, isSampled: false });
       span.set({ 'annals.id': 1 });
       span.fail('Error');
       span.end();
@@ -93,7 +93,7 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
     test.each(['', 'x', `00-${'0'.repeat(32)}-${PARENT.spanId}-01`])(
       'with the parent “%s”, which is none, a trace begins',
       async (parent) => {
-        const { traceId, isSampled } = contextOf(tracing.start('lost', { parent }));
+        const { traceId, isSampled } = traceContextOf(tracing.start('lost', { parent }));
         expect(isSampled).toBe(true);
         expect(traceId).not.toMatch(/^0+$/);
       },

@@ -32,7 +32,7 @@ test('an answer and the events after its cursor together contain everything once
   const all = (await written).flat();
   expect(new Set(answers.map(({ cursor }) => cursor)).size).toBeGreaterThan(2);
   for (const { cursor, posts } of answers.filter(
-    (_, place) => place % Math.ceil(answers.length / LOOKED_AT_MAX) === 0,
+    (_, index) => index % Math.ceil(answers.length / LOOKED_AT_MAX) === 0,
   )) {
     const shown = posts.map(({ id }) => id).filter((id) => all.includes(id));
     const stream = await openStream(FOLLOW, { variables: { after: cursor } });

@@ -136,7 +136,12 @@ test('one is found by the id of its event, with request and answer', async ({
   });
 });
 
-test('the body of each delivery is that of its own event', async ({ find, read, sink }) => {
+test('the body of each delivery is that of its own event', async ({
+  deliveries: _made,
+  find,
+  read,
+  sink,
+}) => {
   const all = await find('');
   expect(new Set(all.map(({ id }) => id)).size).toBeGreaterThan(2);
   for (const { id, _links } of all) {

@@ -139,17 +139,17 @@ const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
   };
 };
 
-type Persons = {
+type Cast = {
   readonly caller: CallerName;
   readonly callerId: number;
   readonly ownerId: number;
   readonly third: number;
 };
 type Target = Ids & { readonly body?: object };
-type Prepare = (workshop: Workshop, persons: Persons) => Promise<Target>;
+type Prepare = (workshop: Workshop, persons: Cast) => Promise<Target>;
 
 /** The administrator changes and deletes a new user; the others, the author or themselves. */
-const userFor = async ({ write }: Workshop, { caller, ownerId }: Persons): Promise<number> =>
+const userFor = async ({ write }: Workshop, { caller, ownerId }: Cast): Promise<number> =>
   caller === 'admin' ? write('POST', '/users', { name: 'Nora' }) : ownerId;
 
 const SITUATIONS = {

@@ -78,12 +78,10 @@ test('a signal during the start takes effect after it', async () => {
   expect(annals.output()).toContain('closed');
 });
 
-test('what Node has compiled is kept for the next start, even if the process is killed', async ({
-  folder,
-}) => {
+test('the compile cache is kept for the next start, even if the process is killed', async ({ folder }) => {
   const work = `setInterval(() => log.info('still running'), 10);`;
   await using annals = spawnAnnals(...living(work, { NODE_COMPILE_CACHE: folder }));
-  // Ready by then.
+  // The timer fires only after the process is ready.
   await annals.said(/still running/);
   annals.child.kill('SIGKILL');
   await annals.exited;

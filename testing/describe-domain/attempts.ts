@@ -147,9 +147,9 @@ const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise
   ];
 };
 
-type FileOwner = { readonly list: ListInfo | undefined; readonly ids: Row; readonly on: string };
+type FileHolder = { readonly list: ListInfo | undefined; readonly ids: Row; readonly on: string };
 
-const filesOf = ({ domain }: Stage, made: Made, { list, ids, on }: FileOwner): readonly Attempt[] =>
+const filesOf = ({ domain }: Stage, made: Made, { list, ids, on }: FileHolder): readonly Attempt[] =>
   Object.entries(aggregateOperations(domain)).flatMap(([name, { use, method, path }]): readonly Attempt[] => {
     if (
       use.kind !== made.situation.kind ||

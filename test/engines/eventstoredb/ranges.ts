@@ -45,21 +45,21 @@ export const lastVisible = (log: Log, stream: Stream): bigint => {
 };
 
 /** The index of the first record at or after a position. */
-export const indexAtOrAfter = (log: Log, server: ServerPosition): number =>
-  firstIndexWhere(log, (position) => !isBefore(position, server));
+export const indexAtOrAfter = (log: Log, target: ServerPosition): number =>
+  firstIndexWhere(log, (position) => !isBefore(position, target));
 
 /** The index of the first record after a position. */
-export const indexAfter = (log: Log, server: ServerPosition): number =>
+export const indexAfter = (log: Log, target: ServerPosition): number =>
   firstIndexWhere(
     log,
-    (position) => position > server.commit || (position === server.commit && position > server.prepare),
+    (position) => position > target.commit || (position === target.commit && position > target.prepare),
   );
 
-const isBefore = (position: number, server: ServerPosition): boolean =>
-  position < server.commit || (position === server.commit && position < server.prepare);
+const isBefore = (position: number, target: ServerPosition): boolean =>
+  position < target.commit || (position === target.commit && position < target.prepare);
 
 /** Valid positions are those of records, the start, and anything from the end of the log on. */
-export const isServerPosition = (log: Log, { commit }: ServerPosition): boolean =>
+export const isValidPosition = (log: Log, { commit }: ServerPosition): boolean =>
   commit === 0 ||
   commit >= log.endPosition() ||
   log.records[firstIndexWhere(log, (position) => position >= commit)]?.position === commit;

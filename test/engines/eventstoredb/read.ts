@@ -8,7 +8,7 @@ import {
   allForwards,
   indexAfter,
   indexAtOrAfter,
-  isServerPosition,
+  isValidPosition,
   lastVisible,
   streamBackwards,
   streamForwards,
@@ -98,7 +98,7 @@ const allRange = (
   { from }: Target & { kind: 'all' },
   backwards: boolean,
 ): Iterable<LogRecord> => {
-  if (typeof from !== 'string' && !isServerPosition(log, from)) throw unreadable('all');
+  if (typeof from !== 'string' && !isValidPosition(log, from)) throw unreadable('all');
   const end = log.visibleCount();
   if (backwards)
     return allBackwards(
@@ -112,6 +112,6 @@ const allRange = (
 export const firstIndexAfter = ({ log }: Engine, { from }: Target & { kind: 'all' }): number => {
   if (from === 'start') return 0;
   if (from === 'end') return log.visibleCount();
-  if (!isServerPosition(log, from)) throw unreadable('all');
+  if (!isValidPosition(log, from)) throw unreadable('all');
   return indexAfter(log, from);
 };
