@@ -3,19 +3,21 @@ import { rightsOf } from '#kernel/conditions/rights.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 
 /**
- * The fields that a condition compares with a value, as `kind.field`; all fields of aggregates whose decisions
- * are code. The others affect neither rights nor refusals.
+ * The fields that a condition compares with a value, as `kind.field`. The others affect neither rights nor
+ * refusals. If a decision of the domain is code, these are all fields: it may read those of other aggregates.
  */
 export const comparedFields = (domain: Domain): ReadonlySet<string> => {
+  const kinds = Object.values(domain.kinds);
+  if (kinds.some(({ commands }) => Object.values(commands).some(({ decide }) => decide !== undefined)))
+    return new Set(
+      kinds.flatMap(({ name, fields }) => Object.keys(fields).map((field) => `${name}.${field}`)),
+    );
   const byRights = [...rightsOf(domain).values()].flatMap(({ kind, alternatives }) =>
     alternatives.flatMap((condition) => comparedIn(condition, kind?.name ?? '')),
   );
-  const byKinds = Object.values(domain.kinds).flatMap((kind) => [
-    ...conditionsOf(kind).flatMap((condition) => comparedIn(resolve(domain, kind, condition), kind.name)),
-    ...(Object.values(kind.commands).some(({ decide }) => decide !== undefined)
-      ? Object.keys(kind.fields).map((name) => `${kind.name}.${name}`)
-      : []),
-  ]);
+  const byKinds = kinds.flatMap((kind) =>
+    conditionsOf(kind).flatMap((condition) => comparedIn(resolve(domain, kind, condition), kind.name)),
+  );
   return new Set([...byRights, ...byKinds]);
 };
 
