@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
 import { scaled } from '../../testing/load.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { addComment, allEvents, draftArticle } from '../engines/command-side.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
@@ -28,7 +29,6 @@ import { happenedIn } from './visible-events.ts';
 import { readLedger } from './webhook-ledger.ts';
 import { startWriters } from './writers.ts';
 
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Multiplies the number of faults. */
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 1);
 /** The maximum of callbacks between two faults. */
@@ -43,7 +43,7 @@ const TEST_MS = scaled(200_000 + ROUNDS * 60_000);
 if (redisMissing !== undefined)
   process.stderr.write(`Webhooks are not tried with a queue in Redis: ${redisMissing}.\n`);
 
-describe.concurrent(`every change arrives, signed, with one id and body, whatever is killed (CHAOS_SEED=${SEED})`, () => {
+describe.concurrent(`every change arrives, signed, with one id and body, whatever is killed (TEST_SEED=${SEED})`, () => {
   test('with the queue in PostgreSQL', () => deliverThrough(inPostgres), TEST_MS);
 
   test.skipIf(redisMissing !== undefined)(

@@ -1,13 +1,13 @@
 // Takes minutes, so it starts first.
 import { expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
+import { SEED } from '../../testing/seed.ts';
 import { nginxMissing } from '../engines/nginx.ts';
 import { COPIES, ROLES, startCopies } from './copies.ts';
 import { createRandom } from './random.ts';
 import { LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** The rounds of every kind of request between two restarts. */
 const ROUNDS_BETWEEN = 1;
 const TEST_MS = scaled(1_500_000);
@@ -15,7 +15,7 @@ const TEST_MS = scaled(1_500_000);
 if (nginxMissing !== undefined) process.stderr.write(`Rolling restarts are not tried: ${nginxMissing}.\n`);
 
 test.skipIf(nginxMissing !== undefined)(
-  `every replica of every role is restarted under load, and no request fails (CHAOS_SEED=${SEED})`,
+  `every replica of every role is restarted under load, and no request fails (TEST_SEED=${SEED})`,
   async () => {
     await using copies = await startCopies();
     const load = await startLoad(copies);

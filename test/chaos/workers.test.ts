@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { operate } from '../../testing/installation.ts';
 import { scaled } from '../../testing/load.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { startWorkers, type Workers } from '../engines/workers.ts';
 import { createRandom } from './random.ts';
 import { LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** More by hand: CHAOS_ROUNDS=10. */
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 1);
 const ROUNDS_BETWEEN = 1;
@@ -43,7 +43,7 @@ test(
 );
 
 test(
-  `kill -9 of each worker under load, ${ROUNDS} times: acknowledged writes are durable, and the other workers continue (CHAOS_SEED=${SEED})`,
+  `kill -9 of each worker under load, ${ROUNDS} times: acknowledged writes are durable, and the other workers continue (TEST_SEED=${SEED})`,
   async () => {
     const random = createRandom(SEED);
     await using annals = await startWorkers();

@@ -13,6 +13,7 @@ import { randomCaller, randomRows } from '../../../test/graphql/random-rows.ts';
 import { type ReadModelRows, writeRows } from '../../../test/graphql/read-model-rows.ts';
 import { randomSubscription } from '../../../testing/graphql/random-query.ts';
 import { type Random, randomOf } from '../../../testing/random.ts';
+import { SEED } from '../../../testing/seed.ts';
 import { type Cohort, strangerLike } from '../../changes/renderings.ts';
 import { searchesOn } from '../../searches.ts';
 import type { Planner } from '../planner/planner.ts';
@@ -24,7 +25,6 @@ import { createCohorts } from './cohort.ts';
 const RUNS = Number(process.env.PLANNER_RUNS ?? 60);
 const DOCUMENTS_PER_ROWS = 3;
 const CHANGES_PER_DOCUMENT = 4;
-const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
 /** A change of an existing or former aggregate, with the facts after the event. */
@@ -89,7 +89,7 @@ const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer 
 
 const it = base.extend('connectionsMax', { scope: 'file' }, 2);
 
-it(`shows each viewer of a cohort what the resolvers would show them alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async ({
+it(`shows each viewer of a cohort what the resolvers would show them alone, for random documents, changes and viewers (TEST_SEED=${SEED})`, async ({
   planner,
   pool,
 }) => {
@@ -161,7 +161,7 @@ it(`shows each viewer of a cohort what the resolvers would show them alone, for 
         }
       }
     }),
-    { numRuns: RUNS, seed, endOnFailure: true },
+    { numRuns: RUNS, seed: SEED, endOnFailure: true },
   );
   console.log(
     `${compared} compared, ${planned} subjects read by the planner; of ${together} documents, several viewers shared one`,

@@ -17,6 +17,7 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import { createDatabase } from '../engines/database.ts';
@@ -24,7 +25,6 @@ import { startRole } from '../engines/role-process.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { createRandom } from './random.ts';
 
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** More by hand: CHAOS_ROUNDS=10. */
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 2);
 const COMMANDS = 2_000;
@@ -44,7 +44,7 @@ type Sent = {
 };
 
 test(
-  `kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUNDS} times (CHAOS_SEED=${SEED})`,
+  `kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUNDS} times (TEST_SEED=${SEED})`,
   async () => {
     const random = createRandom(SEED);
     await using database = await createDatabase();

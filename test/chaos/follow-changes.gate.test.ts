@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
 import { scaled } from '../../testing/load.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { addComment, allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
@@ -12,7 +13,6 @@ import { faultsOf } from './sequence.ts';
 import { happenedIn } from './visible-events.ts';
 import { startWriters } from './writers.ts';
 
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const PROCESSES = { query: 2, projector: 2 };
 const KILLS = ['query', 'query', 'query', 'query', 'projector', 'projector', 'projector'] as const;
 /** The number of followers of each kind; those of one kind share rendered messages. */
@@ -27,7 +27,7 @@ if (kafkaMissing !== undefined)
   process.stderr.write(`Subscribers are not tested with Kafka: ${kafkaMissing}.\n`);
 
 test(
-  `on PostgreSQL alone, every subscriber receives every event, in order, while processes are killed (CHAOS_SEED=${SEED})`,
+  `on PostgreSQL alone, every subscriber receives every event, in order, while processes are killed (TEST_SEED=${SEED})`,
   async () => {
     await followThrough(KILLS);
   },
@@ -42,7 +42,7 @@ describe.skipIf(kafkaMissing !== undefined)('with Kafka', () => {
   afterAll(() => kafka?.[Symbol.asyncDispose]());
 
   test(
-    `every subscriber receives every event, in order, while processes and the broker are killed (CHAOS_SEED=${SEED})`,
+    `every subscriber receives every event, in order, while processes and the broker are killed (TEST_SEED=${SEED})`,
     async () => {
       await followThrough([...KILLS, 'broker'], kafka);
     },

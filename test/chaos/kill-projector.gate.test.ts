@@ -16,6 +16,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import {
   allEvents,
@@ -32,7 +33,6 @@ import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { createRandom } from './random.ts';
 
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const KILLS = 8;
 const PROJECTORS = 2;
 /** The number of commands in flight. */
@@ -43,7 +43,7 @@ const EVENTS_MAX = 300;
 type Random = () => number;
 
 test(
-  `kill -9 of projectors and the command role under load, ${KILLS} times (CHAOS_SEED=${SEED})`,
+  `kill -9 of projectors and the command role under load, ${KILLS} times (TEST_SEED=${SEED})`,
   async () => {
     const random = createRandom(SEED);
     await using database = await createCommandDatabase();
