@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { QUARANTINE } from './test/tiers/quarantine.ts';
 
 /**
  * What Node has compiled is kept for the many processes that the tests start; those of a later run start
@@ -16,7 +17,7 @@ const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
  */
 const limits = (test: number, hook = 30_000) => ({
   provide: { limitsMs: { test, hook } },
-  setupFiles: ['test/engines/scale-limits.ts'],
+  setupFiles: ['test/engines/scale-limits.ts', 'test/engines/explain-failures.ts'],
 });
 /** They start processes. */
 const patient = limits(120_000, 120_000);
@@ -25,7 +26,7 @@ const ROLES =
   '{client,command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
 
 /**
- * The suffixes of a file say what its tests need, in the order of `name.database.replicas.long.test.ts`. Each
+ * The suffixes of a file say what its tests need, in the order of `name.database.journey.gate.test.ts`. Each
  * project chooses by folders and suffixes; there is no list of files. docs/contributing.md explains them.
  */
 const needing = (...suffixes: readonly string[]): string[] =>
@@ -34,7 +35,7 @@ const POOLER = needing('pooler');
 const DATABASE = [...needing('database'), ...POOLER];
 const REPLICAS = needing('replicas');
 /** Not in `npm test`. */
-const OUTSIDE = needing('engine', 'long');
+const OUTSIDE = [...needing('engine', 'gate', 'long'), ...Object.keys(QUARANTINE)];
 
 /** End-to-end tests that go through an installation, which may be one process or replicas. */
 const E2E = 'test/e2e/*.test.ts';
@@ -104,8 +105,8 @@ export default defineConfig({
       // With each role in two processes behind the ingress: on PostgreSQL alone …
       {
         test: {
-          name: 'engines',
-          include: process.env.ENGINES_ALL === undefined ? REPLICAS : [E2E, ...REPLICAS],
+          name: 'replicas',
+          include: REPLICAS,
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_ENGINES: 'embedded' },
           ...patient,
@@ -114,8 +115,8 @@ export default defineConfig({
       // … and on EventStoreDB, Kafka, Redis and PostgreSQL.
       {
         test: {
-          name: 'engines-at-scale',
-          include: [E2E],
+          name: 'journeys',
+          include: needing('journey'),
           ...patient,
           globalSetup: ['test/engines/at-scale.ts', ...onPostgres.globalSetup],
           setupFiles: [...patient.setupFiles, 'test/engines/demand-engines.ts'],
@@ -131,6 +132,7 @@ export default defineConfig({
             'test/{client,describe,recovery}/*.test.ts',
             'package/create/template/describe-domain.ts',
           ],
+          exclude: ['**/node_modules/**', 'test/{chaos,conformance,kubernetes,pages}/**'],
           ...onPostgres,
           ...patient,
         },
@@ -139,7 +141,7 @@ export default defineConfig({
       { test: { name: 'postgres', include: DATABASE, ...onPostgres, ...patient } },
       // What depends most on whose a session is, through PgBouncer in the mode that TEST_PGBOUNCER names.
       { test: { name: 'poolers', include: POOLER, ...onPostgres, ...patient } },
-      // Our pages in a real browser; those that the ingress could spoil run behind it, in `engines`.
+      // Our pages in a real browser; those that the ingress could spoil run behind it, in `replicas`.
       {
         test: {
           name: 'pages',
@@ -157,7 +159,7 @@ export default defineConfig({
           ...limits(300_000),
         },
       },
-      // The chart in the control plane of a cluster, whose programs are built before (package.json).
+      // The chart in the control plane of a cluster, whose programs are built before (test/tiers/steps.ts).
       {
         test: {
           name: 'kubernetes',

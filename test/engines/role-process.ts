@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startDeadline } from '../../testing/load.ts';
+import { keepOutput } from './process-output.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_MS = 180_000;
@@ -72,6 +73,7 @@ export const startRole = (
     ([code, signal]: (number | NodeJS.Signals | null)[]) => code ?? signal ?? null,
   );
   const lines: string[] = [];
+  keepOutput({ started: `${started} (${child.pid})`, lines });
   const waiting = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
