@@ -5,6 +5,7 @@ const TOOLS = {
   chaos: 'test/chaos/mixed/main.ts',
   'test:mutants': 'test/mutants/main.ts',
   'test:planted': 'test/describe/planted/plant.ts',
+  'test:all': 'test/tiers/all.ts',
 };
 type Name = keyof typeof TOOLS;
 
@@ -27,6 +28,8 @@ test.each<[Name, args: readonly string[], complaint: string]>([
   ['test:mutants', ['policy', 'frog'], 'frog is neither the id of a mutant nor an area (command, '],
   ['test:mutants', ['--near', '--far'], '--near and --far exclude each other'],
   ['test:planted', ['--workers', '0'], '--workers must be a whole number from 1 to 64, but is “0”'],
+  ['test:all', ['--from', 'frog'], 'there is no step frog; the steps are check, test, '],
+  ['test:all', ['--from', 'chaos', '--only', 'pages'], '--from and --only exclude each other'],
 ])('%s refuses %j', async (name, args, complaint) => {
   const { exit, output } = await run(name, args);
   expect({ exit, output }).toEqual({

@@ -44,7 +44,7 @@ export const definitions: readonly string[] = Object.values(DEFINITIONS)
 /** Why no control plane is started here, for tests that are then left out. */
 export const controlPlaneMissing: string | undefined = existsSync(CACHE)
   ? undefined
-  : 'its programs are not built (npm run test:kubernetes builds them, with Go)';
+  : 'its programs are not built (npm run test:all -- --only kubernetes builds them, with Go)';
 
 /**
  * Builds them once, into a cache folder of the user's. Others may do so at the same time: they move to their

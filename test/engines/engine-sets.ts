@@ -13,7 +13,7 @@ type Engines = AsyncDisposable & { readonly settings: Readonly<Record<string, st
 type EngineSet = 'embedded' | 'at-scale';
 
 /**
- * The projects of `npm run test:engines` name one, and run each role in replicas behind the ingress; the
+ * The projects `replicas` and `journeys` name one, and run each role in replicas behind the ingress; the
  * others run all roles in one process.
  */
 export const engineSetOfRun = (): EngineSet | undefined => {

@@ -2,9 +2,8 @@ import { expect } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, type Backend, test } from '../../test/engines/backend.ts';
 import { type Made, randomFrom, takeRandomStep } from '../../test/engines/random-history.ts';
+import { SEED } from '../../testing/seed.ts';
 
-/** Set it to repeat a failed history. */
-const SEED = Number(process.env.AS_OF_SEED ?? Date.now() % 2 ** 31);
 const STEPS = Number(process.env.AS_OF_STEPS ?? 24);
 const LOOKS = 2;
 
@@ -153,7 +152,7 @@ const expectedOf = (key: string, then: Seen, isReadableNow: (key: string) => boo
 const withoutWhatIsOnlyNow = (body: object): object =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'withheld'));
 
-test(`time travel to a cursor or a version returns what was returned then (AS_OF_SEED=${SEED})`, async ({
+test(`time travel to a cursor or a version returns what was returned then (TEST_SEED=${SEED})`, async ({
   backend,
 }) => {
   const random = randomFrom(SEED);

@@ -1,0 +1,96 @@
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import config from '../vitest.config.ts';
+import { ROOT } from './checkout-copy.ts';
+import { QUARANTINE } from './tiers/quarantine.ts';
+import type { StepResult } from './tiers/run-step.ts';
+import { isVitest, TIERS, type Tier } from './tiers/steps.ts';
+import { summaryOf, tierResultOf } from './tiers/summary.ts';
+
+type Project = {
+  readonly test: {
+    readonly name: string;
+    readonly include: readonly string[];
+    readonly exclude?: readonly string[];
+  };
+};
+const PROJECTS = config.test?.projects as readonly Project[];
+const NEVER = ['**/node_modules/**', 'dist/**', 'bench/**'];
+
+const filesOf = (include: readonly string[], exclude: readonly string[] = []): readonly string[] =>
+  globSync([...include], { cwd: ROOT, exclude: [...NEVER, ...exclude] });
+
+const projectsOf = (tier: Tier): ReadonlySet<string> =>
+  new Set(TIERS[tier].flatMap(({ run }) => (isVitest(run) ? run.projects : [])));
+
+test('every file of tests is in a step of test:all', () => {
+  const projects = projectsOf('all');
+  const run = PROJECTS.filter((project) => projects.has(project.test.name)).flatMap((project) =>
+    filesOf(project.test.include, project.test.exclude),
+  );
+  const all = filesOf(['**/*.test.ts'], ['package/create/template/**']);
+  expect(all.length).toBeGreaterThan(500);
+  expect(all.filter((file) => !run.includes(file))).toEqual([]);
+});
+
+test('every project is in test:all, and every step of the gate has projects that exist', () => {
+  const names = PROJECTS.map((project) => project.test.name);
+  expect([...projectsOf('all')].toSorted()).toEqual(names.toSorted());
+  expect([...projectsOf('gate')].filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test('the quarantine is short, and each entry has a file and a reason', () => {
+  const entries = Object.entries(QUARANTINE);
+  expect(entries.length).toBeLessThanOrEqual(5);
+  for (const [file, reason] of entries) {
+    expect(existsSync(join(ROOT, file)), file).toBe(true);
+    expect(reason).toMatch(/^[A-Z].{20,}\.$/);
+  }
+});
+
+const file = (name: string, seconds: number, failed = 0) => ({
+  project: 'unit',
+  file: name,
+  seconds,
+  passed: 3,
+  failed,
+  skipped: 0,
+  isFailed: failed > 0,
+});
+const step = (result: Partial<StepResult>): StepResult => ({
+  name: 'test',
+  outcome: 'passed',
+  seconds: 60,
+  files: [],
+  secondRuns: [],
+  ...result,
+});
+const secondRun = { project: 'unit', file: 'b.test.ts', seed: 7, load: 4.25, isPassed: true };
+const ABOUT = { tier: 'all', startedAt: '2026-11-28T00:00:00.000Z', cores: 2 };
+
+test('a file that passed alone is named, and its tests count as passed', () => {
+  const files = [file('a.test.ts', 20), file('b.test.ts', 40, 2)];
+  const result = tierResultOf(ABOUT, [step({ files, secondRuns: [secondRun] })]);
+  expect(result).toMatchObject({ minutes: 1, minutesOfProjects: { unit: 1 } });
+  const summary = summaryOf(result);
+  expect(summary).toContain('Failed once, and passed alone: b.test.ts (test, TEST_SEED=7, load 4.3)');
+  expect(summary).toMatch(/ 40\.0 s {2}b\.test\.ts\n +20\.0 s {2}a\.test\.ts\n/);
+  expect(summary).toMatch(/\nAll green\.\n8 passed, 0 failed, 0 skipped$/);
+});
+
+test('a failed step is named with its reason, and so is what was left out', () => {
+  const steps = [
+    step({
+      files: [file('b.test.ts', 40, 2)],
+      outcome: 'failed',
+      secondRuns: [{ ...secondRun, isPassed: false }],
+    }),
+    step({ name: 'check', outcome: 'failed', why: 'npm run check ended with 1' }),
+    step({ name: 'chaos', outcome: 'left out', why: 'there is no Redis' }),
+  ];
+  const summary = summaryOf(tierResultOf(ABOUT, steps));
+  expect(summary).toMatch(/\ncheck +1\.0 +0 +0 +0 +0 {2}failed: npm run check ended with 1\n/);
+  expect(summary).toMatch(/\nchaos .* left out: there is no Redis\n/);
+  expect(summary).toMatch(/\nFailed: test, check\.\n3 passed, 2 failed, 0 skipped$/);
+});

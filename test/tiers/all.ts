@@ -1,0 +1,3 @@
+import { runTier } from './run-tier.ts';
+
+await runTier('all', 'Runs every test, step by step.');

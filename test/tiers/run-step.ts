@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { constants, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../checkout-copy.ts';
+import { type FileResult, RESULTS_FILE, type RunResult } from './results-reporter.ts';
+import { isVitest, type Step, type Vitest } from './steps.ts';
+
+export type StepResult = {
+  readonly name: string;
+  readonly outcome: 'passed' | 'failed' | 'left out';
+  /** Why it failed outside of a test, or was left out. */
+  readonly why?: string;
+  readonly seconds: number;
+  readonly files: readonly FileResult[];
+  readonly secondRuns: readonly SecondRun[];
+};
+
+/** A failed file that ran once more, by itself. */
+export type SecondRun = {
+  readonly project: string;
+  readonly file: string;
+  readonly seed: number;
+  /** The load of the machine when the first run ended. */
+  readonly load: number;
+  readonly isPassed: boolean;
+};
+
+/** More failed files than this are not chance. */
+const SECOND_RUNS_MAX = 3;
+const SEED_MAX = 2 ** 31;
+const MS_PER_SECOND = 1_000;
+
+export type RunOptions = {
+  /** The folder for the results. */
+  readonly folder: string;
+  readonly seed: number | undefined;
+};
+
+/** Runs a step, and each failed file once more by itself. */
+export const runStep = async (step: Step, options: RunOptions): Promise<StepResult> => {
+  const startedAtMs = performance.now();
+  const outcome = await outcomeOf(step, options);
+  return {
+    name: step.name,
+    seconds: Math.round((performance.now() - startedAtMs) / MS_PER_SECOND),
+    ...outcome,
+  };
+};
+
+type Outcome = Omit<StepResult, 'name' | 'seconds'>;
+const NOTHING = { files: [], secondRuns: [] };
+const failed = (why: string): Outcome => ({ outcome: 'failed', why, ...NOTHING });
+
+const outcomeOf = async ({ run, before, missing }: Step, options: RunOptions): Promise<Outcome> => {
+  if (missing !== undefined) return { outcome: 'left out', why: missing, ...NOTHING };
+  for (const program of [before, isVitest(run) ? undefined : run]) {
+    const ended = program && (await runProgram(program));
+    if (ended !== undefined && ended !== 0) return failed(`${program?.join(' ')} ended with ${ended}`);
+  }
+  return isVitest(run) ? runTests(run, options) : { outcome: 'passed', ...NOTHING };
+};
+
+const runTests = async (run: Vitest, { folder, seed: given }: RunOptions): Promise<Outcome> => {
+  const seed = given ?? Math.floor(Math.random() * SEED_MAX);
+  const filter = run.files === undefined ? [] : [run.files];
+  const first = await runVitest(run, filter, { folder, seed });
+  if (first === undefined) return failed('vitest ended without results');
+  const { files, unhandled } = first;
+  if (unhandled.length > 0) return { ...failed(`unhandled error: ${unhandled[0]}`), files };
+  if (files.length === 0) return failed('there is no file of tests');
+  const broken = files.filter(({ isFailed }) => isFailed);
+  if (broken.length > SECOND_RUNS_MAX) return { ...failed(`${broken.length} files failed`), files };
+  const load = loadavg()[0] ?? 0;
+  const secondRuns: SecondRun[] = [];
+  for (const { project, file } of broken) {
+    console.log(`== ${file} failed with TEST_SEED=${seed} at load ${load.toFixed(1)}; it runs again alone`);
+    const again = await runVitest({ ...run, projects: [project], maxWorkers: 1 }, [file], { folder, seed });
+    const isPassed = again?.unhandled.length === 0 && again.files.every(({ isFailed }) => !isFailed);
+    secondRuns.push({ project, file, seed, load, isPassed });
+  }
+  const isBroken = secondRuns.some(({ isPassed }) => !isPassed);
+  return { outcome: isBroken ? 'failed' : 'passed', files, secondRuns };
+};
+
+/** Undefined if it ended before it could write its results. */
+const runVitest = async (
+  { projects, maxWorkers, exclude = [], env = {} }: Vitest,
+  files: readonly string[],
+  { folder, seed }: { folder: string; seed: number },
+): Promise<RunResult | undefined> => {
+  const path = join(folder, 'vitest.json');
+  rmSync(path, { force: true });
+  const args = [
+    'run',
+    ...projects.flatMap((project) => ['--project', project]),
+    ...exclude.flatMap((file) => ['--exclude', file]),
+    ...(maxWorkers === undefined ? [] : ['--maxWorkers', String(maxWorkers)]),
+    ...['--reporter=default', '--reporter=./test/tiers/results-reporter.ts'],
+    ...files,
+  ];
+  const settings = { ...env, TEST_SEED: String(seed), [RESULTS_FILE]: path };
+  await runProgram(['node', 'node_modules/vitest/vitest.mjs', ...args], settings);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as RunResult) : undefined;
+};
+
+const runProgram = (
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program === 'node' ? process.execPath : program, args, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      // Ctrl+C ends both.
+      if (signal === 'SIGINT') process.exit(128 + constants.signals.SIGINT);
+      resolve(code ?? 1);
+    });
+  });

@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import { nginxMissing } from '../engines/nginx.ts';
+import { pgBouncerMissing } from '../engines/pgbouncer.ts';
+import { redisMissing } from '../engines/redis.ts';
+import { pythonMissing } from '../engines/schemathesis.ts';
+import { QUARANTINE } from './quarantine.ts';
+
+/** A part of a tier, with its line in the table. */
+export type Step = {
+  /** For `--from` and `--only`. */
+  readonly name: string;
+  /** The projects of vitest, or another program. */
+  readonly run: Vitest | readonly string[];
+  /** Builds what the tests need. */
+  readonly before?: readonly string[];
+  /** Why it cannot run on this machine. */
+  readonly missing?: string | undefined;
+};
+
+export type Vitest = {
+  readonly projects: readonly string[];
+  /** A part of the paths of its files; by default all files. */
+  readonly files?: string;
+  readonly exclude?: readonly string[];
+  /** Fewer than usual, because each starts more processes. */
+  readonly maxWorkers?: number;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export const isVitest = (run: Step['run']): run is Vitest => 'projects' in run;
+
+/** A suffix of files that every submission must pass, although `npm test` leaves them out. */
+const GATE = '.gate.';
+
+const CHECK: Step = { name: 'check', run: ['npm', 'run', 'check'] };
+const TEST: Step = { name: 'test', run: { projects: ['unit', 'contracts', 'e2e'] } };
+
+/** Debian’s folder of PostgreSQL servers, with a folder for each version. */
+const SERVERS = '/usr/lib/postgresql';
+
+const versionsIn = (folder: string): readonly number[] => {
+  try {
+    return readdirSync(folder).map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+};
+
+const [oldest] = versionsIn(SERVERS).toSorted((one, other) => one - other);
+const OLDEST_POSTGRES: Step = {
+  name: 'oldest-postgres',
+  run: { projects: ['postgres'], maxWorkers: 3, env: { TEST_POSTGRES_BIN: `${SERVERS}/${oldest}/bin` } },
+  missing:
+    oldest === undefined ? `there is no PostgreSQL in ${SERVERS} (apt-get install postgresql)` : undefined,
+};
+
+const poolers = (mode: 'transaction' | 'session'): Step => ({
+  name: `poolers-${mode}`,
+  run: { projects: ['poolers'], maxWorkers: 3, env: { TEST_PGBOUNCER: mode } },
+  missing: pgBouncerMissing,
+});
+
+/** Each installation has ten processes. */
+const JOURNEYS: Step = {
+  name: 'journeys',
+  run: { projects: ['journeys'], maxWorkers: 2 },
+  missing: kafkaMissing ?? redisMissing ?? nginxMissing,
+};
+
+const CONFORMANCE: Step = {
+  name: 'conformance',
+  run: { projects: ['conformance'] },
+  missing: pythonMissing,
+};
+
+const hasGo = spawnSync('go', ['version']).status === 0;
+const goMissing = hasGo ? undefined : 'there is no Go (apt-get install golang)';
+
+const withoutQuarantine = (step: Step): Step =>
+  isVitest(step.run) ? { ...step, run: { ...step.run, exclude: Object.keys(QUARANTINE) } } : step;
+
+/** Every submission passes these. */
+const GATE_STEPS: readonly Step[] = [
+  CHECK,
+  TEST,
+  { name: 'outside', run: { projects: ['outside'], files: GATE } },
+  OLDEST_POSTGRES,
+  poolers('transaction'),
+  JOURNEYS,
+  { name: 'chaos', run: { projects: ['chaos'], files: GATE, maxWorkers: 2 } },
+  { name: 'pages', run: { projects: ['pages'], files: GATE } },
+  CONFORMANCE,
+].map(withoutQuarantine);
+
+const ALL_STEPS: readonly Step[] = [
+  CHECK,
+  TEST,
+  {
+    name: 'outside',
+    run: { projects: ['outside'] },
+    // Tests of the chart render it; without Go they say that they are left out.
+    ...(hasGo && { before: ['node', 'test/engines/helm.ts'] }),
+  },
+  OLDEST_POSTGRES,
+  poolers('transaction'),
+  poolers('session'),
+  JOURNEYS,
+  { name: 'replicas', run: { projects: ['replicas'], maxWorkers: 2 }, missing: nginxMissing },
+  { name: 'chaos', run: { projects: ['chaos'], maxWorkers: 2 } },
+  { name: 'pages', run: { projects: ['pages'] } },
+  CONFORMANCE,
+  {
+    name: 'kubernetes',
+    run: { projects: ['kubernetes'], maxWorkers: 1 },
+    before: ['node', 'test/engines/control-plane-programs.ts'],
+    missing: goMissing,
+  },
+];
+
+export const TIERS = { gate: GATE_STEPS, all: ALL_STEPS } as const;
+export type Tier = keyof typeof TIERS;
