@@ -34,7 +34,11 @@ const MS_PER_SECOND = 1_000;
 export type RunOptions = {
   /** The folder for the results. */
   readonly folder: string;
-  readonly seed: number | undefined;
+  readonly seed?: number | undefined;
+  /** The checkout whose tests run; by default this one. */
+  readonly root?: string;
+  /** Whether nothing is printed. */
+  readonly isQuiet?: boolean;
 };
 
 /** Runs a step, and each failed file once more by itself. */
@@ -55,16 +59,17 @@ const failed = (why: string): Outcome => ({ outcome: 'failed', why, ...NOTHING }
 const outcomeOf = async ({ run, before, missing }: Step, options: RunOptions): Promise<Outcome> => {
   if (missing !== undefined) return { outcome: 'left out', why: missing, ...NOTHING };
   for (const program of [before, isVitest(run) ? undefined : run]) {
-    const ended = program && (await runProgram(program));
+    const ended = program && (await runProgram(program, options));
     if (ended !== undefined && ended !== 0) return failed(`${program?.join(' ')} ended with ${ended}`);
   }
   return isVitest(run) ? runTests(run, options) : { outcome: 'passed', ...NOTHING };
 };
 
-const runTests = async (run: Vitest, { folder, seed: given }: RunOptions): Promise<Outcome> => {
-  const seed = given ?? Math.floor(Math.random() * SEED_MAX);
+const runTests = async (run: Vitest, options: RunOptions): Promise<Outcome> => {
+  const seed = options.seed ?? Math.floor(Math.random() * SEED_MAX);
+  const known = { ...options, seed };
   const filter = run.files === undefined ? [] : [run.files];
-  const first = await runVitest(run, filter, { folder, seed });
+  const first = await runVitest(run, filter, known);
   if (first === undefined) return failed('vitest ended without results');
   const { files, unhandled } = first;
   if (unhandled.length > 0) return { ...failed(`unhandled error: ${unhandled[0]}`), files };
@@ -75,7 +80,7 @@ const runTests = async (run: Vitest, { folder, seed: given }: RunOptions): Promi
   const secondRuns: SecondRun[] = [];
   for (const { project, file } of broken) {
     console.log(`== ${file} failed with TEST_SEED=${seed} at load ${load.toFixed(1)}; it runs again alone`);
-    const again = await runVitest({ ...run, projects: [project], maxWorkers: 1 }, [file], { folder, seed });
+    const again = await runVitest({ ...run, projects: [project], maxWorkers: 1 }, [file], known);
     const isPassed = again?.unhandled.length === 0 && again.files.every(({ isFailed }) => !isFailed);
     secondRuns.push({ project, file, seed, load, isPassed });
   }
@@ -83,36 +88,43 @@ const runTests = async (run: Vitest, { folder, seed: given }: RunOptions): Promi
   return { outcome: isBroken ? 'failed' : 'passed', files, secondRuns };
 };
 
+const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
+const REPORTER = join(ROOT, 'test/tiers/results-reporter.ts');
+
 /** Undefined if it ended before it could write its results. */
 const runVitest = async (
   { projects, maxWorkers, exclude = [], env = {} }: Vitest,
   files: readonly string[],
-  { folder, seed }: { folder: string; seed: number },
+  options: RunOptions,
 ): Promise<RunResult | undefined> => {
-  const path = join(folder, 'vitest.json');
+  const path = join(options.folder, 'vitest.json');
   rmSync(path, { force: true });
   const args = [
     'run',
     ...projects.flatMap((project) => ['--project', project]),
     ...exclude.flatMap((file) => ['--exclude', file]),
     ...(maxWorkers === undefined ? [] : ['--maxWorkers', String(maxWorkers)]),
-    ...['--reporter=default', '--reporter=./test/tiers/results-reporter.ts'],
+    ...['--reporter=default', `--reporter=${REPORTER}`],
     ...files,
   ];
-  const settings = { ...env, TEST_SEED: String(seed), [RESULTS_FILE]: path };
-  await runProgram(['node', 'node_modules/vitest/vitest.mjs', ...args], settings);
+  const settings = { ...env, TEST_SEED: String(options.seed), [RESULTS_FILE]: path };
+  await runProgram(['node', VITEST, ...args], { ...options, env: settings });
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as RunResult) : undefined;
+};
+
+type ProgramOptions = Pick<RunOptions, 'root' | 'isQuiet'> & {
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 const runProgram = (
   [program = '', ...args]: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, root = ROOT, isQuiet = false }: ProgramOptions,
 ): Promise<number> =>
   new Promise((resolve, reject) => {
     const child = spawn(program === 'node' ? process.execPath : program, args, {
-      cwd: ROOT,
+      cwd: root,
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: isQuiet ? 'ignore' : ['ignore', 'inherit', 'inherit'],
     });
     child.once('error', reject);
     child.once('close', (code, signal) => {
