@@ -1,5 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import {
   type CommandContext,
   type CommandGateway,
@@ -16,7 +18,6 @@ import { actorOf, type Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { recordedOnly } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, type Tracing } from '#shared/tracing/tracing.ts';
-import { type Clock, nowOf, REAL_TIME } from './clock.ts';
 import { freshIds } from './execution-context.ts';
 import type { AnyHandler, Outcome } from './handler.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -102,7 +103,7 @@ const metadataOf = (
   { caller, requestId, correlationId = requestId, causationId, trace }: CommandContext,
   clock: Clock,
 ): MetadataContext => ({
-  at: nowOf(clock).toISOString(),
+  at: new Date(clock.nowMs()).toISOString(),
   actor: actorOf(caller),
   client: caller.kind === 'user' ? caller.client : null,
   request: requestId,

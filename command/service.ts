@@ -3,6 +3,7 @@ import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { readingIn } from '#kernel/registry/demand-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { KernelCommandType } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -21,7 +22,6 @@ import { createAdministratorKeeper } from './administrators/keep-administrator.t
 import { aggregateHandlers } from './aggregates/handle.ts';
 import { createLimits } from './aggregates/limits.ts';
 import type { ReportUnreadable } from './claims/claims.ts';
-import type { Clock } from './clock.ts';
 import { startCoverRemover } from './cover-remover/cover-remover.ts';
 import { catchUpWithErasures } from './erasure/erasures.ts';
 import { createExecutor } from './execute.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
-import type { Clock } from '../../command/clock.ts';
 
 /** The time of the story: it stands still during a scene, and never goes back. */
 export type StoryClock = Clock & {
@@ -14,7 +15,8 @@ export type StoryClock = Clock & {
 export const createStoryClock = (startsAtMs: number): StoryClock => {
   let nowMs: number | undefined = startsAtMs;
   return {
-    nowMs: () => nowMs,
+    ...REAL_TIME,
+    nowMs: () => nowMs ?? Date.now(),
     aheadMs: () => (nowMs === undefined ? 0 : nowMs - Date.now()),
     moveTo(ms) {
       if (nowMs !== undefined) nowMs = Math.max(nowMs, ms);

@@ -1,6 +1,8 @@
 import { v5 } from 'uuid';
 import type { Membership } from '#kernel/decide/memberships.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
@@ -10,7 +12,6 @@ import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Log } from '#shared/process/log.ts';
 import { recordedOnly, traceIdOf } from '#shared/tracing/traceparent.ts';
 import { errorTypeOf, NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
-import { type Clock, nowOf, REAL_TIME } from '../clock.ts';
 import { type EraseDependencies, erase } from '../erasure/erasures.ts';
 import { endChild } from './end-child.ts';
 import { park, type Task } from './parked.ts';
@@ -104,7 +105,7 @@ export const following = async (
     await work({
       ...cause.metadata,
       trace: recordedOnly(span?.traceparent) ?? trace,
-      at: nowOf(clock).toISOString(),
+      at: new Date(clock.nowMs()).toISOString(),
       actor: 'system:process-manager',
       causation: cause.id,
     });

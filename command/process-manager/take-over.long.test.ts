@@ -1,9 +1,11 @@
 // Over 200 lines, because it is one topic: declarations that replace each other across releases, each case in
 // its own environment.
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
+import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -38,7 +40,7 @@ const without = timed({});
 
 let database: CommandDatabase;
 let aheadMs = 0;
-const clock = { aheadMs: () => aheadMs };
+const clock = realTimeAhead(() => aheadMs);
 const open = (domain: Domain) => database.open({ domain, clock });
 beforeEach(async () => {
   aheadMs = 0;

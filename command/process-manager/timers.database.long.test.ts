@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
+import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { callAt } from '../../test/engines/call-line.ts';
 import {
@@ -28,7 +29,7 @@ let side: CommandSide;
 let customer: UserId;
 let aheadMs = 0;
 /** A clock that the test moves. */
-const clock = { aheadMs: () => aheadMs };
+const clock = realTimeAhead(() => aheadMs);
 const open = (domain: Domain = requests) => database.open({ domain, clock });
 beforeAll(async () => {
   database = await createCommandDatabase();

@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one thing: what happens when timers of an aggregate run out.
+
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
@@ -6,12 +7,12 @@ import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf, type Moment, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { LASTING } from '#shared/follower/follower.ts';
 import { createReferenceReader } from '../aggregates/read-references.ts';
-import { REAL_TIME } from '../clock.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { demandFence, type Fence } from './fence.ts';
 import { eventIdOf, kindOfStream, type ReactDependencies, timerTask } from './react.ts';

@@ -4,6 +4,7 @@ import { waitOf } from '#kernel/registry/kind-of.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
+import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { policyOf } from '#shared/policy.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { startAll } from '../../all-roles.ts';
@@ -23,7 +24,7 @@ export const startSystem = async <D extends Domain>(
   if (refused !== undefined)
     throw new StartRefused(`startForTest chooses ${refused} by itself: remove it from the settings.`);
   let aheadMs = 0;
-  const clock = { aheadMs: () => aheadMs };
+  const clock = realTimeAhead(() => aheadMs);
   const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) =>
     startAll(context, { clock }),
   );
