@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { readPublication } from '#shared/audit/publication.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -101,6 +101,7 @@ type Dependencies = {
   readonly masterKey: MasterKey;
   readonly log: Log;
   readonly settings: Pick<AuditSettings, 'dir'>;
+  readonly clock: Clock;
 };
 
 /** Runs a full verification for operator commands from the console, like the command line. */
@@ -109,6 +110,7 @@ export const startVerificationCommands = (dependencies: Dependencies): Promise<A
     name: 'operations-verification',
     pool: dependencies.pool,
     log: dependencies.log,
+    clock: dependencies.clock,
     kinds: ['verify'],
     execute: (command, signal) => verifyFor(dependencies, command, signal),
   });
@@ -124,7 +126,7 @@ const verifyFor = async (
   command: TakenOperatorCommand,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { domain, pool, databaseUrl, eventLog, keys, masterKey, settings } = dependencies;
+  const { domain, pool, databaseUrl, eventLog, keys, masterKey, settings, clock } = dependencies;
   const name = `annals-verify-${command.id}`;
   await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
   using _stop = cancelOnStop(pool, name, signal);
@@ -142,8 +144,8 @@ const verifyFor = async (
     isOfReadModel: true,
     showPersonal: false,
     signal,
-    onProgress: progressReporter(pool, command),
-    pause: rest,
+    onProgress: progressReporter({ pool, clock }, command),
+    pause: (workedMs) => clock.sleep(Math.min(workedMs, REST_MAX_MS)),
   });
   const [outcome = report.outcome] = summaryOf(report);
   await finishOperatorCommand(pool, command, { state: 'done', outcome, report });
@@ -165,18 +167,19 @@ const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal):
 const REPORT_EVERY_MS = 1_000;
 
 /** Progress is written in the background. */
-const progressReporter = (pool: Pool, command: TakenOperatorCommand): Verification['onProgress'] => {
+const progressReporter = (
+  { pool, clock }: Pick<Dependencies, 'pool' | 'clock'>,
+  command: TakenOperatorCommand,
+): Verification['onProgress'] => {
   let reportedAtMs = Number.NEGATIVE_INFINITY;
   return (progress) => {
     if (progress.step !== 'events') return;
     const { position, from, upTo } = progress;
-    if (performance.now() - reportedAtMs < REPORT_EVERY_MS && position < upTo) return;
-    reportedAtMs = performance.now();
+    if (clock.elapsedMs() - reportedAtMs < REPORT_EVERY_MS && position < upTo) return;
+    reportedAtMs = clock.elapsedMs();
     recordProgress(pool, command, { done: position - from, of: upTo - from }).catch(() => {});
   };
 };
 
+/** It rests half of the time, because the process serves other requests; never for longer than this. */
 const REST_MAX_MS = 1_000;
-
-/** Rests half of the time, because the process serves other requests. */
-const rest = (workedMs: number): Promise<void> => delay(Math.min(workedMs, REST_MAX_MS));

@@ -42,7 +42,7 @@ import { migrateAuthStorage } from './storage/statements.ts';
 /** The service's dependencies. The caller owns them, and they outlive the service. */
 export type AuthDependencies = Pick<
   Foundation,
-  'domain' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'
+  'domain' | 'clock' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'
 > & {
   readonly config: AuthConfig;
   readonly log: Log;

@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -34,7 +35,7 @@ export const withCommandSide = async <Result>(
   { domain }: Pick<Terminal, 'domain'>,
   { config, databaseUrl, eventLog }: Installation,
   work: (side: CommandSide) => Promise<Result>,
-  { clock }: { readonly clock?: Clock } = {},
+  { clock = REAL_TIME }: { readonly clock?: Clock } = {},
 ): Promise<Result> => {
   await using pool = openPool({
     url: databaseUrl,
@@ -48,7 +49,7 @@ export const withCommandSide = async <Result>(
   await using gateway = await startCommandService({
     ...{ domain, pool, eventLog, keys, masterKey, erasures, blobs, webhooks: config.webhooks },
     cell: config.cell,
-    ...{ metrics: new Registry(), log: pino({ level: 'silent' }), ...(clock && { clock }) },
+    ...{ metrics: new Registry(), log: pino({ level: 'silent' }), clock },
   });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain });
   // Awaited here, so that nothing is closed before it is done.

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import type { UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -118,7 +119,12 @@ const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
   const restored = await applyErasures(erasing);
   await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
   // The start of the command side deletes them again if the log does not record it.
-  await using _gateway = await startCommandService({ ...erasing, blobs, metrics: new Registry() });
+  await using _gateway = await startCommandService({
+    ...erasing,
+    blobs,
+    clock: REAL_TIME,
+    metrics: new Registry(),
+  });
   return restored;
 };
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { webhookOf } from '#kernel/declare/webhook.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { HeldLeases } from '#shared/database/lease/lease.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -57,7 +58,8 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     isLast: (stream) => stream.startsWith(streamName(webhookOf(domain).name, '')),
     copyKeys: createKeyCopy({ from: pool, to: other, masterKey }),
     async standBy() {
-      held = standingBy.use(await holdFollowers(other, [PROCESS_MANAGER, REACTIONS, LEASE]));
+      const names = [PROCESS_MANAGER, REACTIONS, LEASE];
+      held = standingBy.use(await holdFollowers(other, names, { clock: REAL_TIME }));
     },
     demand() {
       if (held?.lost.aborted !== false)

@@ -1,8 +1,10 @@
 // Over 200 lines, because it is one protocol: how a request with a key is reserved, executed and repeated.
+
 import { createHmac, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
 import type { EventId, LogIdentity, Position, StreamName } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
@@ -36,6 +38,7 @@ type Dependencies = {
   /** From one id of this installation to the next. */
   readonly idStep?: number;
   readonly digestKey: Buffer;
+  readonly clock: Clock;
 };
 
 /**
@@ -81,7 +84,8 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
   const { reserved, isNew } = await reserve(dependencies, request);
   if (reserved.state.status !== 'reserved') return answerAgain(reserved, dependencies.log.identity);
   const { seed, by, at } = reserved.state;
-  if (!isNew && by !== request.process && isRecent(at)) throw new Rejection('idempotency_key_in_use');
+  if (!isNew && by !== request.process && isRecent(at, dependencies.clock))
+    throw new Rejection('idempotency_key_in_use');
   try {
     const outcome = await carryOut(
       seededIds(parseSeed(seed), dependencies.idStep),
@@ -117,7 +121,8 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
  * If clocks differ by more than that, a request counts as dead; its reserved ids make a second execution
  * safe.
  */
-const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) < RUNNING_MAX_MS;
+const isRecent = (at: string, clock: Clock): boolean =>
+  Math.abs(clock.nowMs() - Date.parse(at)) < RUNNING_MAX_MS;
 
 type Reserved = { readonly reserved: Known<ReservationState>; readonly isNew: boolean };
 

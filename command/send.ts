@@ -1,7 +1,6 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import {
   type CommandContext,
   type CommandGateway,
@@ -30,7 +29,7 @@ type Dependencies = {
   readonly newId: () => number;
   readonly metrics: Registry;
   readonly tracing?: Tracing | undefined;
-  readonly clock?: Clock | undefined;
+  readonly clock: Clock;
 };
 
 /** The gateway of the command side: every command ends up here. */
@@ -70,7 +69,7 @@ const reportUnknown = (error: unknown): never => {
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 
 const carryOut = (
-  { idempotency, newId, clock = REAL_TIME }: Dependencies,
+  { idempotency, newId, clock }: Dependencies,
   { handler, command, context }: Admitted,
 ): Promise<Outcome> => {
   const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;

@@ -53,8 +53,7 @@ export type CommandDependencies = {
   readonly cell?: number | undefined;
   /** By default, only addresses on the public Internet are allowed. */
   readonly webhooks?: WebhookRules;
-  /** Real time by default. */
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Whether this process also executes consequences of events; otherwise another process does. */
   readonly follows?: boolean;
 };
@@ -75,7 +74,7 @@ export const startCommandService = async (
     codec,
     snapshots: createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(log) }),
   });
-  const base = { domain, log: eventLog, codec, states };
+  const base = { domain, log: eventLog, codec, states, clock };
   const newId = createIdMaker(undefined, cell);
   const executor = createExecutor(base);
   const reportUnreadable: ReportUnreadable = (err, stream) =>
@@ -123,7 +122,7 @@ const startFollowers = async (
       ...{ executor, limits, states, clock },
     }),
   );
-  opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, blobs }));
+  opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, clock, blobs }));
   await catchUpWithErasures({ domain, pool, erasures, gateway: sender, log });
   return opening.move();
 };

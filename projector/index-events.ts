@@ -1,7 +1,7 @@
 import { EVENT_INDEX, indexEvents, migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { type FollowerOptions, startFollower } from '#shared/follower/follower.ts';
 
-type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'>;
+type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'>;
 
 /** Reads add the latest events from the log itself, so the index may write a second of events at once. */
 const REST_MS = 1_000;

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -24,6 +25,7 @@ type Dependencies = {
   readonly eventLog: EventLog;
   readonly keys: KeyStore;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 /** Executes operator commands from the console, like those of the command line. */
@@ -33,6 +35,7 @@ export const startProjectionCommands = async ({
   eventLog,
   keys,
   log,
+  clock,
 }: Dependencies): Promise<AsyncDisposable> => {
   await migrateOperations(pool);
   const tables = tablesOf(domain);
@@ -42,6 +45,7 @@ export const startProjectionCommands = async ({
     name: 'operations-projection',
     pool,
     log,
+    clock,
     kinds: ['retry', 'release'],
     execute: async (command) => retryOrSkip(mending, command),
   });

@@ -11,7 +11,7 @@ import type { Notifier } from '#shared/notifier.ts';
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { NO_TRACING, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 
-type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'> & {
   readonly keys: KeyStore;
   readonly domain: Domain;
   /** Notifies when the read model has moved on. */
@@ -28,9 +28,9 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
  * recognize them by position.
  */
 const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
-  const { pool, eventLog, notifier, publication, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { pool, eventLog, notifier, publication, log, metrics, clock, tracing = NO_TRACING } = dependencies;
   await using opening = new AsyncDisposableStack();
-  const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier }));
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier, clock }));
   const reader = createChangeReader(dependencies);
   let session: Session | undefined;
   const act = async (events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {
@@ -57,7 +57,8 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
     session = { signal, published: previous, passed: last };
   };
   // Not required for readiness: without it, subscribers follow the log.
-  opening.use(await startFollower({ name: PUBLISHER, isRequired: false, pool, eventLog, log, metrics, act }));
+  const following = { pool, eventLog, log, metrics, clock, act };
+  opening.use(await startFollower({ name: PUBLISHER, isRequired: false, ...following }));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

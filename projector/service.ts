@@ -45,7 +45,7 @@ const REST_MS = 4;
  * Applies the log to the read model, in one process at a time: rows and checkpoint change in one transaction.
  */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, notifier, log, metrics, tracing = NO_TRACING } = dependencies;
+  const { domain, pool, eventLog, notifier, log, metrics, clock, tracing = NO_TRACING } = dependencies;
   const tables = tablesOf(domain);
   await migrateProjector(pool);
   await createReadModel(pool, tables, LIVE_SCHEMA);
@@ -68,6 +68,7 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     eventLog,
     log,
     metrics,
+    clock,
     prepare: (events) => prepare({ codec, tables }, events),
     ahead: (events) => [
       USE_LIVE,

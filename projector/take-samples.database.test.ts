@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { readSamples } from '#shared/operations/samples.ts';
 import { test } from '../test/engines/processes.ts';
 import { until } from '../testing/until.ts';
@@ -19,7 +20,10 @@ test('the first sample is recorded at once, with the deliveries of the last ten 
      from (values ('delivered', interval '1 hour', 30), ('delivered', interval '-15 seconds', 8), ('dead', interval '1 hour', 2))
        as written (state, settled, count), generate_series(1, count)`,
   );
-  await using _sampling = await startSampling({ pool, eventLog, log: pino({ level: 'silent' }) });
+  await using _sampling = await startSampling({
+    ...{ pool, eventLog, clock: REAL_TIME },
+    log: pino({ level: 'silent' }),
+  });
   const [sample] = await until(
     async () => (await readSamples(pool, undefined)).samples,
     (samples) => samples.length > 0,

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -16,10 +16,16 @@ type SamplingOptions = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 /** Records metrics of the installation every few seconds, in one process at a time. */
-export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): Promise<AsyncDisposable> => {
+export const startSampling = async ({
+  pool,
+  eventLog,
+  log,
+  clock,
+}: SamplingOptions): Promise<AsyncDisposable> => {
   await migrateLeases(pool);
   await migrateOperations(pool);
   await migrateAudit(pool);
@@ -28,15 +34,19 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     let before = await readLatestAt(pool);
     while (!signal.aborted) {
-      const waitMs = before === undefined ? 0 : untilNextSampleMs(Date.now());
-      await delay(waitMs, undefined, { signal }).catch(() => {});
+      const waitMs = before === undefined ? 0 : untilNextSampleMs(clock.nowMs());
+      await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
-      const sample = await measure(pool, eventLog, before);
+      const sample = await measure({ pool, eventLog, clock }, before);
       await keepSample(pool, sample);
       before = sample.at;
     }
   };
-  const running = runUnderLease({ pool, name: 'operations-samples', onFailure }, work, stopping.signal);
+  const running = runUnderLease(
+    { pool, name: 'operations-samples', clock, onFailure },
+    work,
+    stopping.signal,
+  );
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -46,11 +56,10 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
 };
 
 const measure = async (
-  pool: Pool,
-  eventLog: SamplingOptions['eventLog'],
+  { pool, eventLog, clock }: Omit<SamplingOptions, 'log'>,
   before: Date | undefined,
 ): Promise<Sample> => {
-  const at = new Date();
+  const at = new Date(clock.nowMs());
   const sinceMs = sampledMs(at, before);
   const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
   const { due, dead } = await countWebhooks(pool);

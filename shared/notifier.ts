@@ -1,3 +1,6 @@
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+
 /**
  * Notifies followers that there may be news. A notification is only a hint: followers then read, and they
  * also poll now and then. `notified` counts notifications, so that one between a read and the wait after it is
@@ -6,6 +9,11 @@
 export class Notifier {
   #notified = 0;
   #waiting = new Set<() => void>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock = REAL_TIME) {
+    this.#clock = clock;
+  }
 
   get notified(): number {
     return this.#notified;
@@ -20,12 +28,12 @@ export class Notifier {
   async wait(notified: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#notified !== notified || signal.aborted) return;
     const { promise, resolve: wake } = Promise.withResolvers<void>();
-    const timer = setTimeout(wake, timeoutMs);
+    const timer = this.#clock.after(timeoutMs, wake);
     const onAbort = () => wake();
     signal.addEventListener('abort', onAbort);
     this.#waiting.add(wake);
     await promise;
-    clearTimeout(timer);
+    timer[Symbol.dispose]();
     signal.removeEventListener('abort', onAbort);
     this.#waiting.delete(wake);
   }

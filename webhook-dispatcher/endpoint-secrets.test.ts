@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -46,7 +47,8 @@ const createStream = () => {
     });
     return version;
   };
-  return { keys, happens, state, secrets: createEndpointSecrets({ domain: publishing, eventLog, keys }) };
+  const given = { domain: publishing, eventLog, keys, clock: REAL_TIME };
+  return { keys, happens, state, secrets: createEndpointSecrets(given) };
 };
 
 test('returns destination and secrets as of the latest changes', async () => {

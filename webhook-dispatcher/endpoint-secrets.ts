@@ -3,6 +3,7 @@ import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { evolveWebhook, presentIn, type Webhook } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
@@ -19,6 +20,7 @@ type Dependencies = {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
+  readonly clock: Clock;
 };
 type Known = {
   readonly version: Version;
@@ -32,15 +34,16 @@ const KNOWN_MAX = 10_000;
 const KNOWN_FOR_MS = 300_000;
 
 /** Reads them sealed from the log into memory, and stores them nowhere else. */
-export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies): EndpointSecrets => {
+export const createEndpointSecrets = ({ domain, eventLog, keys, clock }: Dependencies): EndpointSecrets => {
   const codec = createCodec({ keys, domain });
   const cache = new LRUCache<WebhookId, Known, Version>({
     max: KNOWN_MAX,
     ttl: KNOWN_FOR_MS,
     ttlAutopurge: true,
     fetchMethod: async (webhookId, before) => {
+      const nowMs = clock.elapsedMs();
       let known =
-        before !== undefined && performance.now() < before.sinceMs + KNOWN_FOR_MS ? before : nothing();
+        before !== undefined && nowMs < before.sinceMs + KNOWN_FOR_MS ? before : nothingSince(nowMs);
       // Every request of the owner adds an event, so only new events are read.
       const pages = eventLog.read(streamName('webhook', webhookId), (known.version + 1) as Version);
       for await (const page of pages)
@@ -55,11 +58,11 @@ export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies):
   };
 };
 
-const nothing = (): Known => ({
+const nothingSince = (sinceMs: number): Known => ({
   version: 0 as Version,
   state: ABSENT,
   endpoint: undefined,
-  sinceMs: performance.now(),
+  sinceMs,
 });
 
 const endpointIn = (state: AggregateState): Endpoint | undefined => {

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
@@ -49,6 +49,7 @@ type Sweeper = {
   find(): Promise<readonly Unattended[]>;
   takeOver: DeliveryQueue['takeOver'];
   readonly log: Log;
+  readonly clock: Clock;
   readonly everyMs?: number;
 };
 
@@ -57,7 +58,13 @@ const EVERY_MS = 1_000;
 const JITTER = 0.2;
 
 /** Periodically enqueues webhooks whose deliveries have become due, or that the queue has lost. */
-export const startSweeping = ({ find, takeOver, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
+export const startSweeping = ({
+  find,
+  takeOver,
+  log,
+  clock,
+  everyMs = EVERY_MS,
+}: Sweeper): AsyncDisposable => {
   const stopping = new AbortController();
   let isFailing = false;
   const sweep = async (): Promise<void> => {
@@ -73,7 +80,7 @@ export const startSweeping = ({ find, takeOver, log, everyMs = EVERY_MS }: Sweep
         isFailing = true;
       }
       const pauseMs = everyMs * (1 + JITTER * (2 * Math.random() - 1));
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await clock.sleep(pauseMs, stopping.signal);
     }
   };
   const sweeping = sweep();

@@ -1,8 +1,9 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
+import { createTestClock } from '../test/engines/test-clock.ts';
 import { until } from '../testing/until.ts';
-import { createHandOver, type Own } from './hand-over.ts';
+import { createHandOver, type Own, WAIT_FOR_ROOM_MS } from './hand-over.ts';
 import type { PlannedRun } from './planned-runs.ts';
 
 const idOf = (id: number) => id as WebhookId;
@@ -17,6 +18,7 @@ const setUp = (runsMax: number) => {
   >();
   const queued: WebhookId[] = [];
   const stopping = new AbortController();
+  const clock = createTestClock();
   const own = createHandOver({
     runOnce(webhookId, of) {
       const run = { ...Promise.withResolvers<{ readonly hasMore: boolean } | undefined>(), own: of };
@@ -27,6 +29,7 @@ const setUp = (runsMax: number) => {
     enqueue: (webhookIds) => void queued.push(...webhookIds),
     stopping: stopping.signal,
     log: pino({ level: 'silent' }),
+    clock,
   });
   const runOf = (id: number) => {
     const run = under.get(idOf(id));
@@ -39,6 +42,7 @@ const setUp = (runsMax: number) => {
     runOf,
     begun: () => [...under.keys()],
     queued,
+    clock,
     stop: () => stopping.abort(),
   };
 };
@@ -83,9 +87,11 @@ test('offers planned deliveries to the active run, and enqueues the webhook if i
 });
 
 test('a queued run waits for capacity, and is returned if there is none', async () => {
-  const { run, runOf, begun } = setUp(1);
+  const { run, runOf, begun, clock } = setUp(1);
   const first = run(idOf(1));
-  expect(await run(idOf(2))).toBe(true);
+  const returned = run(idOf(2));
+  await clock.advance(WAIT_FOR_ROOM_MS);
+  expect(await returned).toBe(true);
   const second = run(idOf(2));
   runOf(1).resolve({ hasMore: false });
   expect(await first).toBe(false);

@@ -1,4 +1,5 @@
 import type { WebhookId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { Changed } from './changed.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
@@ -26,20 +27,21 @@ type Dependencies = {
   /** After this nothing is started. */
   readonly stopping: AbortSignal;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 /** The queue has the other half, so that steadily planned webhooks leave capacity for retries. */
 const PLANNED_SHARE = 0.5;
 /** Another process may have capacity sooner. */
-const WAIT_FOR_ROOM_MS = 500;
+export const WAIT_FOR_ROOM_MS = 500;
 
 /**
  * Runs webhooks in this process: those from the queue, and, bypassing the queue, those with deliveries just
  * planned here.
  */
-export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dependencies) => {
+export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log, clock }: Dependencies) => {
   const owned = new Map<WebhookId, Own>();
-  const hasRoom = new Changed();
+  const hasRoom = new Changed(clock);
   let plannedRuns = 0;
 
   const begin = async (
@@ -81,9 +83,9 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dep
       return owned.size;
     },
     async run(webhookId: WebhookId): Promise<boolean> {
-      const untilMs = performance.now() + WAIT_FOR_ROOM_MS;
+      const untilMs = clock.elapsedMs() + WAIT_FOR_ROOM_MS;
       while (owned.size >= runsMax && !stopping.aborted) {
-        if (performance.now() >= untilMs) return true;
+        if (clock.elapsedMs() >= untilMs) return true;
         await hasRoom.wait(WAIT_FOR_ROOM_MS);
       }
       if (stopping.aborted) return false;

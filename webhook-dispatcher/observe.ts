@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { countDue } from '#shared/webhooks/counts.ts';
 import type { AttemptResult, Delivery } from './deliver/delivery.ts';
@@ -7,13 +8,13 @@ export type DeliveryObserver = {
   sent(delivery: Delivery, result: AttemptResult): void;
 };
 
-type Observed = { readonly metrics: Registry; readonly pool: Pool; running(): number };
+type Observed = { readonly metrics: Registry; readonly pool: Pool; readonly clock: Clock; running(): number };
 
 const DURATION_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const LATENCY_SECONDS = [0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 30, 300];
 
 /** Reports deliveries as metrics, without destinations, addresses or owners. */
-export const observeDeliveries = ({ metrics, pool, running }: Observed): DeliveryObserver => {
+export const observeDeliveries = ({ metrics, pool, clock, running }: Observed): DeliveryObserver => {
   const shared = { registers: [metrics] };
   const attempts = new Counter({
     ...shared,
@@ -55,7 +56,7 @@ export const observeDeliveries = ({ metrics, pool, running }: Observed): Deliver
       attempts.inc({ outcome: outcome.state });
       if (attempt) durations.observe(attempt.durationMs / 1_000);
       if (before === 0 && outcome.state === 'delivered')
-        latencies.observe(Math.max(0, Date.now() - Date.parse(change.at)) / 1_000);
+        latencies.observe(Math.max(0, clock.nowMs() - Date.parse(change.at)) / 1_000);
     },
   };
 };

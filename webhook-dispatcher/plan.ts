@@ -27,7 +27,10 @@ import { readOwners } from './owners.ts';
 import { type PlannedRuns, plannedRuns } from './planned-runs.ts';
 import { type TracedPlans, tracePlans } from './trace-plans.ts';
 
-type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+type PlannerDependencies = Pick<
+  FollowingOptions<ChangePage>,
+  'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'
+> & {
   readonly domain: Domain;
   readonly changes: Pick<ChangeStream, 'follow'>;
   /** Off by default. */

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
 import { forgetDeleted, forgetErased, purgeMessages, purgeSome } from './ledger/purge.ts';
 
-type Purger = { readonly pool: Pool; readonly keepDays: number; readonly log: Log };
+type Purger = { readonly pool: Pool; readonly keepDays: number; readonly log: Log; readonly clock: Clock };
 
 const EVERY_MS = 600_000;
 /** Data of deleted webhooks and erased people is removed soon. */
@@ -15,10 +15,10 @@ const REST_MS = 200;
  * Periodically deletes what was settled long ago, and soon the data of deleted webhooks and erased people.
  * Several processes may run it concurrently.
  */
-export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable => {
+export const startPurging = ({ pool, keepDays, log, clock }: Purger): AsyncDisposable => {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
+  const pause = (ms: number) => clock.sleep(ms, signal);
   const purge = async (
     everyMs: number,
     someOf: readonly ((pool: Pool) => Promise<boolean>)[],

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { Position, WebhookId } from '#shared/brands.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -23,6 +23,7 @@ type ReplayerDependencies = {
   readonly eventLog: Pick<EventLog, 'follow' | 'head'>;
   readonly changes: Pick<ChangeStream, 'follow'>;
   readonly log: Log;
+  readonly clock: Clock;
   /** Called with webhooks that have deliveries to send: only a hint. */
   planned(planned: PlannedRuns): void;
 };
@@ -37,11 +38,11 @@ const HELD_OFF_MS = 1_000;
 
 /** Executes replays page by page, in one process at a time. It resumes where it was, and repeats no page. */
 export const startReplayer = async (dependencies: ReplayerDependencies): Promise<AsyncDisposable> => {
-  const { pool, log } = dependencies;
+  const { pool, log, clock } = dependencies;
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'Replays to webhooks failed and are resumed.');
   const running = runUnderLease(
-    { pool, name: REPLAYER, onFailure },
+    { pool, name: REPLAYER, clock, onFailure },
     ({ signal }) => workOff(dependencies, signal),
     stopping.signal,
   );
@@ -54,6 +55,7 @@ export const startReplayer = async (dependencies: ReplayerDependencies): Promise
 };
 
 const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal): Promise<void> => {
+  const { clock } = dependencies;
   const active = new Map<WebhookId, Promise<void>>();
   const heldOffUntilMs = new Map<WebhookId, number>();
   const begin = async (replay: RunningReplay): Promise<void> => {
@@ -64,12 +66,12 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
       if (!signal.aborted)
         dependencies.log.error({ err, replay: id }, 'A replay to a webhook failed and is resumed.');
     }
-    heldOffUntilMs.set(webhookId, performance.now() + HELD_OFF_MS);
+    heldOffUntilMs.set(webhookId, clock.elapsedMs() + HELD_OFF_MS);
   };
   try {
     while (!signal.aborted) {
       for (const [webhookId, untilMs] of heldOffUntilMs)
-        if (untilMs <= performance.now()) heldOffUntilMs.delete(webhookId);
+        if (untilMs <= clock.elapsedMs()) heldOffUntilMs.delete(webhookId);
       for (const replay of await readRunningReplays(dependencies.pool, [
         ...active.keys(),
         ...heldOffUntilMs.keys(),
@@ -81,7 +83,7 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
           begin(replay).finally(() => active.delete(webhookId)),
         );
       }
-      await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await clock.sleep(LOOK_EVERY_MS, signal);
     }
   } finally {
     await Promise.all(active.values());

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Version, WebhookId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Run, type RunSetting } from './run.ts';
 
 const [FIRST, SECOND] = [1 as Version, 2 as Version];
@@ -12,7 +13,7 @@ const claim = {
   concurrency: 1,
 };
 const runOf = () =>
-  new Run({ claim, breaker: {} } as unknown as RunSetting, {
+  new Run({ claim, breaker: {}, clock: REAL_TIME } as unknown as RunSetting, {
     claimedAtMs: performance.now(),
     isPlanned: true,
   });

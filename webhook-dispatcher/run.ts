@@ -1,6 +1,8 @@
 // Over 200 lines, because each step of a run depends on all of its state.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { Changed } from './changed.ts';
@@ -19,6 +21,7 @@ export type RunSetting = {
   readonly breaker: Breaker;
   readonly ledger: RunLedger;
   readonly sender: Sender;
+  readonly clock: Clock;
   sent(delivery: Delivery, result: AttemptResult): void;
   /** Turns our own failure in an attempt into a result; throws if all other attempts would fail too. */
   ownFailure(delivery: Delivery, error: unknown): AttemptResult;
@@ -61,17 +64,22 @@ export class Run {
   #underWay = 0;
   #breaker: Breaker;
   #leasedUntilMs: number;
-  #lookedAtMs = performance.now();
-  #busyAtMs = performance.now();
+  #lookedAtMs: number;
+  #busyAtMs: number;
   #failure: { readonly error: unknown } | undefined;
-  readonly #slice = new Slice(performance.now());
-  readonly #changed = new Changed();
+  readonly #slice: Slice;
+  readonly #changed: Changed;
 
   constructor(setting: RunSetting, { claimedAtMs, isPlanned }: Beginning) {
-    const { claim, breaker } = setting;
+    const { claim, breaker, clock } = setting;
+    const nowMs = clock.elapsedMs();
     this.#setting = setting;
     this.#breaker = breaker;
-    this.#pace = new Pace(claim.ratePerSecond, performance.now() + claim.nextSendInMs);
+    this.#lookedAtMs = nowMs;
+    this.#busyAtMs = nowMs;
+    this.#slice = new Slice(nowMs);
+    this.#changed = new Changed(clock);
+    this.#pace = new Pace(claim.ratePerSecond, nowMs + claim.nextSendInMs);
     this.#lanes = claim.isOrdered ? 1 : claim.concurrency;
     this.#leasedUntilMs = claimedAtMs + RUN_LEASE_MS;
     this.#lingerMs = isPlanned ? LINGER_MS : 0;
@@ -95,7 +103,7 @@ export class Run {
     return {
       ending: this.#end(),
       breaker: this.#breaker,
-      nextSendInMs: this.#pace.leftMs(performance.now()),
+      nextSendInMs: this.#pace.leftMs(this.#setting.clock.elapsedMs()),
     };
   }
 
@@ -130,14 +138,14 @@ export class Run {
 
   /** Renews its claim; if that fails in time, it leaves its webhook alone. */
   async renew(): Promise<void> {
-    const askedAtMs = performance.now();
+    const askedAtMs = this.#setting.clock.elapsedMs();
     const isHeld = await this.#setting.ledger.renew(this.#setting.claim).catch(() => undefined);
     if (isHeld === true) this.#leasedUntilMs = askedAtMs + RUN_LEASE_MS;
-    if (isHeld === false || performance.now() > this.#leasedUntilMs) this.cut();
+    if (isHeld === false || this.#setting.clock.elapsedMs() > this.#leasedUntilMs) this.cut();
   }
 
   #step(): Step {
-    const nowMs = performance.now();
+    const nowMs = this.#setting.clock.elapsedMs();
     if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs)
       return { kind: 'end' };
     const { waiting, mayBeMore } = this.#state;
@@ -165,7 +173,7 @@ export class Run {
   #send(): void {
     const delivery = this.#state.kind === 'sending' ? this.#state.waiting.shift() : undefined;
     if (!delivery) return;
-    const nowMs = performance.now();
+    const nowMs = this.#setting.clock.elapsedMs();
     this.#pace.take(nowMs);
     this.#slice.count(nowMs);
     this.#underWay += 1;
@@ -178,7 +186,7 @@ export class Run {
     const { claim, ledger } = this.#setting;
     const { webhookId, isOrdered } = claim;
     const many = Math.min(TAKEN_MAX, this.#lanes * TAKEN_PER_LANE);
-    this.#lookedAtMs = performance.now();
+    this.#lookedAtMs = this.#setting.clock.elapsedMs();
     this.#state.mayBeMore = false;
     this.#isTaking = true;
     const found = await ledger.take({ webhookId, isOrdered, many, held: [...this.#held] });
@@ -206,7 +214,7 @@ export class Run {
         if (!(await ledger.settle({ webhookId, epoch, eventId, shape }))) this.cut();
         signal.throwIfAborted();
       };
-      const at = new Date();
+      const at = new Date(this.#setting.clock.nowMs());
       const result = await sender
         .send({ delivery, endpoint, owner, settle }, signal)
         .catch((error: unknown) => {
@@ -225,13 +233,13 @@ export class Run {
     } finally {
       this.#held.delete(delivery.eventId);
       this.#underWay -= 1;
-      this.#busyAtMs = performance.now();
+      this.#busyAtMs = this.#setting.clock.elapsedMs();
       this.#changed.announce();
     }
   }
 
   #judge({ health, outcome }: AttemptResult): void {
-    const atMs = performance.now();
+    const atMs = this.#setting.clock.elapsedMs();
     if (health.kind !== 'unknown')
       this.#breaker = afterAttempt(this.#breaker, { isFailure: health.kind !== 'well', atMs });
     const openForMs = admits(this.#breaker, atMs) === 'none' ? (this.#breaker.openUntilMs ?? atMs) - atMs : 0;

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { WebhookId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
@@ -24,6 +24,7 @@ export type RunnerDependencies = {
   readonly secrets: EndpointSecrets;
   readonly sender: Sender;
   readonly log: Log;
+  readonly clock: Clock;
   readonly observer: Pick<DeliveryObserver, 'sent'>;
   /** The maximum number of concurrent runs. */
   readonly runsMax: number;
@@ -61,11 +62,11 @@ const DISABLING_PAUSE_MS = 60_000;
 const BREAKERS_MAX = 100_000;
 
 export const createRunner = (dependencies: RunnerDependencies): Runner => {
-  const { ledger, log, disable, runsMax, enqueue } = dependencies;
+  const { ledger, log, clock, disable, runsMax, enqueue } = dependencies;
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
-  const renewing = renewAll(running, stopping.signal);
+  const renewing = renewAll(running, clock, stopping.signal);
 
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId } = claim;
@@ -75,7 +76,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     own.run = run;
     // Another process may have sent planned deliveries before, and failed: then only the ledger knows when
     // they are retried.
-    const isLate = performance.now() - claimedAtMs > CLAIM_WITHIN_MS;
+    const isLate = clock.elapsedMs() - claimedAtMs > CLAIM_WITHIN_MS;
     for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
@@ -90,7 +91,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     webhookId: WebhookId,
     own: Own,
   ): Promise<{ readonly hasMore: boolean } | undefined> => {
-    const claimedAtMs = performance.now();
+    const claimedAtMs = clock.elapsedMs();
     const claim = await ledger.claim(webhookId);
     if (!claim) return undefined;
     const { pauseMs, nextSendInMs, breaker } = await work(claim, own, claimedAtMs).catch((err: unknown) => {
@@ -110,13 +111,13 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     });
     return { hasMore };
   };
-  const own = createHandOver({ runOnce, runsMax, enqueue, log, stopping: stopping.signal });
+  const own = createHandOver({ runOnce, runsMax, enqueue, log, clock, stopping: stopping.signal });
 
   let endsAtMs = Number.POSITIVE_INFINITY;
   const drain = (): void => {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    endsAtMs = performance.now() + END_WITHIN_MS;
+    endsAtMs = clock.elapsedMs() + END_WITHIN_MS;
     for (const each of running) each.stop();
   };
 
@@ -129,9 +130,10 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     },
     async [Symbol.asyncDispose]() {
       drain();
-      while (running.size > 0 && performance.now() < endsAtMs) await delay(LOOK_EVERY_MS);
+      while (running.size > 0 && clock.elapsedMs() < endsAtMs) await clock.sleep(LOOK_EVERY_MS);
       for (const each of running) each.cut();
-      while (own.size > 0 && performance.now() < endsAtMs + RELEASE_WITHIN_MS) await delay(LOOK_EVERY_MS);
+      while (own.size > 0 && clock.elapsedMs() < endsAtMs + RELEASE_WITHIN_MS)
+        await clock.sleep(LOOK_EVERY_MS);
       await renewing;
     },
   };
@@ -149,7 +151,7 @@ type Opening = {
 
 /** Returns no run if the role of the owner or the secrets of the endpoint cannot be read. */
 const openRun = async (
-  { ledger, policy, secrets, sender, log, observer: { sent } }: RunnerDependencies,
+  { ledger, policy, secrets, sender, log, clock, observer: { sent } }: RunnerDependencies,
   { claim, breaker, claimedAtMs, isPlanned }: Opening,
 ): Promise<Run | undefined> => {
   const { webhookId, role, attributes, version } = claim;
@@ -158,7 +160,7 @@ const openRun = async (
   if (!endpoint) return undefined;
   const owner = ownerOf(endpoint, { role, attributes }, policy);
   return new Run(
-    { claim, endpoint, owner, breaker, ledger, sender, sent, ownFailure: ownFailureOf(log) },
+    { claim, endpoint, owner, breaker, ledger, sender, clock, sent, ownFailure: ownFailureOf(log) },
     { claimedAtMs, isPlanned },
   );
 };
@@ -187,9 +189,9 @@ const ownFailureOf =
     };
   };
 
-const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise<void> => {
+const renewAll = async (running: ReadonlySet<Run>, clock: Clock, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
-    await delay(RENEW_EVERY_MS, undefined, { signal }).catch(() => {});
+    await clock.sleep(RENEW_EVERY_MS, signal);
     // Each run handles its own failure.
     await Promise.all([...running].map((run) => run.renew()));
   }

@@ -32,7 +32,7 @@ import { createRunner, type Runner } from './runner.ts';
 
 export type DispatcherDependencies = Pick<
   Foundation,
-  'domain' | 'pool' | 'databaseUrl' | 'directUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'
+  'domain' | 'clock' | 'pool' | 'databaseUrl' | 'directUrl' | 'eventLog' | 'keys' | 'metrics' | 'health'
 > & {
   readonly changes: ChangeStream;
   readonly gateway: CommandGateway;
@@ -56,6 +56,7 @@ const HOUR_MS = 3_600_000;
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
   const {
     domain,
+    clock,
     pool,
     eventLog,
     changes,
@@ -76,6 +77,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
     domain,
     pool,
     eventLog,
+    clock,
     gateway,
     readBody,
     requireIfMatch,
@@ -84,7 +86,12 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   if (!follows) return { routes, [Symbol.asyncDispose]: async () => {} };
   await using opening = new AsyncDisposableStack();
   const queue = opening.use(
-    await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }),
+    await openDeliveryQueue({
+      url: queueUrl(dependencies),
+      name: `webhooks-${eventLog.identity}`,
+      log,
+      clock,
+    }),
   );
   // Without the queue, deliveries are planned but not sent.
   health.add('job queue', queue.check);
@@ -93,8 +100,8 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   // Starts nothing more then, because the time to end deliveries in progress is short.
   health.onDrain(runner.drain);
   const planned = runner.handOver;
-  opening.use(await startPlanner({ domain, pool, eventLog, changes, log, metrics, tracing, planned }));
-  opening.use(await startReplayer({ domain, pool, eventLog, changes, log, planned }));
+  opening.use(await startPlanner({ domain, pool, eventLog, changes, log, metrics, clock, tracing, planned }));
+  opening.use(await startReplayer({ domain, pool, eventLog, changes, log, clock, planned }));
   const run = async (webhookId: WebhookId) => {
     try {
       if (await runner.run(webhookId)) enqueuer.enqueue([webhookId]);
@@ -107,8 +114,8 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   opening.defer(
     async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])),
   );
-  opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log }));
-  opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
+  opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log, clock }));
+  opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log, clock }));
   const resources = opening.move();
   return { routes, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
@@ -125,24 +132,26 @@ const startRunner = (
   { enqueue }: Enqueuer,
   opening: AsyncDisposableStack,
 ): Runner => {
-  const { domain, pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
+  const { domain, pool, eventLog, keys, gateway, log, metrics, clock, config } = dependencies;
+  const { tracing = NO_TRACING } = dependencies;
   const { webhooks } = config;
   const ledger = openRunLedger(domain, pool, {
     hours: webhooks.disableAfterMs / HOUR_MS,
     failures: FAILURES_MIN,
   });
-  const secrets = createEndpointSecrets({ domain, eventLog, keys });
+  const secrets = createEndpointSecrets({ domain, eventLog, keys, clock });
   const sender = traceAttempts(
     tracing,
-    opening.use(openSender({ domain, pool, eventLog, keys, settings: webhooks })),
+    opening.use(openSender({ domain, pool, eventLog, keys, clock, settings: webhooks })),
   );
-  const observer = observeDeliveries({ metrics, pool, running: () => runner.running });
+  const observer = observeDeliveries({ metrics, pool, clock, running: () => runner.running });
   const runner = createRunner({
     ledger,
     policy: policyOf(domain),
     secrets,
     sender,
     log,
+    clock,
     observer,
     disable: createDisabler({ gateway, log }),
     runsMax: webhooks.concurrency,

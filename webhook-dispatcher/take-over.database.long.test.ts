@@ -21,8 +21,8 @@ const test = base
   });
 
 test('deliveries of a silent worker are sent by others', async ({ dependencies, planOne, webhooks }) => {
-  const { databaseUrl: url, eventLog, log } = dependencies;
-  await using queue = await openDeliveryQueue({ url, name: `webhooks-${eventLog.identity}`, log });
+  const { databaseUrl: url, eventLog, log, clock } = dependencies;
+  await using queue = await openDeliveryQueue({ url, name: `webhooks-${eventLog.identity}`, log, clock });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const taken: WebhookId[] = [];
   const hang = async (webhookId: WebhookId): Promise<void> => {

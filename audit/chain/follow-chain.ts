@@ -10,7 +10,7 @@ import { blockOf, hashesOf } from './block-of.ts';
 
 const CHAIN = 'chain';
 
-type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | 'log' | 'metrics'>;
+type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'>;
 
 /** Nobody waits for a block, and each costs a transaction, so events are gathered for this time. */
 const REST_MS = 200;

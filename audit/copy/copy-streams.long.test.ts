@@ -216,7 +216,8 @@ test('leaves the reactions of the other cell to stand by, and to begin again aft
 });
 
 /** Has the reactions of the former cell stand by, as if no process executed them. */
-const holdHere = (here: CommandSide) => holdFollowers(here.pool, [PROCESS_MANAGER, REACTIONS, LEASE]);
+const holdHere = ({ pool, clock }: CommandSide) =>
+  holdFollowers(pool, [PROCESS_MANAGER, REACTIONS, LEASE], { clock });
 
 test('waits for what follows from a copied event, also without --follow', async ({
   ada,

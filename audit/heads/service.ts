@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Counter } from 'prom-client';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { recordProblem, recordPublished } from '#shared/audit/publication.ts';
@@ -10,6 +9,7 @@ import {
   writeStatement,
 } from '#shared/audit/signed-head.ts';
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
@@ -18,7 +18,7 @@ import { appendHeads, type HeadFiles, stampOfFiles } from './head-files.ts';
 import { ChainBehind, reconcile } from './reconcile.ts';
 
 export type HeadsDependencies = Publishing &
-  Pick<FollowerOptions, 'log' | 'metrics'> & { readonly everyMs: number };
+  Pick<FollowerOptions, 'log' | 'metrics' | 'clock'> & { readonly everyMs: number };
 
 /** While the chain is being built, the next attempt comes sooner. */
 const BEHIND_MS = 1_000;
@@ -27,7 +27,7 @@ const LAST_MAX_MS = 2_000;
 
 /** Signs and publishes the head of the chain periodically and on shutdown, in one process at a time. */
 export const startHeads = async (dependencies: HeadsDependencies): Promise<AsyncDisposable> => {
-  const { pool, log, everyMs, metrics } = dependencies;
+  const { pool, log, everyMs, metrics, clock } = dependencies;
   await migrateLeases(pool);
   const failures = new Counter({
     name: 'annals_audit_head_failures_total',
@@ -55,13 +55,16 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
     const isOurs = () => !signal.aborted || signal.reason === stopping.signal.reason;
     while (!signal.aborted) {
       const waitMs = await publishOrReport(publisher, isOurs);
-      await delay(waitMs, undefined, { signal }).catch(() => {});
+      await clock.sleep(waitMs, signal);
     }
     // Not if another process has taken over.
     if (stopping.signal.aborted)
-      await Promise.race([publishOrReport(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
+      await Promise.race([
+        publishOrReport(publisher, isOurs),
+        clock.sleep(LAST_MAX_MS, undefined, { ref: false }),
+      ]);
   };
-  const running = runUnderLease({ pool, name: 'audit-heads', onFailure }, work, stopping.signal);
+  const running = runUnderLease({ pool, name: 'audit-heads', clock, onFailure }, work, stopping.signal);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -73,6 +76,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
 type Publishing = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly files: HeadFiles;
+  readonly clock: Clock;
 };
 
 /** Publishes heads in sequence; requires the lease. */
@@ -117,7 +121,7 @@ const stampOfAll = async ({ pool, files }: Publishing): Promise<string> =>
 
 /** In the database first: after a crash in between, the next process finds the head missing outside. */
 const signNext = async (
-  { pool, eventLog }: Publishing,
+  { pool, eventLog, clock }: Publishing,
   signer: Awaited<ReturnType<typeof openSigner>>,
 ): Promise<StoredHead | undefined> => {
   const end = await readChainEnd(pool);
@@ -130,7 +134,7 @@ const signNext = async (
     count,
     position,
     head: end.head.toString('hex'),
-    at: new Date().toISOString(),
+    at: new Date(clock.nowMs()).toISOString(),
     readModel: (await readKeptDigest(pool)) ?? null,
     key: signer.key,
   });

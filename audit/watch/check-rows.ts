@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one comparison: the row of a stream with the deciders’ state, with all
 // exclusions and their reasons.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '#shared/audit/watch.ts';
 import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { isDeletionRecorded } from '#shared/erasure/deletion.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -23,6 +24,7 @@ import { type Expected, expectedItems, expectedRow, expectedShares } from './exp
 type RowDependencies = Projection & {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'read'>;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 };
 
@@ -47,7 +49,7 @@ export const checkRow = async (
     // A difference that is seen twice was not caused by a change in between.
     if (outcome?.length === 0 || (outcome && isDeepStrictEqual(outcome, found))) return outcome;
     found = outcome ?? [];
-    await delay(ATTEMPT_PAUSE_MS, undefined, { signal: dependencies.signal }).catch(() => {});
+    await dependencies.clock.sleep(ATTEMPT_PAUSE_MS, dependencies.signal);
   }
   return [];
 };

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { readWatched } from '#shared/audit/watch.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
@@ -10,7 +9,7 @@ import { tablesOf } from '#shared/read-model/tables.ts';
 import { gauge } from '../gauge.ts';
 import { step } from './step.ts';
 
-export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
+export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock'> & {
   readonly domain: Domain;
   readonly databaseUrl: string;
   readonly keys: KeyStore;
@@ -27,7 +26,7 @@ const LOGGED_MAX = 20;
 
 /** Verifies the log slowly from start to end, again and again, in one process at a time. */
 export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
+  const { domain, pool, eventLog, log, clock, eventsPerSecond, pauseMs = PAUSE_MS } = options;
   await migrateLeases(pool);
   observeWatch(options);
   await using opening = new AsyncDisposableStack();
@@ -46,16 +45,22 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
     const projection = { codec: createCodec(options), tables: tablesOf(domain) };
     let logged = 0;
     while (!signal.aborted) {
-      const beganMs = performance.now();
-      const { events, differences, isEnd } = await step({ pool: own, eventLog, ...projection, signal });
+      const beganMs = clock.elapsedMs();
+      const { events, differences, isEnd } = await step({
+        pool: own,
+        eventLog,
+        clock,
+        ...projection,
+        signal,
+      });
       for (const difference of differences.slice(0, Math.max(LOGGED_MAX - logged, 0)))
         log.error({ difference }, 'The read model, or the log itself, differs from what was recorded.');
       logged = isEnd ? 0 : logged + differences.length;
-      const restMs = isEnd ? pauseMs : (events / eventsPerSecond) * 1_000 - (performance.now() - beganMs);
-      await delay(Math.max(restMs, 0), undefined, { signal }).catch(() => {});
+      const restMs = isEnd ? pauseMs : (events / eventsPerSecond) * 1_000 - (clock.elapsedMs() - beganMs);
+      await clock.sleep(Math.max(restMs, 0), signal);
     }
   };
-  const running = runUnderLease({ pool, name: 'audit-watch', onFailure }, work, stopping.signal);
+  const running = runUnderLease({ pool, name: 'audit-watch', clock, onFailure }, work, stopping.signal);
   const resources = opening.move();
   return {
     async [Symbol.asyncDispose]() {

@@ -10,6 +10,7 @@ import {
   type Watched,
 } from '#shared/audit/watch.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
@@ -25,6 +26,7 @@ import { checkStretch } from './check-stretch.ts';
 export type WatchDependencies = Projection & {
   readonly pool: Pool;
   readonly eventLog: EventLog;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 };
 

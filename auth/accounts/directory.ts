@@ -3,6 +3,7 @@ import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { leastRoleOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -57,6 +58,7 @@ export type DirectoryDependencies = {
   readonly masterKey: MasterKey;
   readonly log: Log;
   readonly metrics: Registry;
+  readonly clock: Clock;
   /** Ends the sessions, grants and tokens of a deleted person. Idempotent. */
   revokeUser(userId: UserId): Promise<void>;
 };
@@ -69,7 +71,7 @@ export const DIRECTORY = 'auth-directory';
 export const openDirectory = async (
   dependencies: DirectoryDependencies,
 ): Promise<Persons & AsyncDisposable> => {
-  const { domain, pool, eventLog, masterKey, log, metrics } = dependencies;
+  const { domain, pool, eventLog, masterKey, log, metrics, clock } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
   await migratePasswordResets(pool);
@@ -90,6 +92,7 @@ export const openDirectory = async (
     eventLog,
     log,
     metrics,
+    clock,
     concerns: (events) => events.some((event) => isFollowed(event) || event.type === 'user.deleted'),
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { UserId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { beginWhere } from '#shared/follower/checkpoint.ts';
@@ -18,6 +18,7 @@ type Dependencies = {
   readonly eventLog: EventLog;
   readonly log: Log;
   readonly metrics: Registry;
+  readonly clock: Clock;
   readonly mail: Mail;
   readonly readProfile: ReadProfile;
 };
@@ -33,7 +34,7 @@ const REST_MS = 1_000;
  * so that a dead mail server blocks nothing else.
  */
 export const startAddressNotices = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
-  const { pool, log } = dependencies;
+  const { pool, log, clock } = dependencies;
   await migrateAccounts(pool);
   await beginWhere(pool, FOLLOWER, DIRECTORY);
   const stopping = new AbortController();
@@ -43,7 +44,11 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
     ...dependencies,
     name: FOLLOWER,
     restMs: REST_MS,
-    write: (events, connection) => insertAddressMail(connection, events.flatMap(mailAbout)),
+    write: (events, connection) =>
+      insertAddressMail(
+        connection,
+        events.flatMap((event) => mailAbout(event, clock)),
+      ),
     committed: () => wake.resolve(),
   });
   const send = async (): Promise<void> => {
@@ -52,7 +57,7 @@ export const startAddressNotices = async (dependencies: Dependencies): Promise<A
       await sendDue(dependencies, signal).catch((err: unknown) =>
         log.warn({ err }, 'Mail about changed addresses could not be sent.'),
       );
-      await Promise.race([wake.promise, delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {})]);
+      await Promise.race([wake.promise, clock.sleep(LOOK_AGAIN_MS, signal)]);
     }
   };
   const sending = send();
@@ -71,14 +76,12 @@ const FOLLOWER = 'auth-mail';
  * Queued for every update, because the changed fields are sealed: the sender checks whether it was the
  * address.
  */
-const mailAbout = ({
-  type,
-  stream,
-  version,
-  recordedAt,
-  metadata,
-}: RecordedEvent): readonly AddressMail[] => {
-  if (type !== 'user.updated' || Date.now() - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000) return [];
+const mailAbout = (
+  { type, stream, version, recordedAt, metadata }: RecordedEvent,
+  clock: Clock,
+): readonly AddressMail[] => {
+  if (type !== 'user.updated' || clock.nowMs() - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000)
+    return [];
   const userId = Number(stream.slice(stream.indexOf('-') + 1)) as UserId;
   const former: AddressMail = { userId, version, recipient: 'former' };
   return metadata.actor === `user:${userId}` ? [former] : [former, { ...former, recipient: 'new' }];

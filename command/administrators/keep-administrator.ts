@@ -1,8 +1,9 @@
 // Over 200 lines, because it is one protocol: how the last administrator stays one, with its stream.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventOf } from '#shared/events/catalogue.ts';
@@ -31,7 +32,11 @@ type Leaver = {
   readonly mayBeLast: boolean;
 };
 
-type Dependencies = AppendDependencies & { readonly domain: Domain; readonly pool: Pick<Pool, 'query'> };
+type Dependencies = AppendDependencies & {
+  readonly domain: Domain;
+  readonly pool: Pick<Pool, 'query'>;
+  readonly clock: Clock;
+};
 
 /** The time after which an announced append is fenced off. */
 const USE_MAX_MS = 2_000;
@@ -42,7 +47,7 @@ const LISTED_MAX = 1_000;
 
 export const createAdministratorKeeper = (dependencies: Dependencies): AdministratorKeeper => ({
   appoint: (userId, metadata) =>
-    untilDone(async () => {
+    untilDone(dependencies, async () => {
       const from = await dependencies.states.load(administrators, ADMINISTRATORS);
       const events = administrators.decide({ type: 'Appoint', userId }, from.state);
       return tryAppend(
@@ -52,7 +57,7 @@ export const createAdministratorKeeper = (dependencies: Dependencies): Administr
       );
     }),
   leave: (leaver, metadata) =>
-    untilDone(async () => {
+    untilDone(dependencies, async () => {
       const { userId, userVersion, mayBeLast } = leaver;
       const from = await dependencies.states.load(administrators, ADMINISTRATORS);
       const others = mayBeLast ? 'stay' : await findOthers(dependencies, from.state, leaver);
@@ -73,9 +78,9 @@ export const createAdministratorKeeper = (dependencies: Dependencies): Administr
     }),
 });
 
-const untilDone = async (attempt: () => Promise<boolean>): Promise<void> => {
-  const endMs = performance.now() + TIMEOUT_MS;
-  while (performance.now() < endMs) if (await attempt()) return;
+const untilDone = async ({ clock }: Dependencies, attempt: () => Promise<boolean>): Promise<void> => {
+  const endMs = clock.elapsedMs() + TIMEOUT_MS;
+  while (clock.elapsedMs() < endMs) if (await attempt()) return;
   throw new Rejection('conflict');
 };
 
@@ -141,7 +146,8 @@ const settle = async (
   metadata: MetadataContext,
 ): Promise<void> => {
   // If clocks differ by more than that, an announcement counts as old, which is safe because of the fence.
-  if (Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS) return void (await delay(LOOK_AGAIN_MS));
+  const { clock } = dependencies;
+  if (Math.abs(clock.nowMs() - Date.parse(at)) <= USE_MAX_MS) return clock.sleep(LOOK_AGAIN_MS);
   const stream = userStream(userId);
   const users = usersOf(dependencies.domain);
   const from = await dependencies.states.load(users, stream);

@@ -4,6 +4,7 @@ import { abandon, deciderOf } from '#kernel/decide/decider.ts';
 import { type Limit, limitsOf, type Values } from '#kernel/decide/limits.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import type { StreamName } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { streamName } from '#shared/events/streams.ts';
@@ -25,6 +26,7 @@ type Dependencies = AppendDependencies & {
   readonly domain: Domain;
   readonly masterKey: MasterKey;
   readonly reportUnreadable: ReportUnreadable;
+  readonly clock: Clock;
 };
 
 export const createLimits = ({ domain, masterKey, ...appending }: Dependencies): Limits => {

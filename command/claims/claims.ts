@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KindDecider } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { StreamName, Version } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -51,7 +51,10 @@ const TIMEOUT_MS = 8_000;
 
 /** Reports a holder whose stream cannot be read. */
 export type ReportUnreadable = (error: unknown, stream: StreamName) => void;
-type Dependencies = AppendDependencies & { readonly reportUnreadable: ReportUnreadable };
+type Dependencies = AppendDependencies & {
+  readonly reportUnreadable: ReportUnreadable;
+  readonly clock: Clock;
+};
 
 export const createClaims = (dependencies: Dependencies): Claims => {
   // Claims of the same thing wait for each other in this process, so that only other processes conflict.
@@ -76,22 +79,23 @@ const claim = async (
   { isLooking, metadata }: How,
 ): Promise<void> => {
   const { decider, stream, max, id, version } = wanted;
-  const expiresAtMs = performance.now() + TIMEOUT_MS;
-  while (performance.now() < expiresAtMs) {
+  const { clock } = dependencies;
+  const expiresAtMs = clock.elapsedMs() + TIMEOUT_MS;
+  while (clock.elapsedMs() < expiresAtMs) {
     const known = await dependencies.states.load(decider, stream);
     const others = Object.entries(known.state.holders).filter(([other]) => Number(other) !== id);
     if (others.length < max) {
       if (isLooking) return;
       // The present time, not that of the command: a request that waited gets the full time to use its claim.
       const events = decider.decide(
-        { type: 'Claim', id, version, at: new Date().toISOString() },
+        { type: 'Claim', id, version, at: new Date(clock.nowMs()).toISOString() },
         known.state,
       );
       if (await tryAppend(dependencies, { decider, stream, from: known, events }, metadata)) return;
     } else {
       const found = await free(dependencies, { wanted, known, others }, metadata);
       if (found === 'in use') throw wanted.refusal();
-      if (found === 'perhaps') await delay(LOOK_AGAIN_MS);
+      if (found === 'perhaps') await clock.sleep(LOOK_AGAIN_MS);
     }
   }
   throw new Rejection('conflict');
@@ -127,7 +131,7 @@ const free = async (
       await tryAppend(dependencies, { decider, stream, from: known, events: released }, metadata);
       return 'moved';
     }
-    if (!isRecent(at)) {
+    if (!isRecent(at, dependencies.clock)) {
       const fence = holders.fence(id, claimName(stream, version), holder.state);
       await tryAppend(
         dependencies,
@@ -161,4 +165,5 @@ const read = async (
 };
 
 /** If clocks differ by more than that, a claim counts as old; the fence makes taking it over safe. */
-const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS;
+const isRecent = (at: string, clock: Clock): boolean =>
+  Math.abs(clock.nowMs() - Date.parse(at)) <= USE_MAX_MS;

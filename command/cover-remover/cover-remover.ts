@@ -23,7 +23,7 @@ const REST_MS = 200;
  * that unavailable storage delays neither cascading deletions nor erasures.
  */
 export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promise<AsyncDisposable> => {
-  const { domain, pool, eventLog, blobs, log, metrics } = dependencies;
+  const { domain, pool, eventLog, blobs, log, metrics, clock } = dependencies;
   const lostIn = lostUploadsIn(domain);
   return startFollower({
     name: 'cover-remover',
@@ -33,6 +33,7 @@ export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promi
     eventLog,
     log,
     metrics,
+    clock,
     concerns: (events) => events.some((event) => mayHaveLost(lostIn, event)),
     async act(events, signal) {
       for (const event of events) {

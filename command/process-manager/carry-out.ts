@@ -2,7 +2,6 @@ import { v5 } from 'uuid';
 import type { Membership } from '#kernel/decide/memberships.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
@@ -26,7 +25,7 @@ export type TaskDependencies = EraseDependencies & {
   readonly log: Log;
   /** Off by default. */
   readonly tracing?: Tracing | undefined;
-  readonly clock?: Clock | undefined;
+  readonly clock: Clock;
 };
 
 /**
@@ -91,7 +90,7 @@ const carryOut = async (dependencies: TaskDependencies, { task, stream, cause }:
 
 /** Provides the metadata of resulting events: actor, time and causing event. */
 export const following = async (
-  { tracing = NO_TRACING, clock = REAL_TIME }: Pick<TaskDependencies, 'tracing' | 'clock'>,
+  { tracing = NO_TRACING, clock }: Pick<TaskDependencies, 'tracing' | 'clock'>,
   cause: Cause,
   work: (metadata: MetadataContext) => Promise<void>,
 ): Promise<void> => {

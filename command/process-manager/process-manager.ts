@@ -34,7 +34,7 @@ export const migrateProcessManager = (pool: Pool): Promise<void> =>
 export const startProcessManager = async (
   dependencies: ProcessManagerDependencies,
 ): Promise<AsyncDisposable> => {
-  const { pool, eventLog, log, metrics } = dependencies;
+  const { pool, eventLog, log, metrics, clock } = dependencies;
   const stepsOf = stepsBy(dependencies.memberships);
   await migrateProcessManager(pool);
   await using opening = new AsyncDisposableStack();
@@ -45,6 +45,7 @@ export const startProcessManager = async (
     eventLog,
     log,
     metrics,
+    clock,
     async act(events, signal) {
       for (const run of runsOf(events.flatMap((event) => readSteps(stepsOf, event, log)))) {
         if (signal.aborted) return;

@@ -8,7 +8,7 @@ import { type Happened, notePage, pagesOf, type ReactionPage } from './fan-out.t
 import { Overtaken, type Waiting } from './fence.ts';
 import { meaningOf, noteReactions } from './note-reactions.ts';
 
-type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed'> & {
+type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics' | 'clock' | 'committed'> & {
   readonly domain: Domain;
   readonly following: Following;
   readonly waiting: Waiting;
@@ -16,7 +16,7 @@ type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics
 
 /** Follows the log and records the tasks that result from events. */
 export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
-  const { domain, following, pool, eventLog, log, metrics, committed, waiting } = dependencies;
+  const { domain, following, pool, eventLog, log, metrics, clock, committed, waiting } = dependencies;
   const catalogue = catalogueOf(domain);
   const reportDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
     log.error(
@@ -39,7 +39,7 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
     );
   };
   return startFollowing<ReactionPage>({
-    ...{ name: REACTIONS, isRequired: false, pool, eventLog, log, metrics },
+    ...{ name: REACTIONS, isRequired: false, pool, eventLog, log, metrics, clock },
     ...(committed && { committed }),
     isExpected: (error) => error instanceof Overtaken,
     async *follow(after, signal, event) {

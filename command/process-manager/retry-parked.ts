@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Following } from '#kernel/decide/reactions.ts';
 import { runUnderLease } from '#shared/database/lease/lease.ts';
@@ -24,7 +23,7 @@ type Dependencies = TaskDependencies & {
 
 /** Executes tasks and retries them when due, in one process at a time, independently of the log. */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
-  const { pool, log, metrics, following } = dependencies;
+  const { pool, log, metrics, clock, following } = dependencies;
   observeParked(dependencies, metrics);
   const stopping = new AbortController();
   let waking = new AbortController();
@@ -32,6 +31,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
     {
       pool,
       name: LEASE,
+      clock,
       onFailure(err) {
         if (!(err instanceof Overtaken))
           log.warn({ err }, 'Parked tasks of the process manager could not be retried.');
@@ -45,9 +45,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
         await recordActivity(pool, following);
         if (follows === undefined) await forgetUnseen(pool, epoch);
         else if (await follows()) continue;
-        await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(
-          () => {},
-        );
+        await clock.sleep(LOOK_EVERY_MS, AbortSignal.any([signal, waking.signal]));
       }
     },
     stopping.signal,

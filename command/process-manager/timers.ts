@@ -7,7 +7,6 @@ import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
 import { conditionOf, type Moment, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
@@ -38,7 +37,7 @@ export type Look = {
  * command too early.
  */
 export const createLook = (dependencies: LookDependencies): Look => {
-  const { pool, clock = REAL_TIME } = dependencies;
+  const { pool, clock } = dependencies;
   const look = lookOf(dependencies);
   // Constant within the statement, so that an index applies.
   const now = `(statement_timestamp() + $1 * interval '1 millisecond')`;

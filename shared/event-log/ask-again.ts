@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { EventLog } from './event-log.ts';
 
 const ASK_AGAIN_MS = 200;
@@ -10,12 +11,12 @@ const ASK_AGAIN_MS = 200;
  */
 export const askAgain = async <Answer>(
   ask: () => Promise<Answer>,
-  lateMs: number,
+  { lateMs, clock = REAL_TIME }: { readonly lateMs: number; readonly clock?: Clock },
   isEnough: (answer: Answer) => boolean,
 ): Promise<Answer> => {
   let answer = await ask();
-  for (const untilMs = performance.now() + lateMs; !isEnough(answer) && performance.now() < untilMs; ) {
-    await delay(ASK_AGAIN_MS);
+  for (const untilMs = clock.elapsedMs() + lateMs; !isEnough(answer) && clock.elapsedMs() < untilMs; ) {
+    await clock.sleep(ASK_AGAIN_MS);
     answer = await ask();
   }
   return answer;
@@ -28,6 +29,6 @@ export const headReaching = (
 ): Promise<Position> =>
   askAgain(
     () => eventLog.head(),
-    eventLog.lateMs ?? 0,
+    { lateMs: eventLog.lateMs ?? 0 },
     (head) => head >= position,
   );

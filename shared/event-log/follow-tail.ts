@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EventId, Position } from '#shared/brands.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 import { POLL_MS, type Tail, type TailPage } from './tail.ts';
@@ -56,11 +55,11 @@ export async function* followTail(
     last = page.last;
     if (page.events.length > 0) yield page.events;
     if (page.isAway) {
-      await delay(backoffMs, undefined, { signal }).catch(() => {});
+      await tail.clock.sleep(backoffMs, signal);
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     } else if (!page.isCut) {
       // Events stored since the read have sent a notification, or will.
-      const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - performance.now());
+      const timeoutMs = Math.max(1, page.lookedAtMs + POLL_MS - tail.clock.elapsedMs());
       await wait(last, page.notified, { timeoutMs, signal });
     }
   }

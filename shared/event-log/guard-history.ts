@@ -1,6 +1,8 @@
 // Over 200 lines, because it is one guard: how a log that has lost events is noticed.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { EventId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '#shared/process/log.ts';
 import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
@@ -25,9 +27,9 @@ const LATE_MS = 2_000;
  */
 export const guardHistory = (
   eventLog: EventLog,
-  { log }: { readonly log: Pick<Log, 'error'> },
+  { log, clock = REAL_TIME }: { readonly log: Pick<Log, 'error'>; readonly clock?: Clock },
 ): GuardedLog => {
-  const history = new History(eventLog, log);
+  const history = new History(eventLog, log, clock);
   const closed = new AbortController();
   const looking = history.lookNowAndThen(closed.signal);
   return {
@@ -91,15 +93,17 @@ export const guardHistory = (
 class History {
   readonly #eventLog: EventLog;
   readonly #log: Pick<Log, 'error'>;
+  readonly #clock: Clock;
   #last: Seen | undefined;
   #lost: LogWentBack | undefined;
   #asking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #marked: Promise<void> | undefined;
 
-  constructor(eventLog: EventLog, log: Pick<Log, 'error'>) {
+  constructor(eventLog: EventLog, log: Pick<Log, 'error'>, clock: Clock) {
     this.#eventLog = eventLog;
     this.#log = log;
+    this.#clock = clock;
   }
 
   see({ position, id }: Seen): void {
@@ -152,7 +156,7 @@ class History {
 
   async lookNowAndThen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      await this.#clock.sleep(LOOK_EVERY_MS, signal, { ref: false });
       // A log that does not respond says nothing about its history.
       if (!signal.aborted) await this.moveOn().catch(() => {});
     }
@@ -196,7 +200,11 @@ class History {
   }
 
   #find({ position }: Seen, isEnough: (found: EventId | undefined) => boolean): Promise<EventId | undefined> {
-    return askAgain(() => this.#eventLog.eventAt(position), this.#eventLog.lateMs ?? LATE_MS, isEnough);
+    return askAgain(
+      () => this.#eventLog.eventAt(position),
+      { lateMs: this.#eventLog.lateMs ?? LATE_MS, clock: this.#clock },
+      isEnough,
+    );
   }
 }
 

@@ -1,3 +1,6 @@
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+
 const NOTIFY_AT_MOST_EVERY_MS = 4;
 
 /**
@@ -5,13 +8,13 @@ const NOTIFY_AT_MOST_EVERY_MS = 4;
  * responses first, and at most every few milliseconds, because waking all followers costs more than an
  * append.
  */
-export const notifyLater = (wake: () => void): (() => void) => {
+export const notifyLater = (wake: () => void, clock: Clock = REAL_TIME): (() => void) => {
   let isResting = false;
   let isDue = false;
   const notify = (): void => {
     isDue = false;
     wake();
-    setTimeout(rested, NOTIFY_AT_MOST_EVERY_MS);
+    clock.after(NOTIFY_AT_MOST_EVERY_MS, rested);
   };
   const rested = (): void => {
     if (isDue) notify();

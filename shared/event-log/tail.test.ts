@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
 import type { RecordedEvent } from './event-log.ts';
 import { type LogPage, POLL_MS, Tail } from './tail.ts';
 
@@ -49,7 +50,9 @@ const aTail = (log: LogRecord[]) => {
       ...{ last, lastRecord: lastRecord?.id, isCut: false, isAway: false },
     };
   };
-  return { tail: new Tail({ read, notified: () => 0, hasNews: () => false, isLive: () => true }), reads };
+  const clock = createTestClock();
+  const tail = new Tail({ clock, read, notified: () => 0, hasNews: () => false, isLive: () => true });
+  return { tail, reads, clock };
 };
 const at = (position: number) => position as Position;
 const idsOf = ({ events }: { readonly events: readonly RecordedEvent[] }) => events.map(({ id }) => id);
@@ -107,13 +110,12 @@ test('a page of another history, read while records arrived, ends the window', a
 
 test('a live window is verified now and then, and serves reads meanwhile', async () => {
   const log = [anEvent(10)];
-  const { tail, reads } = aTail(log);
+  const { tail, reads, clock } = aTail(log);
   await tail.look(at(0));
-  const later = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + POLL_MS);
+  await clock.advance(POLL_MS);
   reads.until = new Promise(() => {});
   for (let n = 0; n < 3; n += 1) expect(idsOf(await tail.after(at(0), undefined))).toEqual(['event 10']);
   expect(reads.count).toBe(2);
-  later.mockRestore();
 });
 
 test('a log that has lost its end ends the window', async () => {

@@ -1,5 +1,7 @@
 // Over 200 lines, because the window, the reads from it and the proof that it has no gap are one thing.
+
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { type RecordedEvent, type Seen, START } from './event-log.ts';
 
 /** The result of reading the log after a position. */
@@ -27,6 +29,7 @@ export type LogPage = {
 export type TailPage = Omit<LogPage, 'sizes'> & { readonly notified: number; readonly lookedAtMs: number };
 
 type TailOptions = {
+  readonly clock: Clock;
   /** The next events after a position. */
   read(after: Position): Promise<LogPage>;
   /** The number of notifications so far. */
@@ -87,6 +90,11 @@ export class Tail {
     this.#options = options;
   }
 
+  /** Of the times of its pages. */
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
   /**
    * The page after a position: from the window if it has it and agrees with `seen`, otherwise read from the
    * log.
@@ -115,7 +123,7 @@ export class Tail {
 
   /** Reads the log from now on. */
   async read(last: Position): Promise<TailPage> {
-    const looked = { notified: this.#options.notified(), lookedAtMs: performance.now() };
+    const looked = { notified: this.#options.notified(), lookedAtMs: this.#options.clock.elapsedMs() };
     const begun = this.#window && { window: this.#window, end: endOf(this.#window) };
     const { sizes, ...page } = await this.#options.read(last);
     this.#keep(last, { ...page, ...looked }, { sizes, begun });
@@ -153,7 +161,7 @@ export class Tail {
     const { notified, lookedAtMs, end } = window;
     // Reads the log now and then, to verify that it still has the events of the window. A live window need
     // not wait for that.
-    const unreadMs = performance.now() - lookedAtMs;
+    const unreadMs = this.#options.clock.elapsedMs() - lookedAtMs;
     if (unreadMs >= POLL_MS) {
       if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;
       this.#verify(end);
@@ -166,7 +174,11 @@ export class Tail {
     const rest = window.events.length - first - events.length;
     const reached = rest > 0 ? (events.at(-1)?.position ?? last) : end;
     const page = { at, events, last: reached, isCut: rest > 0 || window.isCut, isAway: false };
-    return { ...page, notified, lookedAtMs: this.#isVerifying ? performance.now() : lookedAtMs };
+    return {
+      ...page,
+      notified,
+      lookedAtMs: this.#isVerifying ? this.#options.clock.elapsedMs() : lookedAtMs,
+    };
   }
 
   #keep(after: Position, page: TailPage, { sizes, begun }: Kept): void {

@@ -1,12 +1,17 @@
 // Over 200 lines, because every case follows the one log with the listener that is set up here.
+
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { RETRY_MS } from '#shared/database/lease/lease.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { anEvent, aStream } from '../../test/contracts/event-log-engine.ts';
 import { test as base } from '../../test/engines/pool.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
 import { until } from '../../testing/until.ts';
 import { moveCheckpoint } from './checkpoint.ts';
 import { FULL_EVENTS, MOVE_WITHIN_MS, startFollower } from './follower.ts';
@@ -17,13 +22,14 @@ const test = base
     /** Writes received events into a table, in the transaction of its checkpoint. */
     const listen = (
       name: string,
-      { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {},
+      { act = atOnce, beforeWrite = atOnce, clock = REAL_TIME }: Listening = {},
     ) =>
       startFollower({
         name,
         pool,
         eventLog,
         log: pino({ level: 'silent' }),
+        clock,
         metrics: createMetrics(),
         act,
         async write(events, connection) {
@@ -75,6 +81,7 @@ test.beforeAll(({ pool }) =>
 );
 
 type Wait = () => Promise<void>;
+type Listening = { act?: Wait; beforeWrite?: Wait; clock?: Clock };
 const atOnce: Wait = async () => {};
 
 const upTo = (position: number) => Array.from({ length: position }, (_, n) => n + 1);
@@ -101,8 +108,16 @@ test.for(['act', 'beforeWrite'] as const)(
       tries += 1;
       if (tries <= 2) throw new RangeError('not yet');
     };
-    await using _follower = await listen(`failing in ${step}`, { [step]: fail });
+    const clock = createTestClock();
+    await using _follower = await listen(`failing in ${step}`, { [step]: fail, clock });
     await append(5);
+    for (let failed = 1; failed <= 2; failed += 1) {
+      await until(
+        () => tries,
+        (tried) => tried === failed,
+      );
+      await clock.pass(RETRY_MS);
+    }
     await hasHeardAll(`failing in ${step}`);
     expect(tries).toBeGreaterThan(2);
   },
@@ -175,6 +190,7 @@ test('reports its lag, even if it makes no progress', async ({ eventLog, listene
     pool,
     eventLog,
     log: pino({ level: 'silent' }),
+    clock: REAL_TIME,
     metrics,
     act: () => Promise.reject(new RangeError('damaged')),
   };
@@ -206,7 +222,7 @@ test('events gather once the follower has reached the head, and not while it lag
   const sizes: number[] = [];
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   await using _follower = await startFollower({
-    ...{ name, pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() },
+    ...{ name, pool, eventLog, log: pino({ level: 'silent' }), clock: REAL_TIME, metrics: createMetrics() },
     // Longer than the test may take.
     restMs: 600_000,
     async write(events) {
@@ -229,7 +245,7 @@ test('a checkpoint moves past irrelevant events in larger steps, and reaches the
   const concerning = new Set<string>();
   const heard: string[] = [];
   await using _follower = await startFollower({
-    ...{ name, pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() },
+    ...{ name, pool, eventLog, log: pino({ level: 'silent' }), clock: REAL_TIME, metrics: createMetrics() },
     concerns: (events) => events.some(({ id }) => concerning.has(id)),
     async write(events) {
       heard.push(...events.map(({ id }) => id).filter((id) => concerning.has(id)));
@@ -265,7 +281,7 @@ test('a successor receives irrelevant events again, but none that was written', 
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const follow = (concerned: (positions: readonly number[]) => void) =>
     startFollower({
-      ...{ name, pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() },
+      ...{ name, pool, eventLog, log: pino({ level: 'silent' }), clock: REAL_TIME, metrics: createMetrics() },
       concerns(events) {
         concerned(events.map(({ position }) => position));
         return false;

@@ -1,6 +1,7 @@
 // Over 200 lines, because a follower is one loop: pages, transaction, checkpoint, lease.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { EventId, Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Answer, Statement } from '#shared/database/pipeline.ts';
 import type { Connection } from '#shared/database/pool.ts';
@@ -107,7 +108,16 @@ export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<A
 /** The source need not be the log itself, but its positions are those of the log. */
 export type FollowingOptions<Page> = Pick<
   FollowerOptions,
-  'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting' | 'isRequired'
+  | 'name'
+  | 'pool'
+  | 'eventLog'
+  | 'log'
+  | 'metrics'
+  | 'clock'
+  | 'committed'
+  | 'restMs'
+  | 'isLasting'
+  | 'isRequired'
 > & {
   /**
    * Pages after a position, given the event at it if that is known; each with the position up to which it is
@@ -160,7 +170,7 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
     options.committed?.(position);
   };
   const running = runUnderLease(
-    { pool, name, onFailure },
+    { pool, name, clock: options.clock, onFailure },
     (lease) => follow({ ...options, committed }, lease),
     stopping.signal,
   );
@@ -186,6 +196,7 @@ const follow = async <Page>(
     name,
     pool,
     eventLog,
+    clock,
     act,
     ahead,
     write,
@@ -221,7 +232,7 @@ const follow = async <Page>(
     AbortSignal.any([signal, leaving.signal]),
     checkpoint.event,
   );
-  for await (const followed of orWhenDue(pages, () => dueAtMs, leaving)) {
+  for await (const followed of orWhenDue(pages, { dueAtMs: () => dueAtMs, clock }, leaving)) {
     if (signal.aborted) return;
     if (followed === 'due') {
       await move(checkpoint);
@@ -240,8 +251,8 @@ const follow = async <Page>(
           write: (connection, answers) => write(page, connection, { after, answers }),
         },
       );
-    } else dueAtMs ??= performance.now() + MOVE_WITHIN_MS;
-    if (restMs > 0 && !isFull) await delay(restMs, undefined, { signal }).catch(() => {});
+    } else dueAtMs ??= clock.elapsedMs() + MOVE_WITHIN_MS;
+    if (restMs > 0 && !isFull) await clock.sleep(restMs, signal);
   }
 };
 
@@ -258,7 +269,7 @@ type Writing = {
  */
 async function* orWhenDue<Each>(
   all: AsyncIterable<Each>,
-  dueAtMs: () => number | undefined,
+  { dueAtMs, clock }: { readonly dueAtMs: () => number | undefined; readonly clock: Clock },
   leaving: AbortController,
 ): AsyncGenerator<Each | 'due'> {
   const iterator = all[Symbol.asyncIterator]();
@@ -267,7 +278,7 @@ async function* orWhenDue<Each>(
       const next = iterator.next();
       // Its failure is thrown by the `await` below.
       next.catch(() => {});
-      while (await isDueBefore(next, dueAtMs())) yield 'due';
+      while (await isDueBefore(next, dueAtMs(), clock)) yield 'due';
       const { value, done } = await next;
       if (done === true) return;
       yield value;
@@ -278,13 +289,17 @@ async function* orWhenDue<Each>(
   }
 }
 
-const isDueBefore = async (next: Promise<unknown>, dueAtMs: number | undefined): Promise<boolean> => {
+const isDueBefore = async (
+  next: Promise<unknown>,
+  dueAtMs: number | undefined,
+  clock: Clock,
+): Promise<boolean> => {
   if (dueAtMs === undefined) return false;
   // Checked first, so that a busy log cannot postpone it for ever.
-  if (performance.now() >= dueAtMs) return true;
+  if (clock.elapsedMs() >= dueAtMs) return true;
   const timer = new AbortController();
   const settled = () => false;
-  const due = delay(dueAtMs - performance.now(), true, { signal: timer.signal }).catch(settled);
+  const due = clock.sleep(dueAtMs - clock.elapsedMs(), timer.signal).then(() => !timer.signal.aborted);
   const isDue = await Promise.race([next.then(settled, settled), due]);
   timer.abort();
   return isDue;

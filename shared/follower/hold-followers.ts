@@ -1,10 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
 import { type HeldLeases, holdLeases, migrateLeases } from '../database/lease/lease.ts';
 import type { Pool } from '../database/pool.ts';
 import { migrateFollowers } from './checkpoint.ts';
 
 /** Well below the time after which a follower that does not move makes its role unready. */
 const EXCUSE_EVERY_MS = 5_000;
+
+type Holding = { readonly clock: Clock; readonly excuseEveryMs?: number };
 
 /**
  * Has followers, and other work under leases, stand by until it is disposed. Meanwhile they do not count as
@@ -13,7 +15,7 @@ const EXCUSE_EVERY_MS = 5_000;
 export const holdFollowers = async (
   pool: Pool,
   names: readonly string[],
-  excuseEveryMs = EXCUSE_EVERY_MS,
+  { clock, excuseEveryMs = EXCUSE_EVERY_MS }: Holding,
 ): Promise<HeldLeases> => {
   await migrateLeases(pool);
   await migrateFollowers(pool);
@@ -23,7 +25,7 @@ export const holdFollowers = async (
     while (!done.signal.aborted) {
       // One that fails is made up for by the next; if the database is away for long, the leases are lost.
       await excuse(pool, names).catch(() => {});
-      await delay(excuseEveryMs, undefined, { signal: done.signal }).catch(() => {});
+      await clock.sleep(excuseEveryMs, done.signal);
     }
   })();
   return {

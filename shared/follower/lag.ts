@@ -1,4 +1,5 @@
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 
 /** The maximum time to wait for the log’s next event. */
@@ -10,8 +11,8 @@ export const lagSecondsAt = async (
   position: Position,
 ): Promise<number | null> => {
   for await (const [oldest] of eventLog.follow(position, AbortSignal.timeout(NEXT_MS))) {
-    // The two clocks may differ a little.
-    if (oldest) return Math.max(Date.now() - oldest.recordedAt.getTime(), 0) / 1_000;
+    // The log dates its events by the real time of its server, and the two clocks may differ a little.
+    if (oldest) return Math.max(REAL_TIME.nowMs() - oldest.recordedAt.getTime(), 0) / 1_000;
   }
   return null;
 };

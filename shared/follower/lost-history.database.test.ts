@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -27,6 +28,7 @@ const openFollowed = async () => {
       eventLog,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),
+      clock: REAL_TIME,
       act,
     });
   const append = async (count: number) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { observeFollower } from './observe-follower.ts';
@@ -15,6 +16,7 @@ test('if the database does not respond, the lag is unknown, and the other metric
     pool: away,
     eventLog: { head: () => Promise.reject(new Error('away')) } as never,
     metrics,
+    clock: REAL_TIME,
   });
   const shown = await metrics.metrics();
   expect(shown).toMatch(/annals_follower_behind\{follower="asks in vain"\} nan/i);

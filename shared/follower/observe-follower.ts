@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { failureForAnybody } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -18,6 +19,7 @@ export type ObservedFollower = {
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly metrics: Registry;
+  readonly clock: Clock;
   /** False if a standstill delays only its own work: `/readyz` then shows it, and does not fail. */
   readonly isRequired?: boolean;
 };
@@ -36,7 +38,7 @@ export type FollowerObserver = { failed(error: unknown): void; moved(): void };
  * process owns them, so that a standstill is seen.
  */
 export const observeFollower = (follower: ObservedFollower): FollowerObserver => {
-  const observed: Observed = { ...follower, startedAtMs: performance.now() };
+  const observed: Observed = { ...follower, startedAtMs: follower.clock.elapsedMs() };
   const { name, metrics } = observed;
   if (metrics.getSingleMetric(LAG)) observersIn(metrics).push(observed);
   else createGauges(observed);
@@ -67,9 +69,9 @@ export const demandMoving = async (
   const [first] = asked;
   if (first === undefined) return;
   // They are in one database, and follow one log.
-  const sought = asked.map(({ name, startedAtMs }) => ({
+  const sought = asked.map(({ name, clock, startedAtMs }) => ({
     name,
-    watchedSeconds: (performance.now() - startedAtMs) / 1_000,
+    watchedSeconds: (clock.elapsedMs() - startedAtMs) / 1_000,
   }));
   const found = await findStandstills(first, sought);
   const reasons = asked.flatMap((observed) => {
@@ -122,15 +124,18 @@ const createGauges = (observed: Observed): void => {
   });
 };
 
-/** A scrape must end before the scraper’s timeout. */
+/** A scrape must end before the scraper’s timeout, which is of real time. */
 const ANSWER_WITHIN_MS = 6_000;
 
 /**
  * If the database or the log does not respond, the metric says so: the other metrics of the process are then
  * needed most.
  */
-export const orUnknown = <Value>(ask: () => Promise<Value>): Promise<Value | number> =>
-  Promise.race([ask(), delay(ANSWER_WITHIN_MS, Number.NaN, { ref: false })]).catch(() => Number.NaN);
+export const orUnknown = async <Value>(ask: () => Promise<Value>): Promise<Value | number> => {
+  const { promise: late, resolve } = Promise.withResolvers<number>();
+  using _timer = REAL_TIME.after(ANSWER_WITHIN_MS, () => resolve(Number.NaN)).unref();
+  return await Promise.race([ask(), late]).catch(() => Number.NaN);
+};
 
 const lagOf = async ({ name, pool, eventLog }: Observed) => {
   const [checkpoint, head] = await Promise.all([readCheckpoint(pool, name), eventLog.head()]);

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -37,6 +38,7 @@ const start = async (more: Partial<FollowerOptions> = {}) => {
     eventLog,
     log: pino({ level: 'silent' }),
     metrics,
+    clock: REAL_TIME,
     act,
     ...more,
   });
@@ -148,7 +150,7 @@ test('all followers of a process are checked with one query', async () => {
   };
   await append();
   const names = ['one', 'two', 'three'];
-  for (const name of names) observeFollower({ name, pool, eventLog: counting, metrics });
+  for (const name of names) observeFollower({ name, pool, eventLog: counting, metrics, clock: REAL_TIME });
   await migrateFollowers(pool);
   for (const name of names)
     await pool.query(
@@ -167,7 +169,7 @@ test('a follower that is held stands by, and does not count as standing still', 
   await append();
   await isAt(1);
   {
-    await using held = await holdFollowers(pool, ['tried'], 20);
+    await using held = await holdFollowers(pool, ['tried'], { clock: REAL_TIME, excuseEveryMs: 20 });
     await append();
     await minutesPassSinceMove(3);
     await ageLog(pool, 3);

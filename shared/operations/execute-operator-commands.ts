@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -18,6 +18,7 @@ export type OperatorCommandExecutor = {
   readonly name: string;
   readonly pool: Pool;
   readonly log: Log;
+  readonly clock: Clock;
   readonly kinds: readonly OperatorCommandKind[];
   /**
    * Carries out an operator command and records the outcome. A refusal is recorded for it; after any other
@@ -31,7 +32,7 @@ const LOOK_EVERY_MS = 1_000;
 
 /** Carries out operator commands, one after the other, in one process at a time. */
 export const startExecuting = async (executor: OperatorCommandExecutor): Promise<AsyncDisposable> => {
-  const { name, pool, log, kinds } = executor;
+  const { name, pool, log, clock, kinds } = executor;
   await migrateLeases(pool);
   await migrateOperations(pool);
   const stopping = new AbortController();
@@ -41,10 +42,10 @@ export const startExecuting = async (executor: OperatorCommandExecutor): Promise
     while (!signal.aborted) {
       const command = await takeOperatorCommand(pool, kinds);
       if (command) await executeOne(executor, command, signal);
-      else await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+      else await clock.sleep(LOOK_EVERY_MS, signal);
     }
   };
-  const running = runUnderLease({ pool, name, onFailure }, work, stopping.signal);
+  const running = runUnderLease({ pool, name, clock, onFailure }, work, stopping.signal);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();

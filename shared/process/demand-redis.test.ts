@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openDeliveryQueue } from '../../webhook-dispatcher/queue/open.ts';
 import { openRateLimits } from '../rate-limit/open.ts';
 import { demandRedis } from './demand-redis.ts';
@@ -26,9 +27,9 @@ test('a Redis in protected mode is refused at the start, by the name of its sett
   await expect(openRateLimits({ url: redis.url, log })).rejects.toThrow(
     /^The Redis of RATE_LIMIT_URL is in protected mode/,
   );
-  await expect(openDeliveryQueue({ url: redis.url, name: 'webhooks', log })).rejects.toThrow(
-    /^The Redis of JOB_QUEUE_URL is in protected mode/,
-  );
+  await expect(
+    openDeliveryQueue({ url: redis.url, name: 'webhooks', log, clock: REAL_TIME }),
+  ).rejects.toThrow(/^The Redis of JOB_QUEUE_URL is in protected mode/);
 });
 
 test('a Redis that responds, hangs up, or is absent does not prevent the start', async () => {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandWritable } from '../database/demand-writable.ts';
 import { observePool } from '../database/observe-pool.ts';
 import { type Database, isFirstStart, openDatabase } from '../database/open-database.ts';
@@ -37,6 +39,7 @@ import { StartRefused } from './start-refused.ts';
 export type Foundation = {
   /** The domain that the roles serve. */
   readonly domain: Domain;
+  readonly clock: Clock;
   readonly metrics: Registry;
   readonly health: Health;
   /** Of the database, for connections outside the pool. */
@@ -64,7 +67,7 @@ const CONNECTIONS_MAX = 8;
 export const openFoundation = async (
   context: ProcessContext,
   service: string,
-  { isReader = false } = {},
+  { isReader = false, clock = REAL_TIME } = {},
 ): Promise<Foundation> => {
   const { config, log, domain, resources, signal, worker } = context;
   const health = new Health(log);
@@ -92,7 +95,7 @@ export const openFoundation = async (
     databaseUrl: database.url,
     directUrl,
   });
-  const guarded = resources.use(guardHistory(logOutages(openedLog, { log }), { log }));
+  const guarded = resources.use(guardHistory(logOutages(openedLog, { log }), { log, clock }));
   demandNothingLost(openedLog);
   await keepServedDomain(pool, domain);
   await demandAuthorSql(pool, domain);
@@ -108,6 +111,7 @@ export const openFoundation = async (
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return {
     domain,
+    clock,
     metrics,
     health,
     databaseUrl: database.url,

@@ -1,4 +1,6 @@
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -23,6 +25,7 @@ export type ReadPositionOptions = {
   /** Notified by the projector’s commits; during silence, the position is polled. */
   readonly notifier: Notifier & Partial<Pick<ReadModelNotifier, 'announcedPosition'>>;
   readonly waitersMax?: number;
+  readonly clock?: Clock;
 };
 
 /** Notifications may be lost; readers then wait this much longer. */
@@ -43,6 +46,7 @@ export const openReadPosition = ({
   eventLog,
   notifier,
   waitersMax = WAITERS_MAX,
+  clock = REAL_TIME,
 }: ReadPositionOptions): ReadPosition => {
   const waiters = new Set<Waiter>();
   const closed = new AbortController();
@@ -93,12 +97,12 @@ export const openReadPosition = ({
       };
       const waiter: Waiter = { position, settle };
       const giveUp = () => settle(false);
-      const timer = setTimeout(giveUp, timeoutMs);
+      const timer = clock.after(timeoutMs, giveUp);
       signal?.addEventListener('abort', giveUp);
       waiters.add(waiter);
       if (!isLooking) void look();
       const isReached = await promise;
-      clearTimeout(timer);
+      timer[Symbol.dispose]();
       signal?.removeEventListener('abort', giveUp);
       return isReached;
     },

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -75,6 +76,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
     masterKey,
     log: silent,
     metrics: createMetrics(),
+    clock: REAL_TIME,
     erasures: NO_ERASURES,
   };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));

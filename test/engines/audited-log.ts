@@ -5,6 +5,8 @@ import { test as vitestTest } from 'vitest';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { EventId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -22,6 +24,7 @@ import { inTheDatabase, type StartLog } from './log-engines.ts';
 /** A log with the tables of its proof, and a folder outside the database. */
 export type AuditedLog = AsyncDisposable & {
   readonly pool: Pool;
+  readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly masterKey: ReturnType<typeof parseMasterKey>;
   readonly auditDir: string;
@@ -38,7 +41,10 @@ export type AuditedLog = AsyncDisposable & {
 
 const APPEND_ONLY = ['event_log.event', 'audit.block', 'audit.head', 'audit.signing_key'];
 
-export const createAuditedLog = async (startLog: StartLog = inTheDatabase): Promise<AuditedLog> => {
+export const createAuditedLog = async (
+  startLog: StartLog = inTheDatabase,
+  clock: Clock = REAL_TIME,
+): Promise<AuditedLog> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const log = opening.use(await startLog());
@@ -49,7 +55,7 @@ export const createAuditedLog = async (startLog: StartLog = inTheDatabase): Prom
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const files = headFilesIn(auditDir);
   const chain = () =>
-    startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() });
+    startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics(), clock });
   const untilChained = async () => {
     const head = await eventLog.head();
     await until(
@@ -60,6 +66,7 @@ export const createAuditedLog = async (startLog: StartLog = inTheDatabase): Prom
   const resources = opening.move();
   return {
     pool,
+    clock,
     eventLog,
     masterKey,
     auditDir,
@@ -79,7 +86,7 @@ export const createAuditedLog = async (startLog: StartLog = inTheDatabase): Prom
         await using _chain = await chain();
         await untilChained();
       }
-      await createPublisher({ pool, eventLog, masterKey, files }).publish();
+      await createPublisher({ pool, eventLog, masterKey, files, clock }).publish();
     },
     events: () => readWholeLog(eventLog),
     async tamper(statement, values = []) {

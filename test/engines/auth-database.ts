@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -84,6 +85,7 @@ const openInstance = async (
     masterKey,
     log,
     metrics: createMetrics(),
+    clock: REAL_TIME,
     erasures: NO_ERASURES,
   };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));

@@ -8,6 +8,7 @@ import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openFolderBlobs } from '#shared/blobs/folder/folder-blobs.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -34,6 +35,7 @@ import { POLICY, SCOPES } from './policy.ts';
 /** The command side of one process. */
 export type CommandSide = AsyncDisposable &
   CommandGateway & {
+    readonly clock: Clock;
     readonly metrics: Registry;
     readonly eventLog: EventLog;
     readonly keys: KeyStore;
@@ -92,14 +94,14 @@ export const createCommandDatabase = async (options: DatabaseOptions = {}): Prom
   const started = starting.move();
   return {
     settings,
-    async open({ domain = publishing, wrapLog = asItIs, ...more } = {}) {
+    async open({ domain = publishing, wrapLog = asItIs, clock = REAL_TIME, ...more } = {}) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
       const eventLog = wrapLog(opening.use(await openEventLog({ url: log.url ?? database.url })));
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
-      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...more };
+      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), clock, ...more };
       const service = opening.use(
         await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }),
       );
@@ -118,6 +120,7 @@ export const createCommandDatabase = async (options: DatabaseOptions = {}): Prom
         databaseUrl: database.url,
         blobs,
         uploads,
+        clock,
         metrics: beside.metrics,
         [Symbol.asyncDispose]: () => resources.disposeAsync(),
       };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { test as base } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -26,7 +27,15 @@ const openDirectoryFixture = async () => {
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 16 }));
   const eventLog = opening.use(await openEventLog({ url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const common = () => ({ domain: publishing, pool, keys, masterKey, log, metrics: createMetrics() });
+  const common = () => ({
+    domain: publishing,
+    pool,
+    keys,
+    masterKey,
+    log,
+    clock: REAL_TIME,
+    metrics: createMetrics(),
+  });
   const openCommands = (over: EventLog) =>
     startCommandService({ ...common(), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES });
   const side = opening.use(await openCommands(eventLog));

@@ -15,7 +15,7 @@ import type { CommandSide } from './command-side.ts';
 
 /** The projector of one process. */
 export const startProjecting = (
-  { domain, pool, eventLog, keys }: CommandSide,
+  { domain, pool, eventLog, keys, clock }: CommandSide,
   metrics = createMetrics(),
 ): Promise<AsyncDisposable> =>
   startProjector({
@@ -23,6 +23,7 @@ export const startProjecting = (
     pool,
     eventLog,
     keys,
+    clock,
     metrics,
     notifier: { announce() {} },
     log: pino({ level: 'silent' }),

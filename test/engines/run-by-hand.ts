@@ -22,17 +22,17 @@ export const openRunProcess = (
   { ledger = (same) => same, sender = (same) => same }: Wraps,
 ): RunProcess => {
   const opened = new AsyncDisposableStack();
-  const { pool, eventLog, keys, config, log } = given;
-  const secrets = createEndpointSecrets({ domain: publishing, eventLog, keys });
+  const { pool, eventLog, keys, config, log, clock } = given;
+  const secrets = createEndpointSecrets({ domain: publishing, eventLog, keys, clock });
   const opens = {
     ledger: ledger(openRunLedger(publishing, pool, { hours: 120, failures: 5 })),
     sender: sender(
-      opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks })),
+      opened.use(openSender({ domain: publishing, pool, eventLog, keys, clock, settings: config.webhooks })),
     ),
   };
   const deaf = { observer: { sent() {} }, disable: async () => {}, enqueue() {} };
   const runner = opened.use(
-    createRunner({ ...opens, ...deaf, policy: POLICY, secrets, log, runsMax: RUNS_MAX }),
+    createRunner({ ...opens, ...deaf, policy: POLICY, secrets, log, clock, runsMax: RUNS_MAX }),
   );
   return { run: runner.run, handOver: runner.handOver, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 };

@@ -139,12 +139,13 @@ export const createWebhookSide = async (on?: Pick<CommandDatabase, 'open'>): Pro
 
 const openDependencies = async (side: CommandSide, log: Log, settings: Settings): Promise<Dependencies> => {
   await using opening = new AsyncDisposableStack();
-  const { databaseUrl, eventLog, keys } = side;
+  const { databaseUrl, eventLog, keys, clock } = side;
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
   const notifier = opening.use(openReadModelNotifier({ url: databaseUrl }));
   const changes = opening.use(openPostgresChangeStream({ ...side, pool, notifier }));
   const beside = {
     gateway: side,
+    clock,
     log,
     health: new Health(log),
     config: loadConfig({ ...QUICK, ...settings }),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import { anAddress } from '../engines/account-visit.ts';
 import { by, registerUser, system } from '../engines/command-side.ts';
@@ -83,7 +84,7 @@ test('mail about a changed address is sent even while a process of the former re
   await migrateLeases(side.pool);
   const held = Promise.withResolvers<void>();
   const holding = runUnderLease(
-    { pool: side.pool, name: 'auth-directory', onFailure: held.reject },
+    { pool: side.pool, name: 'auth-directory', clock: REAL_TIME, onFailure: held.reject },
     async ({ signal }) => {
       held.resolve();
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -24,7 +24,13 @@ const send = async (
 ) => {
   await using receiver = await openRawServer((socket) => socket.end(answer));
   await using poster = openPoster({ rules: guard, timeoutMs: 10_000 });
-  const sender = createSender({ compose, poster, retryDelaysMs, random: () => 0.5, nowMs: () => nowMs });
+  const sender = createSender({
+    compose,
+    poster,
+    retryDelaysMs,
+    random: () => 0.5,
+    clock: { nowMs: () => nowMs },
+  });
   const result = await sender.send(outgoingTo(receiver.url, endpoint, attempts), forever);
   const [head = '', body = ''] = receiver.requests[0]?.split('\r\n\r\n') ?? [];
   const headers = Object.fromEntries(

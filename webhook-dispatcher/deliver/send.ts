@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -28,7 +29,7 @@ type Dependencies = {
   readonly poster: Pick<Poster, 'post'>;
   /** From the setting WEBHOOK_RETRY_SCHEDULE. */
   readonly retryDelaysMs: readonly number[];
-  readonly nowMs?: () => number;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly random?: () => number;
 };
 
@@ -36,7 +37,7 @@ export const createSender = ({
   compose,
   poster,
   retryDelaysMs,
-  nowMs = Date.now,
+  clock,
   random = Math.random,
 }: Dependencies): Sender => ({
   async send(outgoing, signal) {
@@ -49,11 +50,11 @@ export const createSender = ({
     }
     if (delivery.shape === null) await outgoing.settle?.(body.shape);
     const { trace } = outgoing;
-    const signed = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: nowMs() });
+    const signed = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: clock.nowMs() });
     const ours = trace === undefined ? signed : { ...signed, traceparent: trace };
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);
-    const wait = retryAfterMs(answer.headers['retry-after'], nowMs());
+    const wait = retryAfterMs(answer.headers['retry-after'], clock.nowMs());
     const retry = retryInMs({
       delaysMs: retryDelaysMs,
       attempts: delivery.attempts,
@@ -167,10 +168,16 @@ type Options = {
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly settings: Pick<WebhookSettings, 'guard' | 'timeoutMs' | 'retryDelaysMs'>;
+  readonly clock: Clock;
 };
 
 /** Composes bodies from the log and what the owner may read now. */
-export const openComposer = ({ domain, pool, eventLog, keys }: Omit<Options, 'settings'>): ComposeBody =>
+export const openComposer = ({
+  domain,
+  pool,
+  eventLog,
+  keys,
+}: Omit<Options, 'settings' | 'clock'>): ComposeBody =>
   createComposer({
     domain,
     identity: eventLog.identity,
@@ -182,10 +189,10 @@ export const openComposer = ({ domain, pool, eventLog, keys }: Omit<Options, 'se
     isParked: createIsParked(domain, pool),
   });
 
-export const openSender = ({ settings, ...options }: Options): Sender & AsyncDisposable => {
+export const openSender = ({ settings, clock, ...options }: Options): Sender & AsyncDisposable => {
   const poster = openPoster({ rules: settings.guard, timeoutMs: settings.timeoutMs });
   return {
-    ...createSender({ compose: openComposer(options), poster, retryDelaysMs: settings.retryDelaysMs }),
+    ...createSender({ compose: openComposer(options), poster, retryDelaysMs: settings.retryDelaysMs, clock }),
     [Symbol.asyncDispose]: () => poster[Symbol.asyncDispose](),
   };
 };

@@ -1,4 +1,5 @@
 import type { WebhookId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 
 export type OpenedQueue = {
@@ -6,6 +7,7 @@ export type OpenedQueue = {
   /** The name of the installation, if several share one engine. */
   readonly name: string;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 /**

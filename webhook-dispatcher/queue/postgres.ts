@@ -23,7 +23,12 @@ const CONNECTIONS_MAX = 6;
 const POLL_MS = 250;
 
 /** Opens the queue in PostgreSQL, in the schema of BullMQ. */
-export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
+export const openPostgresDeliveryQueue = async ({
+  url,
+  name,
+  log,
+  clock,
+}: OpenedQueue): Promise<DeliveryQueue> => {
   await using opening = new AsyncDisposableStack();
   // Given a pool, BullMQ uses its default schema, and finds its tables by the search path only.
   const settings = { search_path: DEFAULT_SCHEMA };
@@ -45,7 +50,7 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
   return createDeliveryQueue({
     queue,
     createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection }),
-    troubles: reportTroubles({ engine: 'PostgreSQL', log, check: () => queue.getWaitingCount() }),
+    troubles: reportTroubles({ engine: 'PostgreSQL', log, clock, check: () => queue.getWaitingCount() }),
     resources,
     demandWhole: () => demandFunctions(pool, functions),
   });

@@ -16,8 +16,13 @@ const PREFIX = 'annals';
 const connecting = { ...REDIS_CONNECTION, connectionName: 'annals-webhooks' } satisfies RedisOptions;
 
 /** Opens the queue in Redis, which may start later and lose everything. */
-export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
-  const troubles = reportTroubles({ engine: 'Redis', log, check: () => queue.getWaitingCount() });
+export const openRedisDeliveryQueue = async ({
+  url,
+  name,
+  log,
+  clock,
+}: OpenedQueue): Promise<DeliveryQueue> => {
+  const troubles = reportTroubles({ engine: 'Redis', log, clock, check: () => queue.getWaitingCount() });
   // Enqueuing fails fast, and leaves the rest to the next sweep.
   const forQueue = new Redis(url, {
     ...connecting,

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type RequestHandler, Router } from 'express';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -24,16 +24,16 @@ type RouteDependencies = WriteDependencies & {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly readBody: ReadBody;
+  readonly clock: Clock;
 };
 
 const VISIBLE_WITHIN_MS = 5_000;
 
 /** Reads of deliveries, and checks before manual requests. */
 export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
-  const { pool, eventLog, readBody } = dependencies;
-  const before = [
-    awaitConsistency({ readPosition: openPlannedPosition(pool), eventLog, waitMaxMs: VISIBLE_WITHIN_MS }),
-  ];
+  const { pool, eventLog, clock, readBody } = dependencies;
+  const readPosition = openPlannedPosition(pool, clock);
+  const before = [awaitConsistency({ readPosition, eventLog, waitMaxMs: VISIBLE_WITHIN_MS })];
   const { redeliver, replayWebhook } = DELIVERY_OPERATIONS;
   return Router()
     .use(deliveryReads({ pool, eventLog, readBody, before }))
@@ -76,18 +76,18 @@ const LOOK_EVERY_MS = 25;
 /**
  * The position of planning, which never passes that of the read model; concurrent requests share a look-up.
  */
-const openPlannedPosition = (pool: Pool): Pick<ReadPosition, 'reaches'> => {
+const openPlannedPosition = (pool: Pool, clock: Clock): Pick<ReadPosition, 'reaches'> => {
   const look = coalesce<string, Position>(async ([follower = PLANNER]) => {
     const checkpoint = await readCheckpoint(pool, follower);
     return new Map(checkpoint ? [[follower, checkpoint.position]] : []);
   });
   return {
     async reaches(position, waitMaxMs, signal) {
-      const endsAtMs = performance.now() + waitMaxMs;
+      const endsAtMs = clock.elapsedMs() + waitMaxMs;
       for (;;) {
         if (((await look(PLANNER)) ?? 0) >= position) return true;
-        if (signal?.aborted || performance.now() > endsAtMs) return false;
-        await delay(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
+        if (signal?.aborted || clock.elapsedMs() > endsAtMs) return false;
+        await clock.sleep(LOOK_EVERY_MS, signal);
       }
     },
   };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { test as base } from '../../../test/engines/pool.ts';
 import { until } from '../../../testing/until.ts';
 import { openPool, type Pool } from '../pool.ts';
@@ -22,7 +23,7 @@ const test = base
         let working = false;
         const stopping = new AbortController();
         const running = runUnderLease(
-          { pool: on, name, ttlMs: TTL_MS, onFailure: (error) => failures.push(error) },
+          { pool: on, name, clock: REAL_TIME, ttlMs: TTL_MS, onFailure: (error) => failures.push(error) },
           async ({ epoch, signal }) => {
             epochs.push(epoch);
             working = true;

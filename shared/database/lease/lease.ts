@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '../failures.ts';
 import { migrate } from '../migrate.ts';
 
@@ -15,7 +16,7 @@ type Lease = {
 };
 
 const TTL_MS = 4_000;
-const RETRY_MS = 500;
+export const RETRY_MS = 500;
 const RELEASE_MAX_MS = 1_000;
 
 /**
@@ -37,9 +38,10 @@ export const runUnderLease = async (
   {
     pool,
     name,
+    clock,
     ttlMs = TTL_MS,
     onFailure,
-  }: { pool: pg.Pool; name: string; ttlMs?: number; onFailure: (error: unknown) => void },
+  }: { pool: pg.Pool; name: string; clock: Clock; ttlMs?: number; onFailure: (error: unknown) => void },
   work: LeasedWork,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -51,7 +53,7 @@ export const runUnderLease = async (
     } catch (error) {
       if (!signal.aborted) onFailure(error);
     }
-    await delay(Math.min(RETRY_MS, ttlMs / 4), undefined, { signal }).catch(() => {});
+    await clock.sleep(Math.min(RETRY_MS, ttlMs / 4), signal);
   }
 };
 
@@ -113,7 +115,10 @@ const workWhileHeld = async (
   }
 };
 
-/** Renews in good time, and returns when the lease is lost or the work done. */
+/**
+ * Renews in good time, and returns when the lease is lost or the work done. In real time, because the server
+ * measures when a lease expires.
+ */
 const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Promise<void> => {
   let renewedAtMs = performance.now();
   while (!signal.aborted) {

@@ -32,7 +32,7 @@ export const findEarlierRefused = async (
   const last = lastRevisionIn(refusal);
   const lateMs = last !== undefined && last >= from ? LATE_MS : 0;
   const look = () => eventsFrom(reader, sought, from);
-  return earlierAmong(await askAgain(look, lateMs, ({ length }) => length > 0), sought);
+  return earlierAmong(await askAgain(look, { lateMs }, ({ length }) => length > 0), sought);
 };
 
 const lastRevisionIn = (refusal: unknown): bigint | undefined =>

@@ -103,7 +103,7 @@ const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undef
     if (seen === undefined || server === proven) return;
     const found = await askAgain(
       () => readEventAt(reader, seen.position),
-      LATE_MS,
+      { lateMs: LATE_MS },
       (id) => id !== undefined,
     );
     if (found !== seen.id) throw new LogWentBack(seen, found);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { START } from '../event-log.ts';
 import { notifyLater } from '../notify-later.ts';
@@ -50,6 +51,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
     super();
     this.#client = client;
     this.tail = new Tail({
+      clock: REAL_TIME,
       read,
       notified: () => this.#missed,
       hasNews: (_after, missed) => !this.#isLive || this.#missed !== missed,

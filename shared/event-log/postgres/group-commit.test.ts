@@ -1,8 +1,10 @@
 // Over 200 lines, because it is one list: which appends share a transaction, and what happens to them if it
 // fails.
+
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
 import { type ExpectedVersion, NO_STREAM } from '../event-log.ts';
 import { GroupCommit, type ProposedAppend, type StoreBatch } from './group-commit.ts';
@@ -27,7 +29,10 @@ const propose = (stream: string, expected: ExpectedVersion = NO_STREAM, bytes = 
 class Passing extends Error {}
 
 const commitInto = (store: StoreBatch, retryBudgetMs = 5_000) =>
-  new GroupCommit({ store, retryBudgetMs, isPassing: (error) => error instanceof Passing });
+  new GroupCommit({
+    ...{ store, retryBudgetMs, clock: REAL_TIME },
+    isPassing: (error) => error instanceof Passing,
+  });
 
 /** Records the streams of every batch and stores them all. */
 const noting =

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one class: how concurrent appends share a transaction.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { StreamName } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CheckedEvent } from '../check-append.ts';
 import { LogUnavailable, StaleVersion } from '../errors.ts';
 import type { Appended, ExpectedVersion, ReadAt, Seen } from '../event-log.ts';
@@ -54,16 +55,19 @@ export class GroupCommit implements AsyncDisposable {
   readonly #store: StoreBatch;
   readonly #isPassing: (error: unknown) => boolean;
   readonly #retryBudgetMs: number;
+  readonly #clock: Clock;
 
   /** `isPassing` decides which failures a retry may not meet; those are retried for `retryBudgetMs`. */
   constructor({
     store,
     isPassing,
     retryBudgetMs,
-  }: { store: StoreBatch; isPassing: (error: unknown) => boolean; retryBudgetMs: number }) {
+    clock,
+  }: { store: StoreBatch; isPassing: (error: unknown) => boolean; retryBudgetMs: number; clock: Clock }) {
     this.#store = store;
     this.#isPassing = isPassing;
     this.#retryBudgetMs = retryBudgetMs;
+    this.#clock = clock;
   }
 
   append(proposed: ProposedAppend): Promise<Appended> {
@@ -76,7 +80,7 @@ export class GroupCommit implements AsyncDisposable {
       if (isOver) return;
       isOver = true;
       this.#unanswered -= 1;
-      clearTimeout(retryBudget);
+      retryBudget[Symbol.dispose]();
     };
     const waiting: Waiting = {
       ...proposed,
@@ -92,9 +96,8 @@ export class GroupCommit implements AsyncDisposable {
     };
     // The retry budget has a timer of its own, so that no caller waits longer for a batch that hangs, even
     // another’s.
-    const retryBudget = setTimeout(
-      () => waiting.reject(this.#unavailable(proposed.stream)),
-      this.#retryBudgetMs,
+    const retryBudget = this.#clock.after(this.#retryBudgetMs, () =>
+      waiting.reject(this.#unavailable(proposed.stream)),
     );
     this.#unanswered += 1;
     this.#waiting.push(waiting);
@@ -117,7 +120,7 @@ export class GroupCommit implements AsyncDisposable {
       if (again.length === 0) backoffMs = BACKOFF_FIRST_MS;
       else {
         this.#waiting = [...again, ...this.#waiting];
-        await delay(backoffMs);
+        await this.#clock.sleep(backoffMs);
         backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
       }
     }

@@ -1,6 +1,8 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
+
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -48,6 +50,7 @@ export const openPostgresEventLog = async ({
   );
   const notifier = opening.use(new PostgresNotifier({ url, directUrl, channel: 'annals_event_log' }));
   const tail = new Tail({
+    clock: REAL_TIME,
     read: (after) => readAfter(readers, after),
     notified: () => notifier.notified,
     hasNews: (_after, notified) => notifier.notified !== notified,
@@ -57,6 +60,7 @@ export const openPostgresEventLog = async ({
   const notify = notifyLater(() => notifier.notifyEverywhere());
   const commits = opening.use(
     new GroupCommit({
+      clock: REAL_TIME,
       isPassing,
       retryBudgetMs: RETRY_BUDGET_MS,
       store: async (batch) => {

@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable } from '../errors.ts';
 
@@ -8,18 +9,21 @@ const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
 /** Retries a query while the server is unreachable: a restart takes a moment, and a query can be repeated. */
-export const withRetries = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-  const expiresAtMs = performance.now() + RETRY_BUDGET_MS;
+export const withRetries = async <Answer>(
+  ask: () => Promise<Answer>,
+  clock: Clock = REAL_TIME,
+): Promise<Answer> => {
+  const expiresAtMs = clock.elapsedMs() + RETRY_BUDGET_MS;
   for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
     try {
       return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (performance.now() > expiresAtMs)
+      if (clock.elapsedMs() > expiresAtMs)
         throw new LogUnavailable(`the event log has been unreachable for ${RETRY_BUDGET_MS} ms`, {
           cause: error,
         });
-      await delay(backoffMs);
+      await clock.sleep(backoffMs);
     }
   }
 };
