@@ -3,6 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { ClientSettings } from '#shared/clients/settings.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { firstMinutePath } from '#shared/process/first-minute-file.ts';
 import { type AccountsSite, openAccountsSite } from '../test/engines/accounts-site.ts';
 import { by, system } from '../test/engines/command-side.ts';
@@ -26,7 +27,14 @@ afterAll(() => opened.disposeAsync());
 
 const prepare = (differences: object = {}) =>
   prepareFirstMinute(
-    { domain: publishing, ...site.auth, pool: site.pool, gateway: site.gateway, ...differences },
+    {
+      domain: publishing,
+      ...site.auth,
+      pool: site.pool,
+      clock: REAL_TIME,
+      gateway: site.gateway,
+      ...differences,
+    },
     dataDir,
   );
 const forget = () => forgetFirstMinute({ ...site.auth, pool: site.pool });

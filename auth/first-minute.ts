@@ -1,9 +1,10 @@
 // Over 200 lines, because it is one thing: the access of the first minute, from its creation to its removal.
+
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -27,6 +28,7 @@ import type { GrantEnder } from './storage/end-grants.ts';
 type Dependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
+  readonly clock: Clock;
   readonly gateway: CommandGateway;
   readonly clients: Clients;
   readonly persons: Persons;
@@ -111,7 +113,7 @@ const ensureAuthor = async (
       await writeMark(dependencies.pool, { author });
       return password;
     }
-    await delay(LOOK_AGAIN_MS);
+    await dependencies.clock.sleep(LOOK_AGAIN_MS);
   }
   throw new Error(`${AUTHOR.email} could not be signed up: start again`);
 };

@@ -82,7 +82,7 @@ export type AuthService = AsyncDisposable & {
 
 /** Starts the authorization server: it issues tokens, and manages accounts and clients. */
 export const startAuthService = async (dependencies: AuthDependencies): Promise<AuthService> => {
-  const { pool, eventLog, log, config, mail } = dependencies;
+  const { pool, eventLog, log, clock, config, mail } = dependencies;
   await migrateTables(dependencies);
   await logNewScopes({ pool, scopes: policyOf(dependencies.domain).scopes, log });
   await using opening = new AsyncDisposableStack();
@@ -104,7 +104,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const provider = opening.use(
     await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }),
   );
-  opening.use(startCleanUp({ pool, log }));
+  opening.use(startCleanUp({ pool, log, clock }));
   const credentials = await createCredentials(pool);
   const accounts = accountRoutes({
     ...dependencies,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { startChain } from '../audit/chain/follow-chain.ts';
 import { replay } from '../audit/replay/replay.ts';
 import { verify } from '../audit/verify/verify.ts';
@@ -51,6 +52,7 @@ const catchUp = async () => {
     notifier,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
+    clock: REAL_TIME,
   });
   while (((await readCheckpoint(pool, PROJECTOR))?.position ?? 0) < head) await delay(20);
 };
@@ -68,6 +70,7 @@ const chain = async () => {
     eventLog,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
+    clock: REAL_TIME,
   });
   while ((await readChainEnd(pool)).position < head) await delay(20);
 };

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import express from 'express';
 import { pino } from 'pino';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { publishing } from '../domain/publishing.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { openResourceServer } from '../shared/http/authenticate/resource-server.ts';
@@ -19,6 +20,7 @@ app.get('/open', (_request, response) => void response.json({ ok: true }));
 const pool = openPool({ url: String(values.url), applicationName: 'bench', connectionsMax: 8 });
 const resource = await openResourceServer({
   pool,
+  clock: REAL_TIME,
   domain: publishing,
   log: pino({ level: 'silent' }),
   issuer: String(values.audience),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -46,7 +47,7 @@ export const openClients = async ({
 }: CommandSide): Promise<Clients> => {
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const registered = createClients({
-    ...{ domain, pool, gateway, eventLog, record },
+    ...{ domain, pool, gateway, eventLog, record, clock: REAL_TIME },
     // Not needed here: the server's directory of persons follows the log.
     persons: { register: async () => {} },
     onEnded: recordEndedGrant({ record, log: pino({ level: 'silent' }) }),

@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -48,6 +49,7 @@ import { signUpRoutes } from './sign-up-routes.ts';
 export type AccountDependencies = InteractionDependencies & {
   readonly domain: Domain;
   readonly pool: Pool;
+  readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly erasures: Pick<ErasureList, 'read' | 'path'>;
   readonly masterKey: MasterKey;
@@ -88,7 +90,7 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
     ...dependencies,
     attempts,
     seal,
-    tickets: createTickets({ pool, seal }),
+    tickets: createTickets({ pool, seal, clock: dependencies.clock }),
     pending: createPendingSignUps({ pool, seal }),
     passkeys: createPasskeys({
       ...audited,

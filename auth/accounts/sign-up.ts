@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import {
   type CommandGateway,
   type CommandResult,
@@ -18,6 +19,7 @@ export type SignUpDependencies = {
   readonly gateway: CommandGateway;
   readonly persons: Persons;
   readonly credentials: Credentials;
+  readonly clock?: Clock;
 };
 
 export type Applicant = {
@@ -75,7 +77,7 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
 };
 
 const register = async (
-  { gateway }: SignUpDependencies,
+  { gateway, clock = REAL_TIME }: SignUpDependencies,
   { name, email, role, requestId, trace }: Applicant,
   id: string,
 ): Promise<CommandResult | 'taken' | 'repeated' | 'busy'> => {
@@ -90,7 +92,7 @@ const register = async (
     const answer = await gateway.send({ type: 'RegisterUser', name, email, role }, context).catch(refusalOf);
     if (answer !== 'running') return answer;
     // Another request with the same form is at work.
-    await delay(LOOK_AGAIN_MS);
+    await clock.sleep(LOOK_AGAIN_MS);
   }
   return 'busy';
 };

@@ -31,6 +31,7 @@ const test = base
         createClients({
           domain: api.side.domain,
           pool: api.side.pool,
+          clock: api.side.clock,
           gateway,
           eventLog: api.side.eventLog,
           persons: { register: async () => void (await api.side.pool.query('select 1')) },

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { revoke } from '#shared/http/authenticate/revocations.ts';
@@ -8,6 +8,7 @@ import type { Ending } from './changes.ts';
 
 export type EndDependencies = {
   readonly pool: Pool;
+  readonly clock: Clock;
   /** Called for each grant after the commit. */
   onEnded(grant: EndedGrant): Promise<void>;
 };
@@ -40,7 +41,7 @@ export const endFor = async (
  * tokens that it issues in between are newer than the first revocation and would survive it.
  */
 export const endAgain = async (
-  { pool, onEnded }: EndDependencies,
+  { pool, clock, onEnded }: EndDependencies,
   {
     clientId,
     ending,
@@ -49,7 +50,7 @@ export const endAgain = async (
 ): Promise<void> => {
   if (ending === 'nothing') return;
   for (const grant of ended) await onEnded(grant);
-  await delay(CACHE_MS + REQUEST_MS);
+  await clock.sleep(CACHE_MS + REQUEST_MS);
   for (const grant of await inTransaction(pool, (connection) => endFor(connection, clientId, ending)))
     await onEnded(grant);
 };

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
@@ -40,6 +41,7 @@ type Dependencies = {
   readonly codec: Codec;
   readonly masterKey: MasterKey;
   readonly log: Log;
+  readonly clock: Clock;
   readonly persons: { readonly byId: FindPerson };
   readonly clients: Pick<Clients, 'find' | 'verifySecret'>;
   readonly endGrant: EndGrant;
@@ -56,7 +58,7 @@ export type OpenProvider = AsyncDisposable & {
 
 /** oidc-provider on our storage, with the current signing keys. */
 export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
-  const { config, pool, masterKey, log, clients, endGrant, record, keysPollMs } = dependencies;
+  const { config, pool, masterKey, log, clock, clients, endGrant, record, keysPollMs } = dependencies;
   const seal = createRecordSeal(masterKey);
   const noteUse = createNoteUse({ pool, log });
   const current = createCurrentProvider({
@@ -78,6 +80,7 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
     pool,
     masterKey,
     log,
+    clock,
     pollMs: keysPollMs,
     onKeys: current.use,
   });

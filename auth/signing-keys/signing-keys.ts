@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
@@ -72,6 +72,7 @@ const POLL_MS = 5_000;
 
 type Following = SigningKeyDependencies & {
   readonly log: Log;
+  readonly clock: Clock;
   readonly pollMs?: number | undefined;
   /** Called with the first keys, and then after every change. */
   onKeys(keys: SigningKeys): void;
@@ -80,6 +81,7 @@ type Following = SigningKeyDependencies & {
 /** Keeps a process's keys up to date. The first read must succeed; later failures keep the current keys. */
 export const followSigningKeys = async ({
   log,
+  clock,
   pollMs = POLL_MS,
   onKeys,
   ...dependencies
@@ -96,7 +98,7 @@ export const followSigningKeys = async ({
   };
   const following = (async () => {
     while (!stopping.signal.aborted) {
-      await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await clock.sleep(pollMs, stopping.signal);
       if (stopping.signal.aborted) return;
       await look().catch((err: unknown) => log.warn({ err }, 'The signing keys could not be read.'));
     }

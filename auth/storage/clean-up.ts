@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { Queryable } from './statements.ts';
@@ -43,14 +43,22 @@ const deleteExpired = async (
   return rowCount ?? 0;
 };
 
-export const startCleanUp = ({ pool, log }: { pool: Pool; log: Log }): AsyncDisposable => {
+export const startCleanUp = ({
+  pool,
+  log,
+  clock,
+}: {
+  pool: Pool;
+  log: Log;
+  clock: Clock;
+}): AsyncDisposable => {
   const stopping = new AbortController();
   const cleaning = (async () => {
     while (!stopping.signal.aborted) {
       await cleanUp(pool).catch((err: unknown) =>
         log.warn({ err }, 'Expired rows of the authorization server could not be removed.'),
       );
-      await delay(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {});
+      await clock.sleep(PAUSE_MS, stopping.signal);
     }
   })();
   return {

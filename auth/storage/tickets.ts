@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
@@ -36,7 +37,9 @@ type Purpose = keyof typeof LIFETIMES_MS;
 export const TICKET_MAX = 1_000;
 const ID_BYTES = 16;
 
-export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }): Tickets => {
+type Dependencies = { readonly pool: Pool; readonly seal: RecordSeal; readonly clock: Clock };
+
+export const createTickets = ({ pool, seal, clock }: Dependencies): Tickets => {
   const bindingOf = (purpose: Purpose, boundTo: readonly string[]): Buffer =>
     seal.hash(`ticket ${purpose}`, JSON.stringify(boundTo));
   const unsealed = (purpose: Purpose, boundTo: readonly string[], ticket: string): Kept | undefined => {
@@ -46,7 +49,7 @@ export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }):
         bindingOf(purpose, boundTo),
         Buffer.from(ticket, 'base64url'),
       ) as Kept;
-      return kept.endsAtMs > Date.now() ? kept : undefined;
+      return kept.endsAtMs > clock.nowMs() ? kept : undefined;
     } catch (error) {
       if (error instanceof SealBroken) return undefined;
       throw error;
@@ -55,7 +58,7 @@ export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }):
   return {
     issue(purpose, boundTo, content) {
       const id = randomBytes(ID_BYTES).toString('base64url');
-      const kept = { content, id, endsAtMs: Date.now() + LIFETIMES_MS[purpose] } satisfies Kept;
+      const kept = { content, id, endsAtMs: clock.nowMs() + LIFETIMES_MS[purpose] } satisfies Kept;
       return seal.seal(`ticket ${purpose}`, bindingOf(purpose, boundTo), kept).toString('base64url');
     },
     open: (purpose, boundTo, ticket) => unsealed(purpose, boundTo, ticket)?.content,

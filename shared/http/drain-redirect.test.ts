@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { scaled } from '../../testing/load.ts';
-import { createDrainRedirect, type DrainRedirect } from './drain-redirect.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
+import { createDrainRedirect, QUIET_MS, SETTLED_MS } from './drain-redirect.ts';
 
 const start = async () => {
-  const redirect = createDrainRedirect((_request, response) => void response.end('done'));
+  const clock = createTestClock();
+  const redirect = createDrainRedirect((_request, response) => void response.end('done'), clock);
   const server = createServer(redirect.handler).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -13,18 +14,26 @@ const start = async () => {
     fetch(url, { method: 'POST', body: 'text', headers: mayMove ? { 'x-may-move': 'yes' } : {} });
   return {
     redirect,
+    clock,
     ask,
+    /** Whether nobody comes any more, after each of these times. */
+    async isOverAfter(...timesMs: readonly number[]) {
+      let isOver = false;
+      void redirect.untilNobodyComes().then(() => {
+        isOver = true;
+      });
+      const seen: boolean[] = [];
+      for (const ms of timesMs) {
+        await clock.advance(ms);
+        seen.push(isOver);
+      }
+      return seen;
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
     },
   };
-};
-
-const tookMs = async (redirect: DrainRedirect): Promise<number> => {
-  const startedMs = performance.now();
-  await redirect.untilNobodyComes();
-  return performance.now() - startedMs;
 };
 
 test('before it begins every request is served here, and afterwards only those that may not move', async () => {
@@ -40,20 +49,19 @@ test('the listener can be closed shortly after a sender was redirected, while it
   await using server = await start();
   server.redirect.begin();
   await server.ask(true);
-  const ms = await tookMs(server.redirect);
-  expect(ms).toBeGreaterThan(300);
+  expect(await server.isOverAfter(SETTLED_MS - 20, 40)).toEqual([false, true]);
 });
 
 test('or immediately if nobody can be redirected', async () => {
   await using server = await start();
   await server.ask(false);
   server.redirect.begin();
-  expect(await tookMs(server.redirect)).toBeLessThan(scaled(2_000));
+  expect(await server.isOverAfter(0)).toEqual([true]);
 });
 
 test('or after a long time without requests', async () => {
   await using server = await start();
   await server.ask(true);
   server.redirect.begin();
-  expect(await tookMs(server.redirect)).toBeGreaterThan(2_000);
+  expect(await server.isOverAfter(QUIET_MS - 20, 60)).toEqual([false, true]);
 });

@@ -1,5 +1,7 @@
 import type { RequestListener } from 'node:http';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 
 /** With this header a sender states that another replica can serve the request as well. */
 export const MAY_MOVE = 'x-may-move';
@@ -17,11 +19,11 @@ export type DrainRedirect = {
 };
 
 /** The sender may have sent requests of this age before all of it knew. */
-const SETTLED_MS = 400;
+export const SETTLED_MS = 400;
 /** A redirected sender stays away for at least a second: nginx by `fail_timeout=1s`. */
 const AWAY_MS = 900;
 /** A sender that was silent for this long sends next to nothing. */
-const QUIET_MS = 2_500;
+export const QUIET_MS = 2_500;
 const LOOK_AGAIN_MS = 20;
 
 /**
@@ -29,7 +31,7 @@ const LOOK_AGAIN_MS = 20;
  * have reached the port but not the process are lost when the port closes, and their sender does not know
  * whether they were carried out.
  */
-export const createDrainRedirect = (handler: RequestListener): DrainRedirect => {
+export const createDrainRedirect = (handler: RequestListener, clock: Clock = REAL_TIME): DrainRedirect => {
   let [hasBegun, mayMove, sinceMs] = [false, false, 0];
   let movedMs: number | undefined;
   const isAway = (nowMs: number): boolean =>
@@ -39,7 +41,7 @@ export const createDrainRedirect = (handler: RequestListener): DrainRedirect => 
       const moves = request.headers[MAY_MOVE] === 'yes';
       mayMove ||= moves;
       if (!hasBegun || !moves) return handler(request, response);
-      movedMs = performance.now();
+      movedMs = clock.elapsedMs();
       // A response before the end of the request would look like a failure to a client that still sends.
       request.resume().once('end', () => {
         // Without another replica, nginx goes to this location of its configuration, and retries without the
@@ -50,16 +52,16 @@ export const createDrainRedirect = (handler: RequestListener): DrainRedirect => 
       });
     },
     begin() {
-      if (!hasBegun) sinceMs = performance.now();
+      if (!hasBegun) sinceMs = clock.elapsedMs();
       hasBegun = true;
     },
     async untilNobodyComes() {
       for (
         let nowMs = sinceMs;
         mayMove && !isAway(nowMs) && nowMs - (movedMs ?? sinceMs) <= QUIET_MS;
-        nowMs = performance.now()
+        nowMs = clock.elapsedMs()
       ) {
-        await delay(LOOK_AGAIN_MS);
+        await clock.sleep(LOOK_AGAIN_MS);
       }
       // By then every request that had reached the port was accepted.
       await nextTurn();

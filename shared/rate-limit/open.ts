@@ -1,3 +1,5 @@
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandRedis } from '#shared/process/demand-redis.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -46,7 +48,12 @@ const openArrivals = async ({ url, log, primary }: Options): Promise<Arrivals> =
 const ANSWER_TIMEOUT_MS = 1_000;
 const TRY_AGAIN_MS = 1_000;
 
-type OutageOptions = { readonly log: Log; readonly answerTimeoutMs?: number; readonly tryAgainMs?: number };
+type OutageOptions = {
+  readonly log: Log;
+  readonly answerTimeoutMs?: number;
+  readonly tryAgainMs?: number;
+  readonly clock?: Clock;
+};
 
 /**
  * Fails open: while the engine does not respond, no request is refused or delayed for it. Each process then
@@ -54,12 +61,12 @@ type OutageOptions = { readonly log: Log; readonly answerTimeoutMs?: number; rea
  */
 const surviveOutages = (
   engine: Arrivals,
-  { log, answerTimeoutMs = ANSWER_TIMEOUT_MS, tryAgainMs = TRY_AGAIN_MS }: OutageOptions,
+  { log, answerTimeoutMs = ANSWER_TIMEOUT_MS, tryAgainMs = TRY_AGAIN_MS, clock = REAL_TIME }: OutageOptions,
 ): Arrivals => {
   const alone = memoryArrivals();
   let outage: { triedAtMs: number; isTrying: boolean } | undefined;
   const ask = (charge: Charge): Promise<Charged> =>
-    within(Promise.resolve(engine.charge(charge)), answerTimeoutMs);
+    within(Promise.resolve(engine.charge(charge)), answerTimeoutMs, clock);
 
   const onFailure = (err: unknown): void => {
     if (outage === undefined)
@@ -67,10 +74,10 @@ const surviveOutages = (
         { err },
         'Rate limits are not shared: their engine does not answer, and this process counts alone.',
       );
-    outage = { triedAtMs: performance.now(), isTrying: false };
+    outage = { triedAtMs: clock.elapsedMs(), isTrying: false };
   };
   const tryAgain = (charge: Charge): void => {
-    if (outage === undefined || outage.isTrying || performance.now() - outage.triedAtMs < tryAgainMs) return;
+    if (outage === undefined || outage.isTrying || clock.elapsedMs() - outage.triedAtMs < tryAgainMs) return;
     outage.isTrying = true;
     // Concurrently with the request, which does not wait for it.
     ask(charge).then(() => {
@@ -94,12 +101,8 @@ const surviveOutages = (
   };
 };
 
-const within = async <Answer>(answer: Promise<Answer>, timeoutMs: number): Promise<Answer> => {
+const within = async <Answer>(answer: Promise<Answer>, timeoutMs: number, clock: Clock): Promise<Answer> => {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  using _timer = clock.after(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs} ms`)));
+  return await Promise.race([answer, late]);
 };

@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '../process/log.ts';
 import { StartRefused } from '../process/start-refused.ts';
 import type { Ended, Ready, Running } from './running.ts';
@@ -26,6 +27,7 @@ type Options = {
   /** Called for every process that has ended. */
   readonly ended: (running: Running) => void;
   readonly log: Log;
+  readonly clock?: Clock;
 };
 
 const DELAY_MIN_MS = 100;
@@ -34,7 +36,7 @@ const START_MAX_MS = 120_000;
 /** A worker that ran for so long is healthy: its next failure counts as the first. */
 const WELL_AFTER_MS = 60_000;
 
-export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
+export const keepRunning = ({ name, run, ended, log, clock = REAL_TIME }: Options): Kept => {
   const stopping = new AbortController();
   let current: Running | undefined;
   let failures = 0;
@@ -43,23 +45,23 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
     const running = run(isFirst);
     void running.ended.then(() => ended(running));
     // The first start may have tables to migrate; the person who started it decides how long to wait.
-    const tooLong = isFirst ? undefined : setTimeout(running.kill, START_MAX_MS);
+    const tooLong = isFirst ? undefined : clock.after(START_MAX_MS, running.kill);
     const stop = () => running.stop({ isReplaced: false });
     stopping.signal.addEventListener('abort', stop);
     const ready = await running.ready;
-    clearTimeout(tooLong);
+    tooLong?.[Symbol.dispose]();
     stopping.signal.removeEventListener('abort', stop);
     return { running, ready };
   };
 
   const watch = async (running: Running): Promise<void> => {
     current = running;
-    const sinceMs = performance.now();
+    const sinceMs = clock.elapsedMs();
     const { exitCode, signal } = await running.ended;
     if (current !== running) return;
     current = undefined;
     if (stopping.signal.aborted) return;
-    if (performance.now() - sinceMs > WELL_AFTER_MS) failures = 0;
+    if (clock.elapsedMs() - sinceMs > WELL_AFTER_MS) failures = 0;
     log.error({ worker: name, exitCode, signal }, 'A worker has ended and is restarted.');
     await startAgain();
   };
@@ -68,7 +70,7 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
     while (!stopping.signal.aborted) {
       const delayMs = Math.min(DELAY_MIN_MS * 2 ** failures, DELAY_MAX_MS);
       failures += 1;
-      await delay(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await clock.sleep(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       const { running, ready } = await launch();
       if (ready !== undefined) return void watch(running);

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createApp } from '#shared/http/app.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -28,6 +29,7 @@ export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProce
   const { loadKeys, elsewhere } = auth.service;
   const options = {
     pool: auth.pool,
+    clock: REAL_TIME,
     domain: publishing,
     log,
     issuer: ISSUER,

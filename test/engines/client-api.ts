@@ -40,6 +40,7 @@ const createClientApi = async (): Promise<ClientApi> => {
   const clients = createClients({
     domain: publishing,
     pool,
+    clock: side.clock,
     gateway: side,
     eventLog,
     persons: { register: async () => {} },

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -23,7 +24,7 @@ type Verifying = {
 /** A resource server that accepts the tokens of a mint. */
 export const openMintedResource = ({ pool, log = pino({ level: 'silent' }), loadKeys }: Verifying) =>
   openResourceServer({
-    ...{ pool, log, loadKeys, domain: publishing },
+    ...{ pool, log, loadKeys, clock: REAL_TIME, domain: publishing },
     ...{ issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
   });
 

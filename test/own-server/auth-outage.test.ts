@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { fetchKeys } from '#shared/http/authenticate/keys.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -18,6 +19,7 @@ const openRole = async (databaseUrl: string, jwksUrl: string) => {
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 2 }));
   const options = {
     pool,
+    clock: REAL_TIME,
     domain: publishing,
     log: pino({ level: 'silent' }),
     issuer: ISSUER,

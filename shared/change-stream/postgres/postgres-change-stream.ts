@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
@@ -23,6 +23,7 @@ export type PostgresChangeStreamOptions = {
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   /** Notified when the read model has moved on. */
   readonly notifier: ReadPositionOptions['notifier'];
+  readonly clock: Clock;
 };
 
 /** Follows the event log itself, on any engine, as far as the read model in PostgreSQL has reached. */
@@ -32,13 +33,14 @@ export const openPostgresChangeStream = ({
   pool,
   keys,
   notifier,
+  clock,
 }: PostgresChangeStreamOptions): ChangeStream => {
   const reader = createChangeReader({ domain, eventLog, pool, keys });
-  const readPosition = openReadPosition({ pool, eventLog, notifier });
+  const readPosition = openReadPosition({ pool, eventLog, notifier, clock });
   const closed = new AbortController();
   return {
     follow: (after, signal) =>
-      follow({ eventLog, reader, readPosition }, after, AbortSignal.any([signal, closed.signal])),
+      follow({ eventLog, reader, readPosition, clock }, after, AbortSignal.any([signal, closed.signal])),
     head: async () => (await readReached(pool, eventLog)) ?? START,
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -47,20 +49,20 @@ export const openPostgresChangeStream = ({
   };
 };
 
-type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & {
+type Following = Pick<PostgresChangeStreamOptions, 'eventLog' | 'clock'> & {
   readonly reader: ChangeReader;
   readonly readPosition: ReadPosition;
 };
 
 async function* follow(
-  { eventLog, reader, readPosition }: Following,
+  { eventLog, reader, readPosition, clock }: Following,
   after: Position,
   signal: AbortSignal,
 ): AsyncGenerator<ChangePage> {
   let last = after;
   // Parked aggregates are not known earlier.
-  for await (const events of followReached({ eventLog, readPosition }, after, signal)) {
-    const page = await toPage(reader, { events, after: last }, signal);
+  for await (const events of followReached({ eventLog, readPosition, clock }, after, signal)) {
+    const page = await toPage({ reader, clock }, { events, after: last }, signal);
     if (signal.aborted || !page) return;
     yield page;
     last = page.upTo;
@@ -71,7 +73,7 @@ type Passed = { readonly events: readonly RecordedEvent[]; readonly after: Posit
 
 /** Waits for an unreachable database, as for the log itself. */
 const toPage = async (
-  reader: ChangeReader,
+  { reader, clock }: Pick<Following, 'reader' | 'clock'>,
   { events, after }: Passed,
   signal: AbortSignal,
 ): Promise<ChangePage | undefined> => {
@@ -80,7 +82,7 @@ const toPage = async (
       return await reader.toPage(events, after);
     } catch (error) {
       if (!isPassing(error) && !(error instanceof LogUnavailable)) throw error;
-      await pause(signal);
+      await clock.sleep(TRY_AGAIN_MS, signal);
     }
   }
   return undefined;
@@ -88,10 +90,8 @@ const toPage = async (
 
 const TRY_AGAIN_MS = 500;
 
-const pause = (signal: AbortSignal): Promise<void> =>
-  delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
-
 type FollowingReached = {
+  readonly clock: Clock;
   readonly eventLog: Pick<EventLog, 'follow'>;
   readonly readPosition: Pick<ReadPosition, 'reaches' | 'reached'>;
 };
@@ -104,7 +104,7 @@ const EVENTS_MAX = 1_000;
  * events already read, and yields each event once it is reached itself, however many were read after it.
  */
 async function* followReached(
-  { eventLog, readPosition }: FollowingReached,
+  { eventLog, readPosition, clock }: FollowingReached,
   after: Position,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RecordedEvent[]> {
@@ -118,7 +118,7 @@ async function* followReached(
       [first] = await reader.some()
     ) {
       if (first.position > readPosition.reached) {
-        const waiting = waitFor(readPosition, first.position, left);
+        const waiting = waitFor({ readPosition, clock }, first.position, left);
         // While the position of the read model is unknown, it may well be further on.
         await (readPosition.reached === START ? waiting : reader.readUntil(waiting));
       }
@@ -133,12 +133,12 @@ async function* followReached(
 
 /** The projector may be down for any time; the caller keeps waiting. */
 const waitFor = async (
-  readPosition: FollowingReached['readPosition'],
+  { readPosition, clock }: Pick<FollowingReached, 'readPosition' | 'clock'>,
   position: Position,
   signal: AbortSignal,
 ): Promise<void> => {
   while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)))
-    await delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
+    await clock.sleep(TRY_AGAIN_MS, signal);
 };
 
 const PATIENCE_MS = 30_000;

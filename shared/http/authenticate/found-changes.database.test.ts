@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../../test/engines/database.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
@@ -16,7 +17,9 @@ beforeAll(async () => {
   const database = resources.use(await createDatabase());
   pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
   await migrateRevocations(pool);
-  revocations = resources.use(await followRevocations({ pool, log: pino({ level: 'silent' }) }));
+  revocations = resources.use(
+    await followRevocations({ pool, log: pino({ level: 'silent' }), clock: REAL_TIME }),
+  );
 });
 afterAll(() => resources.disposeAsync());
 beforeEach(() => {

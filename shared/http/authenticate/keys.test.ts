@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createTokenMint } from '../../../test/token-mint.ts';
 import { createVerificationKeys } from './keys.ts';
 
@@ -15,7 +16,11 @@ const open = async () => {
     if (state.isOut) throw new Error('out');
     return { keys: state.keys };
   };
-  return { state, mint, keys: createVerificationKeys({ load, log, now: () => state.nowMs }) };
+  return {
+    state,
+    mint,
+    keys: createVerificationKeys({ load, log, clock: { elapsedMs: () => state.nowMs } }),
+  };
 };
 
 test('a key is read once and then cached', async () => {
@@ -78,6 +83,6 @@ test.each([
   ['no keys', {}],
   ['endless keys', { keys: Array.from({ length: 51 }, () => ({ kty: 'EC' })) }],
 ])('an answer with %s is as good as none', async (_, answer) => {
-  const keys = createVerificationKeys({ load: async () => answer, log });
+  const keys = createVerificationKeys({ load: async () => answer, log, clock: REAL_TIME });
   await expect(keys.find('x')).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -1,5 +1,6 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import * as z from 'zod';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { HttpProblem } from '../http-problem.ts';
 
@@ -29,19 +30,15 @@ const KeySet = z.object({
   keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(KEYS_MAX),
 });
 
-type Options = { readonly load: LoadKeys; readonly log: Log; readonly now?: () => number };
+type Options = { readonly load: LoadKeys; readonly log: Log; readonly clock: Pick<Clock, 'elapsedMs'> };
 
-export const createVerificationKeys = ({
-  load,
-  log,
-  now = () => performance.now(),
-}: Options): VerificationKeys => {
+export const createVerificationKeys = ({ load, log, clock }: Options): VerificationKeys => {
   let keys: ReadonlyMap<string, CryptoKey> = new Map();
   let readAtMs = -Infinity;
   let triedAtMs = -Infinity;
   let reading: Promise<void> | undefined;
   const read = async (): Promise<void> => {
-    triedAtMs = now();
+    triedAtMs = clock.elapsedMs();
     try {
       keys = await importKeys(await load());
       readAtMs = triedAtMs;
@@ -53,7 +50,7 @@ export const createVerificationKeys = ({
     }
   };
   const refresh = async (cooldownMs: number): Promise<void> => {
-    if (reading === undefined && now() - triedAtMs < cooldownMs) return;
+    if (reading === undefined && clock.elapsedMs() - triedAtMs < cooldownMs) return;
     reading ??= read().finally(() => {
       reading = undefined;
     });
@@ -62,10 +59,10 @@ export const createVerificationKeys = ({
   return {
     has: (kid) => keys.has(kid),
     async find(kid) {
-      const ageMs = now() - readAtMs;
+      const ageMs = clock.elapsedMs() - readAtMs;
       if (!keys.has(kid) || ageMs > STALE_MAX_MS) await refresh(COOLDOWN_MS);
       else if (ageMs > REFRESH_MS) void refresh(COOLDOWN_MS);
-      if (now() - readAtMs > STALE_MAX_MS)
+      if (clock.elapsedMs() - readAtMs > STALE_MAX_MS)
         throw new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
       return keys.get(kid);
     },

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
@@ -22,6 +22,7 @@ type Dependencies = {
   readonly revocations: Revocations;
   readonly readAttributes: ReadAttributes;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 const CACHED_MAX = 10_000;
@@ -39,7 +40,7 @@ const PAUSE_MS = 100;
  * tokens drops it too; the next read then has the user’s present role.
  */
 export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens => {
-  const { revocations } = dependencies;
+  const { revocations, clock } = dependencies;
   const known = new LRUCache<string, AccessToken>({ max: CACHED_MAX, ttl: CACHED_MS });
   const read = createRead(dependencies);
   const current = async (digest: string): Promise<AccessToken> => {
@@ -47,7 +48,7 @@ export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens
     if (token !== undefined && !revocations.isRevoked(token)) return token;
     known.delete(digest);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-      if (attempt > 0) await delay(PAUSE_MS);
+      if (attempt > 0) await clock.sleep(PAUSE_MS);
       const found = await read(digest);
       if (revocations.isRevoked(found)) continue;
       known.set(digest, found);
@@ -60,7 +61,7 @@ export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens
       if (!isPersonalToken(token))
         throw new InvalidToken('This is not an access token of this installation.');
       const found = await current(digest);
-      if (Date.now() / MS_PER_SECOND >= found.expiresAtS) throw new InvalidToken('The token has expired.');
+      if (clock.nowMs() / MS_PER_SECOND >= found.expiresAtS) throw new InvalidToken('The token has expired.');
       return found;
     },
   };

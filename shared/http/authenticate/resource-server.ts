@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Request, RequestHandler } from 'express';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -39,6 +39,7 @@ export type LastingAccess = Pick<ResourceServer, 'refusalNow' | 'revokeUser' | '
 type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
   readonly pool: Pool;
   readonly log: Log;
+  readonly clock: Clock;
   readonly domain: Domain;
   /** Both are needed if rights compare fields of users: a personal access token does not carry them. */
   readonly eventLog?: EventLog;
@@ -51,19 +52,20 @@ type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret'
 export const openResourceServer = async ({
   pool,
   log,
+  clock,
   domain,
   loadKeys,
   ...given
 }: Options): Promise<ResourceServer> => {
   await migrateRevocations(pool);
   await using opening = new AsyncDisposableStack();
-  const revocations = opening.use(await followRevocations({ pool, log }));
-  opening.use(startSweeping({ pool, log }));
+  const revocations = opening.use(await followRevocations({ pool, log, clock }));
+  opening.use(startSweeping({ pool, log, clock }));
   const { eventLog, keys: personKeys, ...options } = given;
   const policy = policyOf(domain);
-  const keys = createVerificationKeys({ load: loadKeys, log });
+  const keys = createVerificationKeys({ load: loadKeys, log, clock });
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
-  const personalTokens = createPersonalTokens({ pool, policy, revocations, readAttributes, log });
+  const personalTokens = createPersonalTokens({ pool, policy, revocations, readAttributes, log, clock });
   const handler = authenticate({
     ...options,
     policy,
@@ -102,14 +104,16 @@ const ROUNDS_MAX = 40;
 const startSweeping = ({
   pool,
   log,
+  clock,
   everyMs = EVERY_MS,
 }: {
   pool: Pool;
   log: Log;
+  clock: Clock;
   everyMs?: number;
 }): AsyncDisposable => {
   const stopping = new AbortController();
-  const sweeping = sweepUntil(pool, { log, everyMs, signal: stopping.signal });
+  const sweeping = sweepUntil(pool, { log, clock, everyMs, signal: stopping.signal });
   return {
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
@@ -120,10 +124,10 @@ const startSweeping = ({
 
 const sweepUntil = async (
   pool: Pool,
-  { log, everyMs, signal }: { log: Log; everyMs: number; signal: AbortSignal },
+  { log, clock, everyMs, signal }: { log: Log; clock: Clock; everyMs: number; signal: AbortSignal },
 ): Promise<void> => {
   while (!signal.aborted) {
-    await delay(everyMs, undefined, { signal }).catch(() => {});
+    await clock.sleep(everyMs, signal);
     if (signal.aborted) return;
     await sweep(pool, signal).catch((err: unknown) =>
       log.warn({ err }, 'Expired revocations and proofs could not be removed.'),

@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -59,7 +60,7 @@ type FollowedRevocations = Revocations & RevocationNews & AsyncDisposable;
 /** No token lives longer; a revocation can be forgotten after this and the tolerance for clocks. */
 export const ACCESS_TOKEN_LIFETIME_S = 300;
 const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
-const REFRESH_MS = 1_000;
+export const REFRESH_MS = 1_000;
 /** The possible difference between the clocks of two authorization servers of the former release. */
 const SKEW_S = 1;
 /**
@@ -108,9 +109,11 @@ type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
 export const followRevocations = async ({
   pool,
   log,
+  clock,
 }: {
   pool: Pool;
   log: Log;
+  clock: Clock;
 }): Promise<FollowedRevocations> => {
   const entries = new Map<string, Entry>();
   const changed = new Map<number, UserChange & { readonly forgetAtMs: number }>();
@@ -121,7 +124,7 @@ export const followRevocations = async ({
   let newest = 0;
   let readAtMs = 0;
   const refresh = async (): Promise<void> => {
-    const askedAtMs = performance.now();
+    const askedAtMs = clock.elapsedMs();
     let hasNews = false;
     for (const { kind, value, revokedAt, livesMs } of await read(pool, newest)) {
       const key = keyOf(kind, value);
@@ -137,17 +140,17 @@ export const followRevocations = async ({
   };
   await refresh();
   const stopping = new AbortController();
-  const following = repeat(refresh, stopping.signal, (err) =>
+  const following = repeat(refresh, { clock, signal: stopping.signal }, (err) =>
     log.warn({ err }, 'The revocations could not be read.'),
   );
   return {
     isRevoked: (token, change) =>
       isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
-    staleMs: () => performance.now() - readAtMs,
+    staleMs: () => clock.elapsedMs() - readAtMs,
     revokeUser(userId, { version, at }) {
-      const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - Date.now();
+      const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - clock.nowMs();
       if (livesMs <= 0 || (changed.get(userId)?.version ?? 0) >= version) return;
-      changed.set(userId, { version, at, forgetAtMs: performance.now() + livesMs });
+      changed.set(userId, { version, at, forgetAtMs: clock.elapsedMs() + livesMs });
       notify(userId);
     },
     onRevoked(listener) {
@@ -207,12 +210,12 @@ const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
 /** Logs only the first of several failures in a row. */
 const repeat = async (
   work: () => Promise<void>,
-  signal: AbortSignal,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   onFailure: (error: unknown) => void,
 ): Promise<void> => {
   let isFailing = false;
   while (!signal.aborted) {
-    await delay(REFRESH_MS, undefined, { signal }).catch(() => {});
+    await clock.sleep(REFRESH_MS, signal);
     if (signal.aborted) return;
     try {
       await work();

@@ -1,3 +1,4 @@
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 
 /**
@@ -8,7 +9,7 @@ const KEYS_MAX = 100_000;
 /** More than the added one, so that expired keys go faster than new ones come. */
 const LOOKS_PER_NEW_KEY = 2;
 
-const monotonicUs = (): number => Math.floor(performance.now() * 1_000);
+const monotonicUs = (): number => Math.floor(REAL_TIME.elapsedMs() * 1_000);
 
 /** Stores arrivals for one process. Its clock can be replaced, because there is no engine’s clock. */
 export const memoryArrivals = ({
