@@ -17,6 +17,9 @@ import { checkForms } from './rest-forms.ts';
 import { checkLimits, limitedFields } from './rest-limits.ts';
 import { checkLists } from './rest-lists.ts';
 import { checkPreconditions } from './rest-preconditions.ts';
+import { checkRights, rightsChecksOf } from './rights.ts';
+import { checkKernelRights } from './rights-kernel.ts';
+import { checkUserRights } from './rights-users.ts';
 import type { Situation } from './situations.ts';
 import { sortsOf } from './sorted-pages.ts';
 import { isCrowded, openStage, type Stage } from './stage.ts';
@@ -82,6 +85,7 @@ export const describeDomain = (
       },
     );
     describeRest(domain, each);
+    describeRights(domain, each);
     describeQueries(domain, each);
     describeStreams(domain, each);
     each(
@@ -156,6 +160,16 @@ const describeQueries = (domain: Domain, each: Each): void => {
       await inTurn(domain, distinct(on), (situation) => checkLinks(on, of, situation));
     },
   );
+};
+
+const describeRights = (domain: Domain, each: Each): void => {
+  each(
+    'rights: every caller is refused what the declaration refuses, by REST and by GraphQL',
+    (on, of) => checkRights(on, of, distinct(on)),
+    ofAll(domain, rightsChecksOf),
+  );
+  each('rights: users are shown, changed and deleted as declared', checkUserRights);
+  each('rights: the kernel’s own operations need what they say', checkKernelRights);
 };
 
 const describeStreams = (domain: Domain, each: Each): void => {

@@ -2,6 +2,8 @@ import { streamOf } from '../graphql/graphql-stream.ts';
 import { type Followed, follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
+import { callersOf } from './rights-callers.ts';
+import { scopeIn } from './rights-expected.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { visibleEventsIfKnown } from './visible-events.ts';
 
@@ -16,7 +18,7 @@ type Message = { readonly id: string; readonly type: string; readonly subject: s
  * and resumes at its cursor.
  */
 export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> => {
-  const readers = stage.actors.filter(({ token }) => token !== undefined);
+  const readers = [...stage.actors.filter(({ token }) => token !== undefined), await withoutReading(stage)];
   await using open = new AsyncDisposableStack();
   const followers = await Promise.all(readers.map((actor) => openFollower(stage, open, actor)));
   const made = await makeAll(stage);
@@ -40,6 +42,13 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
     await checkResumption({ checks: checks.of(PAST), from: replica.url }, follower);
   const stranger = await stage.ask('GET', '/events', {});
   checks.equal(stranger.status, 401, 'events for nobody');
+};
+
+/** An administrator whose token reads no aggregates: what is public stays visible. */
+const withoutReading = async (stage: Stage): Promise<Actor> => {
+  const scopes = Object.values(stage.domain.kinds).map((kind) => scopeIn(kind, 'read'));
+  const { token } = await callersOf(stage).without(...scopes);
+  return { key: 'admin without reading', role: 'anonymous', userId: null, token };
 };
 
 type Expected = {

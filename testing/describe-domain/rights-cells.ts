@@ -1,0 +1,99 @@
+import { wire } from '#kernel/registry/names.ts';
+import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
+import type { Attempt } from './attempts.ts';
+import type { Checks } from './checks.ts';
+import type { Caller, Callers } from './rights-callers.ts';
+import { scopeIn } from './rights-expected.ts';
+import { mutationOf, tryField } from './rights-mutations.ts';
+import { type Seen, seenByGraphql, seenByRest } from './rights-outcomes.ts';
+import { type SeenRows, stateOf } from './seen-rows.ts';
+import type { Stage } from './stage.ts';
+
+export type Matrix = { readonly stage: Stage; readonly checks: Checks; readonly callers: Callers };
+
+/** The two interfaces. */
+export const WAYS = ['REST', 'GraphQL'] as const;
+export type Way = (typeof WAYS)[number];
+/** The name under which checks are counted. */
+export const wayOf = (kind: Kind, { name }: CommandInfo, way: Way): string =>
+  `who may ${name} ${kind.name} by ${way}`;
+
+/** One attempt of one caller. */
+export type Cell = {
+  readonly attempt: Attempt;
+  readonly caller: Caller;
+  /** The aggregate, or the parent of a new one. */
+  readonly id: number | undefined;
+  readonly body: unknown;
+  readonly isForAnother?: true;
+  /** That which a refusal names, if it is not that of the command. */
+  readonly scope?: string;
+  readonly what: string;
+};
+
+export const scopeOf = ({ kind, command }: Attempt): string => scopeIn(kind, command.name);
+
+const TRIED: Readonly<Record<Way, (stage: Stage, cell: Cell, scope: string) => Promise<Seen>>> = {
+  async REST({ ask }, { attempt: { method, path, type }, caller, body }, scope) {
+    const more = { ...(body !== undefined && { body }), ...(type !== undefined && { type }) };
+    return seenByRest(await ask(method, path, { token: caller.token, ...more }), scope);
+  },
+  async GraphQL(stage, { attempt, caller, id, body }, scope) {
+    const field = mutationOf(stage.domain, attempt, { id, body: contentOf(body) });
+    return seenByGraphql(await tryField(stage, field, { token: caller.token }), scope);
+  },
+};
+
+/** Returns whether it was carried out. */
+export const checkCell = async (
+  { stage, checks }: Matrix,
+  cell: Cell,
+  { wanted, way }: { readonly wanted: string; readonly way: Way },
+): Promise<boolean> => {
+  const { kind, command, method } = cell.attempt;
+  const { outcome, isDone, said } = await TRIED[way](stage, cell, cell.scope ?? scopeOf(cell.attempt));
+  const what = `${cell.what} by ${way} (${method}): ${said}`;
+  checks.of(wayOf(kind, command, way)).equal(outcome, wanted, what);
+  return isDone;
+};
+
+export const contentOf = (body: unknown): Row =>
+  typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? (body as Row) : {};
+
+type New = {
+  readonly kind: Kind;
+  readonly body: unknown;
+  readonly caller: Caller;
+  readonly above?: number | undefined;
+};
+/** What the aggregate would be: rights to creations compare its fields. */
+export const newState = async (
+  { domain }: Stage,
+  seenRows: SeenRows,
+  { kind, body, caller, above }: New,
+): Promise<Row> => {
+  const { owner, parent, fields } = kind;
+  const content = contentOf(body);
+  const ownerName = owner === undefined ? undefined : wire(owner, fields[owner]);
+  const given = {
+    ...stateOf(kind, { ...(ownerName && { [ownerName]: caller.userId }), ...content }),
+    ...(parent !== undefined && { [parent]: above }),
+  };
+  for (const [name, id] of Object.entries(given)) {
+    const target = domain.kinds[String(fields[name]?.target)];
+    if (target !== undefined && target.name !== 'user' && typeof id === 'number')
+      await seenRows.look(target, id);
+  }
+  return given;
+};
+
+/** The same creation for another owner; undefined if nobody owns the kind. */
+export const inNameOfAnother = (
+  { actors }: Callers,
+  { owner, fields }: Kind,
+  { body, caller }: { readonly body: unknown; readonly caller: Caller },
+): Row | undefined => {
+  const other = actors.find(({ userId }) => userId !== null && userId !== caller.userId);
+  if (owner === undefined || other === undefined) return undefined;
+  return { ...contentOf(body), [wire(owner, fields[owner])]: other.userId };
+};

@@ -1,0 +1,67 @@
+import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import { mayAs, mayEver, UnknownCondition } from './declared.ts';
+import type { Caller } from './rights-callers.ts';
+import { askingAs, type SeenRows } from './seen-rows.ts';
+import type { Stage } from './stage.ts';
+
+/**
+ * The outcome of an attempt. `allowed` attempts may still be refused for the state of the aggregate, but not
+ * for who the caller is.
+ */
+export type Outcome = 'allowed' | 'unauthenticated' | 'insufficient_scope' | 'forbidden' | 'absent';
+
+/** The scope of an operation, word for word as docs/declaration.md has it. */
+export const scopeIn = ({ rights, fieldRights, path }: Kind, name: string): string => {
+  const { scope, reads, items }: Row =
+    rights[name] ?? fieldRights[name] ?? (name === 'read' ? {} : (rights.write ?? {}));
+  const isReading = name === 'read' || reads !== undefined || items !== undefined;
+  return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${path}`;
+};
+
+type Asked = { readonly kind: Kind; readonly name: string; readonly state: Row };
+/** Computes outcomes from the declaration alone; undefined if it cannot evaluate a condition. */
+export type Expecting = {
+  /** Public parts need no scope, and other parts are as absent as without a token. */
+  read(caller: Caller, asked: Omit<Asked, 'name'>): Outcome | undefined;
+  /** `shown` is what the caller must be able to read to learn that it exists. */
+  write(caller: Caller, asked: Asked & { readonly shown?: Omit<Asked, 'name'> }): Outcome | undefined;
+};
+
+export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
+  const { domain } = stage;
+  const may = (caller: Caller, { kind, name, state }: Asked): boolean =>
+    mayAs(askingAs(stage, seenRows, caller), kind, name, state);
+  const read = (caller: Caller, asked: Omit<Asked, 'name'>): Outcome => {
+    const { kind } = asked;
+    const isScoped = caller.scopes.has(scopeIn(kind, 'read'));
+    const as = isScoped ? caller : { ...caller, ...NOBODY };
+    if (may(as, { ...asked, name: 'read' })) return 'allowed';
+    if (mayEver(domain, kind, 'read', as.role)) return 'absent';
+    return caller.token === undefined ? 'unauthenticated' : isScoped ? 'forbidden' : 'insufficient_scope';
+  };
+  return {
+    read: (caller, asked) => ifKnown(() => read(caller, asked)),
+    write: (caller, asked) =>
+      ifKnown(() => {
+        if (isPublic(domain, asked)) return undefined;
+        if (caller.token === undefined) return 'unauthenticated';
+        if (!caller.scopes.has(scopeIn(asked.kind, asked.name))) return 'insufficient_scope';
+        const { shown } = asked;
+        // Whatever the scopes of the token.
+        const isShown = shown === undefined || may(caller, { ...shown, name: 'read' });
+        return may(caller, asked) ? 'allowed' : isShown ? 'forbidden' : 'absent';
+      }),
+  };
+};
+const NOBODY = { role: 'anonymous', userId: null } as const;
+
+const isPublic = (domain: Domain, { kind, name }: Asked): boolean => mayEver(domain, kind, name, 'anonymous');
+
+const ifKnown = <Value>(compute: () => Value): Value | undefined => {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof UnknownCondition) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { Row } from '#kernel/registry/registry.ts';
+
+/** What an operation of the kernel needs beside its scope. Others’ things are as absent ones. */
+export type Needs = 'nothing' | 'token' | 'ownership' | 'administrator';
+export type KernelRights = {
+  readonly needs: Needs;
+  readonly scope: string;
+  /** Bodies by operation id; undefined for none. */
+  readonly rest: Readonly<Record<string, Row | undefined>>;
+  /** Arguments by root field. */
+  readonly graphql: Readonly<Record<string, Row>>;
+  /** What is tried is not there, so callers with the right learn that. */
+  readonly isAbsent?: true;
+};
+
+const reading = { scope: 'read:events', graphql: {} } as const;
+/** Nothing listens there, and the events do not happen here. */
+export const NEW_WEBHOOK = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
+const WHOLE_WEBHOOK = {
+  ...{ ...NEW_WEBHOOK, description: null, filter: {}, payload: 'full', ordered: false },
+  ...{ limits: { ratePerSecond: 1, concurrency: 1 }, headers: {} },
+};
+const now = (): string => new Date().toISOString();
+
+/**
+ * The rights to the kernel’s own operations, which no domain declares, written by hand a second time.
+ * Deletions come last. `another` is the id of a user who is no caller.
+ */
+export const kernelRights = (another: number): readonly KernelRights[] => [
+  {
+    ...{ needs: 'nothing', scope: '', rest: { listEventTypes: undefined, listAuditKeys: undefined } },
+    graphql: { eventTypes: {}, cursor: {}, _service: {} },
+  },
+  {
+    ...{ needs: 'token', ...reading, rest: { listEvents: undefined, getAuditStatus: undefined } },
+    graphql: { auditStatus: {} },
+  },
+  {
+    ...{ needs: 'token', ...reading, isAbsent: true },
+    rest: { getRecordedEvent: undefined, traceRecordedEvent: undefined },
+  },
+  {
+    ...{ needs: 'token', scope: 'manage:webhooks' },
+    rest: {
+      ...{ listWebhooks: undefined, searchDeliveries: undefined, listFailedDeliveries: undefined },
+      createWebhook: NEW_WEBHOOK,
+    },
+    graphql: {
+      webhooks: {},
+      webhooksConnection: {},
+      deliveriesConnection: {},
+      registerWebhook: { input: NEW_WEBHOOK },
+    },
+  },
+  {
+    ...{ needs: 'administrator', scope: 'manage:webhooks' },
+    rest: { createWebhook: { ...NEW_WEBHOOK, ownerId: another } },
+    graphql: { registerWebhook: { input: { ...NEW_WEBHOOK, owner: String(another) } } },
+  },
+  { needs: 'ownership', scope: 'read:events', rest: { listWebhookHistory: undefined }, graphql: {} },
+  {
+    ...{ needs: 'ownership', scope: 'manage:webhooks' },
+    rest: {
+      ...{ getWebhook: undefined, getWebhookStatistics: undefined, listDeliveries: undefined },
+      ...{ getDelivery: undefined, getDeliveryBody: undefined, listAttempts: undefined },
+      ...{ listReplays: undefined, getReplay: undefined },
+      ...{ replaceWebhook: WHOLE_WEBHOOK, editWebhook: { description: 'Edited.' } },
+      ...{ rotateWebhookSecret: undefined, disableWebhook: undefined, enableWebhook: undefined },
+      ...{ testWebhook: undefined, replayWebhook: { from: now() }, redriveWebhook: undefined },
+      ...{ redeliver: undefined, deleteWebhook: undefined },
+    },
+    graphql: {
+      ...{ webhook: {}, editWebhook: { changes: { description: 'Edited.' } }, rotateWebhookSecret: {} },
+      ...{ disableWebhook: {}, enableWebhook: {}, testWebhook: {}, replayWebhook: { since: now() } },
+      ...{ redeliver: {}, redriveWebhook: {}, deleteWebhook: {} },
+    },
+  },
+  {
+    ...{ needs: 'administrator', ...reading },
+    rest: {
+      ...{ exportLog: undefined, listAuditHeads: undefined, getOperations: undefined },
+      ...{ getOperationsSamples: undefined, listParkedItems: undefined, listParkedConsequences: undefined },
+      ...{ listTimers: undefined, listOrders: undefined },
+    },
+  },
+  {
+    ...{ needs: 'administrator', ...reading, isAbsent: true },
+    rest: { getOrder: undefined, getErasureOfUser: undefined },
+  },
+  {
+    ...{ needs: 'administrator', scope: 'manage:operations', graphql: {}, rest: { verifyLog: undefined } },
+  },
+  {
+    ...{ needs: 'administrator', scope: 'manage:operations', graphql: {}, isAbsent: true },
+    rest: { retryParkedItem: undefined, releaseParkedItem: { version: 1 } },
+  },
+];
+/** Nothing has these. */
+export const absentIds = (): Row => ({ eventId: randomUUID(), orderId: randomUUID(), stream: 'user-999999' });
