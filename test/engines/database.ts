@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { scaled } from '../../testing/load.ts';
+import { countStart } from './starts.ts';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string };
 
@@ -38,6 +39,7 @@ export const createDatabase = async ({
   settings = ODD_SETTINGS,
   options = '',
 }: Made = {}): Promise<TestDatabase> => {
+  countStart('database', template);
   const server = serverOf(inject('postgresUrl'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   // Nobody can connect to the server's own template; copying another database fails while a client is

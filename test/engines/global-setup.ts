@@ -7,6 +7,8 @@ import { startSystemPostgres } from './system-postgres.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
+    /** Its name. */
+    readonly project: string;
     /** The server of this run; `createDatabase` makes databases in it. */
     readonly postgresUrl: string;
     /** The address of the databases of tests: the server itself, or PgBouncer before it. */
@@ -61,6 +63,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   startReaper();
   await using opening = new AsyncDisposableStack();
   const server = await startServer(opening);
+  project.provide('project', project.name);
   project.provide('postgresUrl', server.url);
   project.provide('databasesUrl', await poolBefore(server.url, opening));
   const resources = opening.move();

@@ -12,6 +12,7 @@ import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
 import { type Running, startInCopies, startInOne } from './running.ts';
+import { countStart } from './starts.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
 export type Installation = Running & Installed & { readonly topology: Topology };
@@ -72,6 +73,7 @@ const start = async ({
   of = PUBLISHING,
 }: Options): Promise<Installation> => {
   const topology = engineSetOfRun() === undefined ? 'one' : 'copies';
+  countStart('installation', `${topology} ${of.domain.name}`);
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const dataDir = opening.use(await temporaryDataDir());

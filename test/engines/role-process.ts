@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startDeadline } from '../../testing/load.ts';
 import { keepOutput } from './process-output.ts';
+import { countStart } from './starts.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_MS = 180_000;
@@ -54,6 +55,7 @@ export const startRole = (
   settings: Readonly<Record<string, string>>,
   root = ROOT,
 ): RoleProcess => {
+  countStart('process', started);
   const child = spawn(process.execPath, started.split(' '), {
     cwd: root,
     env: {

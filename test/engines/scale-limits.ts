@@ -1,5 +1,7 @@
-import { inject, vi } from 'vitest';
+import { relative } from 'node:path';
+import { expect, inject, vi } from 'vitest';
 import { scaled } from '../../testing/load.ts';
+import { countStartsFor } from './starts.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -7,6 +9,9 @@ declare module 'vitest' {
     readonly limitsMs: { readonly test: number; readonly hook: number };
   }
 }
+
+const ROOT = `${import.meta.dirname}/../..`;
+countStartsFor(inject('project') ?? '', relative(ROOT, expect.getState().testPath ?? ROOT));
 
 /** Before each file, scales vitest's own limits by the load. */
 const limitsMs = inject('limitsMs');
