@@ -1,6 +1,8 @@
 // Over 200 lines, because every list reads the one ledger that is filled here.
 import { describe, expect } from 'vitest';
 import { type Asker, test as base } from '../../test/engines/backend.ts';
+import { createCommandDatabase } from '../../test/engines/command-side.ts';
+import { createDatabase } from '../../test/engines/database.ts';
 import { fillLedger, idOf } from '../../test/engines/filled-ledger.ts';
 
 type Answer<Data> = {
@@ -9,6 +11,12 @@ type Answer<Data> = {
 };
 
 const test = base
+  // Nobody has made the tables of deliveries yet.
+  .extend('backendOptions', { scope: 'file' }, async ({ backendSettings: _given }, { onCleanup }) => {
+    const on = await createCommandDatabase({ createDatabase });
+    onCleanup(() => on[Symbol.asyncDispose]());
+    return { on };
+  })
   .extend(
     'graphql',
     { scope: 'file' },

@@ -20,8 +20,8 @@ import { type AuthService, startAuthService } from '../../auth/service.ts';
 import { startCommandService } from '../../command/service.ts';
 import * as schemas from './client-settings.ts';
 import { by, registerUser, system } from './command-side.ts';
-import { createDatabase } from './database.ts';
 import { startLocalServer } from './local-server.ts';
+import { createMigratedDatabase } from './migrated-database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
 import type { SmtpReceiver } from './smtp-receiver.ts';
@@ -63,7 +63,7 @@ const silent = pino({ level: 'silent' });
 export const openAccountsSite = async (options: Options = {}): Promise<AccountsSite> => {
   const { signUp = 'author', trustProxy = 0, isNamed = false, issuerUrl, smtp } = options;
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
+  const database = opening.use(await createMigratedDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
   const eventLog = opening.use(await openEventLog({ url: database.url }));

@@ -18,8 +18,8 @@ import { createPublisher } from '../../audit/heads/service.ts';
 import { until } from '../../testing/until.ts';
 import { aStream } from '../contracts/event-log-engine.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
+import { createMigratedDatabase } from './migrated-database.ts';
 
 /** A log with the tables of its proof, and a folder outside the database. */
 export type AuditedLog = AsyncDisposable & {
@@ -46,7 +46,7 @@ export const createAuditedLog = async (
   clock: Clock = REAL_TIME,
 ): Promise<AuditedLog> => {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
+  const database = opening.use(await createMigratedDatabase());
   const log = opening.use(await startLog());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
   const eventLog = opening.use(await openEventLog({ url: log.url ?? database.url }));

@@ -22,7 +22,7 @@ import { startCommandService } from '../../command/service.ts';
 import { until } from '../../testing/until.ts';
 import { ClientSettings } from './client-settings.ts';
 import { system } from './command-side.ts';
-import { createDatabase } from './database.ts';
+import { createMigratedDatabase } from './migrated-database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
 
@@ -58,7 +58,7 @@ export type AuthDatabase = AsyncDisposable & {
 };
 
 export const createAuthDatabase = async (): Promise<AuthDatabase> => {
-  const database = await createDatabase();
+  const database = await createMigratedDatabase();
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   return {
     masterKey,

@@ -27,6 +27,7 @@ import {
   registerUser,
 } from './command-side.ts';
 import { demandDocumented } from './documented.ts';
+import { createPublishingDatabase } from './migrated-database.ts';
 import { type Bearer, openTokenVerification } from './token-verification.ts';
 
 /** A caller; by default with all scopes. */
@@ -72,7 +73,8 @@ export const openBackend = async (
   { on, ...options }: Options = {},
 ): Promise<Backend> => {
   await using opening = new AsyncDisposableStack();
-  const database = on ?? opening.use(await createCommandDatabase());
+  const database =
+    on ?? opening.use(await createCommandDatabase({ createDatabase: createPublishingDatabase }));
   const side = opening.use(await database.open());
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
@@ -94,7 +96,6 @@ export const openBackend = async (
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const { blobs } = side;
   const { authorization, resource } = await openTokenVerification({ pool: side.pool, log });
   opening.use(resource);
   const observed = { health: new Health(log), metrics: createMetrics(), access: resource };
@@ -106,7 +107,6 @@ export const openBackend = async (
       gateway: side,
       pool,
       changes,
-      blobs,
       notifier,
       log,
       ...observed,
@@ -117,7 +117,7 @@ export const openBackend = async (
   const writes = commandRoutes({
     domain: publishing,
     gateway: side,
-    blobs,
+    blobs: side.blobs,
     readWritten: query.readWritten,
     requireIfMatch: false,
     bodyBytesMax: 1_000_000,

@@ -10,10 +10,8 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { memoryKeyStore } from '#shared/keys/memory/key-store.ts';
-import { createReadModel } from '#shared/projection/schema.ts';
 import { context } from '../codec-fixture.ts';
-import { createDatabase } from './database.ts';
-import { tables } from './tables.ts';
+import { createPublishingDatabase } from './migrated-database.ts';
 
 /** A log to which events are written directly, without commands, and readers of its changes. */
 export type ChangeReading = AsyncDisposable & {
@@ -39,10 +37,9 @@ type ReaderOptions = {
 
 export const openChangeReading = async (): Promise<ChangeReading> => {
   await using opening = new AsyncDisposableStack();
-  const { url } = opening.use(await createDatabase());
+  const { url } = opening.use(await createPublishingDatabase());
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 4 }));
   const eventLog = opening.use(await openEventLog({ url }));
-  await createReadModel(pool, tables, 'read_model');
   const keys = opening.use(memoryKeyStore());
   const codec = createCodec({ keys, domain: publishing });
   const resources = opening.move();

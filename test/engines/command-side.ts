@@ -28,8 +28,8 @@ import type { WebhookRules } from '../../command/handler.ts';
 import { startCommandService } from '../../command/service.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { createDatabase } from './database.ts';
 import { inTheDatabase, type StartLog } from './log-engines.ts';
+import { createMigratedDatabase } from './migrated-database.ts';
 import { POLICY, SCOPES } from './policy.ts';
 
 /** The command side of one process. */
@@ -72,6 +72,7 @@ export type CommandDatabase = AsyncDisposable & {
 type DatabaseOptions = {
   readonly startLog?: StartLog | undefined;
   readonly masterKey?: string | undefined;
+  /** By default with the tables of every domain. */
   readonly createDatabase?: () => Promise<AsyncDisposable & { readonly url: string }>;
 };
 
@@ -80,7 +81,7 @@ const asItIs: WrapLog = (log) => log;
 /** A database of its own, on which any number of command sides can be opened, like processes. */
 export const createCommandDatabase = async (options: DatabaseOptions = {}): Promise<CommandDatabase> => {
   await using starting = new AsyncDisposableStack();
-  const database = starting.use(await (options.createDatabase ?? createDatabase)());
+  const database = starting.use(await (options.createDatabase ?? createMigratedDatabase)());
   const log = starting.use(await (options.startLog ?? inTheDatabase)());
   const dataDir = starting.use(await temporaryDataDir());
   const settings = {

@@ -12,7 +12,7 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openDirectory } from '../../auth/accounts/directory.ts';
 import { startCommandService } from '../../command/service.ts';
-import { createDatabase } from './database.ts';
+import { createMigratedDatabase } from './migrated-database.ts';
 import { NO_BLOBS } from './no-blobs.ts';
 import { NO_ERASURES } from './no-erasures.ts';
 
@@ -21,7 +21,7 @@ type RevokeUser = Parameters<typeof openDirectory>[0]['revokeUser'];
 /** A command side, and what a directory of persons needs to open. */
 const openDirectoryFixture = async () => {
   await using opening = new AsyncDisposableStack();
-  const { url } = opening.use(await createDatabase());
+  const { url } = opening.use(await createMigratedDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const log = pino({ level: 'silent' });
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 16 }));

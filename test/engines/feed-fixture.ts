@@ -15,6 +15,7 @@ import type { Reader } from '../../query/changes/lane.ts';
 import type { Cohort } from '../../query/changes/renderings.ts';
 import { until } from '../../testing/until.ts';
 import { createCommandDatabase } from './command-side.ts';
+import { createPublishingDatabase } from './migrated-database.ts';
 import { POLICY, SCOPES } from './policy.ts';
 import { appendRaw, untilProjected } from './projection.ts';
 
@@ -34,7 +35,9 @@ export type FeedFixture = AsyncDisposable & {
 
 export const openFeedFixture = async (): Promise<FeedFixture> => {
   await using opening = new AsyncDisposableStack();
-  const side = opening.use(await opening.use(await createCommandDatabase()).open());
+  const side = opening.use(
+    await opening.use(await createCommandDatabase({ createDatabase: createPublishingDatabase })).open(),
+  );
   const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
   opening.use(
     await startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() }),

@@ -13,6 +13,7 @@ import {
   registerUser,
 } from './command-side.ts';
 import { inTheDatabase, LOG_ENGINES, type StartLog } from './log-engines.ts';
+import { createPublishingDatabase } from './migrated-database.ts';
 import { replayed, startProjecting, untilProjected } from './projection.ts';
 
 /** A command side with a read model that is up to date and not empty. */
@@ -32,7 +33,9 @@ const never = new AbortController().signal;
 
 export const createFilledReadModel = async (startLog: StartLog): Promise<FilledReadModel> => {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createCommandDatabase({ startLog }));
+  const database = opening.use(
+    await createCommandDatabase({ startLog, createDatabase: createPublishingDatabase }),
+  );
   const side = opening.use(await database.open());
   let projector = await startProjecting(side);
   opening.defer(() => projector[Symbol.asyncDispose]());

@@ -9,8 +9,8 @@ import {
   type Settings,
 } from '../../testing/installation.ts';
 import { temporaryDataDir } from './data-dir.ts';
-import { createDatabase } from './database.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
+import { createMigratedDatabase } from './migrated-database.ts';
 import { type Running, startInCopies, startInOne } from './running.ts';
 import { countStart } from './starts.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
@@ -75,11 +75,13 @@ const start = async ({
   const topology = engineSetOfRun() === undefined ? 'one' : 'copies';
   countStart('installation', `${topology} ${of.domain.name}`);
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
+  const databaseUrl =
+    settings.DATABASE_URL ??
+    opening.use(await createMigratedDatabase(of.domain === publishing ? 'publishing' : 'every domain')).url;
   const dataDir = opening.use(await temporaryDataDir());
   const engines = opening.use(await startEngines());
   const given: Settings = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir.path,
     MASTER_KEY: randomBytes(32).toString('base64'),
     ...PLENTY,

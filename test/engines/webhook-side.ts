@@ -21,6 +21,7 @@ import {
   draftArticle,
   registerUser,
 } from './command-side.ts';
+import { createPublishingDatabase } from './migrated-database.ts';
 
 type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;
@@ -84,7 +85,8 @@ const DELIVERIES =
 /** `on` outlives it. */
 export const createWebhookSide = async (on?: Pick<CommandDatabase, 'open'>): Promise<WebhookSide> => {
   await using opening = new AsyncDisposableStack();
-  const database = on ?? opening.use(await createCommandDatabase());
+  const database =
+    on ?? opening.use(await createCommandDatabase({ createDatabase: createPublishingDatabase }));
   const side = opening.use(await database.open({ webhooks: loadConfig(QUICK).webhooks }));
   const sink = opening.use(await startWebhookSink());
   const log: Log = pino({ level: 'silent' });
