@@ -13,7 +13,10 @@ const COUNT = 20;
 const retryForMs = 110_000;
 
 test('a service signs in once for all its requests, even while the server is killed and restarted', async () => {
-  await using installation = await startInstallation({ of: { domain: expenses, main: MAIN } });
+  await using installation = await startInstallation({
+    ownProcess: true,
+    of: { domain: expenses, main: MAIN },
+  });
   const { origin: url } = installation;
   const people = await openPeople(installation);
   let tokens = 0;

@@ -26,7 +26,12 @@ let path: string;
 let serving: RoleProcess | undefined;
 
 beforeAll(async () => {
-  installation = open.use(await startInstallation({ of: { domain: expenses, main: MAIN } }));
+  installation = open.use(
+    await startInstallation({
+      ownProcess: true,
+      of: { domain: expenses, main: MAIN },
+    }),
+  );
   open.defer(() => serving?.[Symbol.asyncDispose]());
   const people = await openPeople(installation);
   const scope = policyOf(expenses).scopes.join(' ');

@@ -12,7 +12,11 @@ let team: number;
 let claim: number;
 
 const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: expenses, main: MAIN } })
+  .extend(
+    'installationOptions',
+    { scope: 'file' },
+    { ownProcess: true, of: { domain: expenses, main: MAIN } },
+  )
   .extend(
     'clientOf',
     { scope: 'file' },

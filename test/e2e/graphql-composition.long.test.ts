@@ -60,6 +60,8 @@ const test = base
     };
   })
   .extend('installationOptions', { scope: 'file' }, ({ folder, shop: _running }) => ({
+    // vitest loads another copy of graphql than the package that wraps schemas.
+    ownProcess: true,
     settings: { GRAPHQL_COMPOSE: join(folder, 'compose.json'), INTROSPECTION: 'on' },
   }))
   .extend('token', { scope: 'file' }, ({ people }) => people.administrator.token)

@@ -10,6 +10,8 @@ const test = base.extend(
   'installationOptions',
   { scope: 'file' },
   {
+    // A server keeps its heartbeat while its reader is busy.
+    ownProcess: true,
     settings: {
       STREAMS_PER_OWNER_MAX: String(STREAMS_MAX),
       STREAM_BUFFER_BYTES_MAX: '65536',

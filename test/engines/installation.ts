@@ -10,14 +10,15 @@ import {
 } from '../../testing/installation.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
+import { startInThisProcess } from './in-this-process.ts';
 import { createMigratedDatabase } from './migrated-database.ts';
-import { type Running, startInCopies, startInOne } from './running.ts';
+import { asProcess, type Running, startInCopies, startInOne } from './running.ts';
 import { countStart } from './starts.ts';
 import { fetchWithCertificate } from './tls-fetch.ts';
 
 export type Installation = Running & Installed & { readonly topology: Topology };
 
-/** All roles in one process, or each in replicas behind the ingress. */
+/** All roles in one process, by default that of the test; or each in replicas behind the ingress. */
 type Topology = 'one' | 'copies';
 
 type Options = {
@@ -26,6 +27,8 @@ type Options = {
   readonly tls?: boolean;
   /** An existing one, in the database that the settings name. */
   readonly admin?: Installation['admin'];
+  /** In topology `one`, a process of its own: for tests that kill it, or whose settings Node itself reads. */
+  readonly ownProcess?: boolean;
   /** Another domain than the one that ships. */
   readonly of?: Served;
 };
@@ -70,10 +73,12 @@ const start = async ({
   settings = {},
   tls = false,
   admin: known,
+  ownProcess = settings.NODE_ENV !== undefined || settings.WORKERS !== undefined,
   of = PUBLISHING,
 }: Options): Promise<Installation> => {
   const topology = engineSetOfRun() === undefined ? 'one' : 'copies';
-  countStart('installation', `${topology} ${of.domain.name}`);
+  const isHere = topology === 'one' && !ownProcess;
+  countStart('installation', `${isHere ? 'here' : topology} ${of.domain.name}`);
   await using opening = new AsyncDisposableStack();
   const databaseUrl =
     settings.DATABASE_URL ??
@@ -90,7 +95,8 @@ const start = async ({
   };
   // Production does not make it by itself.
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
-  const starting = topology === 'one' ? startInOne(given, tls, of.main) : startInCopies(given, tls);
+  const main = isHere ? startInThisProcess.bind(undefined, of.domain) : asProcess(of.main);
+  const starting = topology === 'one' ? startInOne(given, tls, main) : startInCopies(given, tls);
   // Its first client is made in parallel.
   const [running, admin] = await Promise.all([
     starting.then((started) => opening.use(started)),

@@ -7,14 +7,14 @@ import { AUTHORITY, SERVER } from './certificates.ts';
 import { type Nginx, startNginx } from './nginx.ts';
 import { type RoleProcess, startRole } from './role-process.ts';
 
-/** The processes of an installation. */
+/** An installation that has started. */
 export type Running = AsyncDisposable & {
   /** Its address. */
   readonly origin: string;
   /** Their settings, to start more of them. */
   readonly settings: Settings;
-  /** The processes that answer reads and stream changes. */
-  readonly query: readonly RoleProcess[];
+  /** The replicas that answer reads and stream changes. */
+  readonly query: readonly Pick<RoleProcess, 'kill'>[];
   /** Their output. */
   printed(): string;
 };
@@ -22,18 +22,34 @@ export type Running = AsyncDisposable & {
 const READY = 'Annals is ready.';
 const STARTS_MAX = 3;
 
+type Main = AsyncDisposable & Pick<RoleProcess, 'kill' | 'printed'>;
+type StartMain = (settings: Settings) => Promise<Main>;
+
+/** All roles in a process of their own, which tests may kill. */
+export const asProcess =
+  (file: string): StartMain =>
+  async (settings) => {
+    const main = startRole(file, settings);
+    try {
+      await main.logged(READY);
+      return main;
+    } catch (error) {
+      await main[Symbol.asyncDispose]();
+      throw error;
+    }
+  };
+
 /**
  * Tokens contain its address, so the port is chosen before the start; another program may take it in between.
  */
-export const startInOne = async (given: Settings, tls: boolean, file: string): Promise<Running> => {
+export const startInOne = async (given: Settings, tls: boolean, start: StartMain): Promise<Running> => {
   const files = tls ? await writeCertificates(given.DATA_DIR ?? '') : {};
   for (let attempt = 1; ; attempt += 1) {
     const port = String(await freePort());
     const origin = `http${tls ? 's' : ''}://127.0.0.1:${port}`;
     const settings = { PUBLIC_URL: origin, ...files, ...given };
-    const main = startRole(file, { ...settings, PORT: port });
     try {
-      await main.logged(READY);
+      const main = await start({ ...settings, PORT: port });
       return {
         origin,
         settings,
@@ -42,8 +58,7 @@ export const startInOne = async (given: Settings, tls: boolean, file: string): P
         [Symbol.asyncDispose]: () => main[Symbol.asyncDispose](),
       };
     } catch (error) {
-      await main[Symbol.asyncDispose]();
-      if (attempt === STARTS_MAX || !main.printed().includes('is in use')) throw error;
+      if (attempt === STARTS_MAX || !String(error).includes('is in use')) throw error;
     }
   }
 };

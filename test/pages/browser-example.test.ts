@@ -38,6 +38,7 @@ const hold = async (page: Page, url: string) => {
 };
 
 const test = base
+  .extend('installationOptions', { scope: 'file' }, { ownProcess: true })
   .extend('example', { scope: 'file' }, async ({ installation }, { onCleanup }) => {
     const example = await serveBrowserExample({ ANNALS_URL: installation.origin, PORT: '0' });
     onCleanup(() => example[Symbol.asyncDispose]());

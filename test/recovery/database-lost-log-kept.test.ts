@@ -40,7 +40,7 @@ const test = base
     EVENT_LOG_URL: eventStore.address,
   }))
   .extend('first', { scope: 'file' }, async ({ given }) => {
-    await using installation = await startInstallation({ settings: given });
+    await using installation = await startInstallation({ ownProcess: true, settings: given });
     return { admin: installation.admin, before: await write(await askAs(installation)) };
   })
   .extend('backup', { scope: 'file' }, async ({ database, first: _before }, { onCleanup }) => {
@@ -49,7 +49,7 @@ const test = base
     return backup;
   })
   .extend('lost', { scope: 'file' }, async ({ backup, first: { admin, before }, given }) => {
-    await using second = await startInstallation({ settings: given, admin });
+    await using second = await startInstallation({ ownProcess: true, settings: given, admin });
     const asked = await askAs(second);
     const registered = await registerLate(asked);
     const since = await write(asked);
@@ -61,7 +61,7 @@ test.beforeAll(({ lost: _restored }) => {}, scaled(300_000));
 test('writes since the backup are there, and cursors are valid', async ({
   lost: { settings, admin, since, all },
 }) => {
-  await using installation = await startInstallation({ settings, admin });
+  await using installation = await startInstallation({ ownProcess: true, settings, admin });
   const asking = await askAs(installation);
   expect(await titlesOf(asking, all, since.at(-1)?.cursor)).toEqual(all.map(({ title }) => title));
   const page = `/events?types=article.published&after=${since.at(-2)?.cursor}`;
@@ -72,7 +72,7 @@ test('writes since the backup are there, and cursors are valid', async ({
 test('users registered since have lost their key: they are parked, and nothing else is', async ({
   lost: { settings, admin, late },
 }) => {
-  await using installation = await startInstallation({ settings, admin });
+  await using installation = await startInstallation({ ownProcess: true, settings, admin });
   const { ask, token } = await askAs(installation);
   expect(await ask('GET', `/users/${late}`, { token })).toMatchObject({
     status: 503,
@@ -91,7 +91,7 @@ test(
       lines: [`user ${late}`],
     });
     await runBlock('lost-keys', settings);
-    await using installation = await startInstallation({ settings, admin });
+    await using installation = await startInstallation({ ownProcess: true, settings, admin });
     const { ask, token } = await askAs(installation);
     await until(
       () => ask('GET', `/users/${late}`, { token }),
@@ -130,6 +130,7 @@ test(
     const created = await callLine(given, ['client', 'create', 'Another', ...args]);
     const { secret } = JSON.parse(created.lines.join('\n')) as { secret: string };
     await using installation = await startInstallation({
+      ownProcess: true,
       settings: given,
       admin: { clientId: 'another', secret },
     });

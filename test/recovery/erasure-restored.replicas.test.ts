@@ -53,7 +53,7 @@ const test = base
     return { DATABASE_URL: database.url, DATA_DIR: dataDir.path, MASTER_KEY };
   })
   .extend('written', { scope: 'file' }, async ({ settings }) => {
-    await using installation = await startInstallation({ settings });
+    await using installation = await startInstallation({ ownProcess: true, settings });
     return { admin: installation.admin, ...(await write(installation)) };
   })
   .extend('backup', { scope: 'file' }, async ({ database, written: _before }, { onCleanup }) => {
@@ -64,7 +64,7 @@ const test = base
 
 // Two installations start one after the other.
 test.beforeAll(async ({ backup: _before, database, settings, written: { admin, erased } }) => {
-  await using installation = await startInstallation({ settings, admin });
+  await using installation = await startInstallation({ ownProcess: true, settings, admin });
   const { ask, token } = await askAs(installation);
   await restSessionOver(ask).write('DELETE', `/users/${erased}`, { token });
   await until(
@@ -87,6 +87,7 @@ test('none of their data can be read in the restored installation, from its star
 }) => {
   expect((await searchDatabase(backup.url, texts)).map(({ place }) => place)).toContain('read_model.users');
   await using installation = await startInstallation({
+    ownProcess: true,
     settings: { ...settings, DATABASE_URL: backup.url },
     admin,
   });

@@ -135,6 +135,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     await role.kill('SIGTERM');
 
     await using installation = await startInstallation({
+      ownProcess: true,
       settings,
       of: { domain: lending, main: 'test/toy/lending-main.ts' },
     });

@@ -12,7 +12,7 @@ import { runBlock } from './page.ts';
  */
 const test = testOnServer
   .extend('moved', { scope: 'file' }, async ({ database, operated: { settings, environment }, postgres }) => {
-    const first = await startInstallation({ settings });
+    const first = await startInstallation({ ownProcess: true, settings });
     const writer = startWriter(await askAs(first));
     await writer.more(5);
     await writer.end();

@@ -60,7 +60,7 @@ test.skipIf(systemPostgresMissing !== undefined)(
         PATH: `${systemPostgresBin}:${process.env.PATH}`,
       },
     });
-    await using installation = await startInstallation({ settings });
+    await using installation = await startInstallation({ ownProcess: true, settings });
     const { ask, token } = await askAs(installation);
     expect(await ask('GET', `/articles/${id}`, { token })).toMatchObject({
       status: 200,

@@ -89,7 +89,7 @@ beforeAll(async () => {
   await primary.createDatabase();
   name = resources.use(await openCuttable(() => primary.url));
   operated = resources.use(await operate(at(primary.url, name.port)));
-  installation = resources.use(await startInstallation({ settings: operated.settings }));
+  installation = resources.use(await startInstallation({ ownProcess: true, settings: operated.settings }));
   asking = await askAs(installation);
   beside = await startBeside();
   reader = resources.use(readOn(`${installation.url}/events`, asking.token));
@@ -236,7 +236,7 @@ withStandby(
     await installation[Symbol.asyncDispose]();
     expect(await operateBy(['log', 'renew'], installation.settings)).toContain('is now the log');
     const again = resources.use(
-      await startInstallation({ settings: operated.settings, admin: installation.admin }),
+      await startInstallation({ ownProcess: true, settings: operated.settings, admin: installation.admin }),
     );
     const asked = await askAs(again);
     const writer = startWriter(asked);

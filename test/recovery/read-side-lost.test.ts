@@ -41,7 +41,7 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
     });
 
   const loseIt = async (): Promise<Installation['admin']> => {
-    await using first = await startInstallation({ settings });
+    await using first = await startInstallation({ ownProcess: true, settings });
     const asked = await askAs(first);
     const webhook = { url: 'http://127.0.0.1:9/nobody-is-there', eventTypes: ['article.published'] };
     expect((await asked.ask('POST', '/webhooks', { token: asked.token, body: webhook })).status).toBe(201);
@@ -67,7 +67,7 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
     operated = resources.use(await operate(database.url));
     settings = { ...operated.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) };
     const admin = await loseIt();
-    asking = await askAs(resources.use(await startInstallation({ settings, admin })));
+    asking = await askAs(resources.use(await startInstallation({ ownProcess: true, settings, admin })));
   }, scaled(300_000));
   afterAll(() => resources.disposeAsync());
 

@@ -22,7 +22,7 @@ const texts = Object.values(SAID);
 
 const test = testOnServer
   .extend('story', { scope: 'file' }, async ({ operated: { settings, environment }, postgres }) => {
-    await using first = await startInstallation({ settings });
+    await using first = await startInstallation({ ownProcess: true, settings });
     const asked = await askAs(first);
     const { token } = asked;
     const { body } = await asked.ask('POST', '/users', { token, body: { ...SAID, role: 'author' } });

@@ -31,7 +31,7 @@ const test = testOnServer
     await using _receiving = startBlock('receive', environment);
     await runBlock('synchronous', environment);
     await untilSynchronous(postgres.url);
-    await using first = await startInstallation({ settings });
+    await using first = await startInstallation({ ownProcess: true, settings });
     const asked = await askAs(first);
     const person = { ...SAID, role: 'author' };
     const { body } = await asked.ask('POST', '/users', { token: asked.token, body: person });

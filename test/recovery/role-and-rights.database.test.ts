@@ -26,7 +26,7 @@ const changed = (url: string, change: (url: URL) => void): string => {
 const isUsed = async (databaseUrl: string): Promise<void> => {
   await using operated = await operate(databaseUrl);
   const { settings } = operated;
-  await using installation = await startInstallation({ settings });
+  await using installation = await startInstallation({ ownProcess: true, settings });
   const asked = await askAs(installation);
   const writer = startWriter(asked);
   await writer.more(3);
@@ -70,7 +70,7 @@ test('tables that an earlier release has made in another schema are moved withou
   await using operated = await operate(database.url);
   const { settings } = operated;
   const { admin, written } = await (async () => {
-    await using installation = await startInstallation({ settings });
+    await using installation = await startInstallation({ ownProcess: true, settings });
     const writer = startWriter(await askAs(installation));
     await writer.more(3);
     await writer.end();
@@ -90,7 +90,7 @@ test('tables that an earlier release has made in another schema are moved withou
     ),
   ]);
   await execute(database.url, blockOf('move', 'annals'));
-  await using installation = await startInstallation({ settings, admin });
+  await using installation = await startInstallation({ ownProcess: true, settings, admin });
   const asked = await askAs(installation);
   expect(await titlesOf(asked, written, written.at(-1)?.cursor)).toEqual(written.map(({ title }) => title));
   expect(await command(['audit', 'verify'], settings)).toContain('Proven, ');

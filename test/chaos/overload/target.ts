@@ -39,6 +39,7 @@ const RECOVERS_WITHIN_MS = 60_000;
 const startTarget = async (settings: Settings): Promise<Target> => {
   const metricsPort = await freePort();
   const installation = await startInstallation({
+    ownProcess: true,
     settings: { METRICS_PORT: String(metricsPort), ...settings },
   });
   const { url } = installation;

@@ -1,0 +1,52 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import { loadConfig } from '#shared/process/config.ts';
+import { createLog } from '#shared/process/log.ts';
+import { signUpRoleOf } from '#shared/sign-up-role.ts';
+import { startAll } from '../../all-roles.ts';
+import type { Settings } from '../../testing/installation.ts';
+import type { RoleProcess } from './role-process.ts';
+
+/** All roles in the process of the test. */
+export type InThisProcess = Pick<RoleProcess, 'kill' | 'printed'> & AsyncDisposable;
+
+/** A stream that nobody closes must not delay the next file. */
+const DRAIN_MS = '3000';
+
+/**
+ * Starts all roles in the process of the test: their modules are loaded already, which is most of what a start
+ * costs. Nothing here reads the environment of the process.
+ */
+export const startInThisProcess = async (domain: Domain, settings: Settings): Promise<InThisProcess> => {
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    METRICS_PORT: '0',
+    INTERNAL_PORT: '0',
+    LOG_LEVEL: 'info',
+    DRAIN_MS,
+    ...settings,
+  });
+  signUpRoleOf(domain, config.signUp);
+  const lines: string[] = [];
+  const log = createLog({
+    level: config.logLevel,
+    destination: { write: (line: string) => void lines.push(line.trimEnd()) },
+  });
+  const stopping = new AbortController();
+  await using opening = new AsyncDisposableStack();
+  const resources = opening.use(new AsyncDisposableStack());
+  await startAll({ config, domain, log, resources, signal: stopping.signal });
+  const started = opening.move();
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await started.disposeAsync();
+  };
+  return {
+    printed: () => lines.join('\n'),
+    async kill(signal) {
+      if (signal !== 'SIGTERM') throw new Error(`${signal} needs an installation with ownProcess: true`);
+      await stop();
+      return 0;
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+};
