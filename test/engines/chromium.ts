@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
+import { countStart } from './starts.ts';
 
 /** Debian's package. Nothing is installed from here: `.ci/run` does that. */
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -16,13 +17,35 @@ export const describeInChromium = (name: string, tests: () => void): void => {
   describe.skipIf(isMissing)(name, tests);
 };
 
+/**
+ * The browser of this worker, because starting one costs more than most tests. `close` closes all its pages;
+ * Chromium itself ends with the worker, which it reads from.
+ */
+export const launchChromium = async (): Promise<Browser> => {
+  if (!(await launched)?.isConnected()) launched = launch();
+  const browser = (await launched) as Browser;
+  const closePages = async (): Promise<void> =>
+    void (await Promise.all(browser.contexts().map((context) => context.close())));
+  return new Proxy(browser, {
+    get(target, property) {
+      if (property === 'close' || property === Symbol.asyncDispose) return closePages;
+      const value = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+};
+
+let launched: Promise<Browser> | undefined;
+
 /** Root, the user in containers, cannot use Chromium's sandbox. */
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
+const launch = (): Promise<Browser> => {
+  countStart('process', 'chromium');
+  return chromium.launch({
     executablePath: EXECUTABLE,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
     handleSIGINT: false,
   });
+};
 
 /** The same for a fixture, which closes it. */
 export const openChromium = async (onCleanup: (close: () => Promise<void>) => void): Promise<Browser> => {
