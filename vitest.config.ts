@@ -26,13 +26,14 @@ const ROLES =
   '{client,command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
 
 /**
- * The suffixes of a file say what its tests need, in the order of `name.database.journey.gate.test.ts`. Each
+ * The suffixes of a file say what its tests need, in the order of `name.database.versions.gate.test.ts`. Each
  * project chooses by folders and suffixes; there is no list of files. docs/contributing.md explains them.
  */
 const needing = (...suffixes: readonly string[]): string[] =>
   suffixes.flatMap((suffix) => [`**/*.${suffix}.test.ts`, `**/*.${suffix}.*.test.ts`]);
 const POOLER = needing('pooler');
 const DATABASE = [...needing('database'), ...POOLER];
+const VERSIONS = needing('versions');
 const REPLICAS = needing('replicas');
 /** Not in `npm test`. */
 const OUTSIDE = [...needing('engine', 'gate', 'long'), ...Object.keys(QUARANTINE)];
@@ -87,7 +88,7 @@ export default defineConfig({
       {
         test: {
           name: 'contracts',
-          include: ['test/contracts/*.test.ts', `${ROLES}/**/*.{database,pooler}.test.ts`],
+          include: ['test/contracts/*.test.ts', `${ROLES}/**/*.{database,pooler}{,.versions}.test.ts`],
           exclude: OUTSIDE,
           ...onPostgres,
           ...limits(60_000),
@@ -137,8 +138,8 @@ export default defineConfig({
           ...patient,
         },
       },
-      // What every version of PostgreSQL must do alike, for the one that TEST_POSTGRES_BIN names.
-      { test: { name: 'postgres', include: DATABASE, ...onPostgres, ...patient } },
+      // What depends on the version of PostgreSQL, for the one that TEST_POSTGRES_BIN names.
+      { test: { name: 'postgres', include: VERSIONS, ...onPostgres, ...patient } },
       // What depends most on whose a session is, through PgBouncer in the mode that TEST_PGBOUNCER names.
       { test: { name: 'poolers', include: POOLER, ...onPostgres, ...patient } },
       // Our pages in a real browser; those that the ingress could spoil run behind it, in `replicas`.
