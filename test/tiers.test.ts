@@ -71,8 +71,8 @@ const ABOUT = { tier: 'all', startedAt: '2026-11-28T00:00:00.000Z', cores: 2 };
 
 test('a file that passed alone is named, and its tests count as passed', () => {
   const files = [file('a.test.ts', 20), file('b.test.ts', 40, 2)];
-  const result = tierResultOf(ABOUT, [step({ files, secondRuns: [secondRun] })]);
-  expect(result).toMatchObject({ minutes: 1, minutesOfProjects: { unit: 1 } });
+  const result = tierResultOf(ABOUT, [step({ files, secondRuns: [secondRun], starts: { installation: 2 } })]);
+  expect(result).toMatchObject({ minutes: 1, minutesOfProjects: { unit: 1 }, starts: { installation: 2 } });
   const summary = summaryOf(result);
   expect(summary).toContain('Failed once, and passed alone: b.test.ts (test, TEST_SEED=7, load 4.3)');
   expect(summary).toMatch(/ 40\.0 s {2}b\.test\.ts\n +20\.0 s {2}a\.test\.ts\n/);

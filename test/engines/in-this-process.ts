@@ -4,6 +4,7 @@ import { createLog } from '#shared/process/log.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';
 import { startAll } from '../../all-roles.ts';
 import type { Settings } from '../../testing/installation.ts';
+import { keepOutput } from './process-output.ts';
 import type { RoleProcess } from './role-process.ts';
 
 /** All roles in the process of the test. */
@@ -27,6 +28,7 @@ export const startInThisProcess = async (domain: Domain, settings: Settings): Pr
   });
   signUpRoleOf(domain, config.signUp);
   const lines: string[] = [];
+  keepOutput({ started: `all roles of ${domain.name} in the process of the test`, lines });
   const log = createLog({
     level: config.logLevel,
     destination: { write: (line: string) => void lines.push(line.trimEnd()) },

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -93,7 +94,7 @@ const migrateAll = async (url: string, pool: Pool): Promise<void> => {
   await (await openEventLog({ url }))[Symbol.asyncDispose]();
   await openPostgresKeyStore({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
   const log = pino({ level: 'silent' });
-  await (await openDeliveryQueue({ url, name: 'template', log }))[Symbol.asyncDispose]();
+  await (await openDeliveryQueue({ url, name: 'template', log, clock: REAL_TIME }))[Symbol.asyncDispose]();
   // Each copy has a master key of its own.
   await pool.query('delete from public.master_key_check');
   for (const migrate of [

@@ -14,6 +14,8 @@ export type StepResult = {
   readonly seconds: number;
   readonly files: readonly FileResult[];
   readonly secondRuns: readonly SecondRun[];
+  /** How many of each kind its tests started. */
+  readonly starts?: Readonly<Record<string, number>>;
 };
 
 /** A failed file that ran once more, by itself. */
@@ -44,12 +46,21 @@ export type RunOptions = {
 /** Runs a step, and each failed file once more by itself. */
 export const runStep = async (step: Step, options: RunOptions): Promise<StepResult> => {
   const startedAtMs = performance.now();
+  const counted = join(options.folder, 'starts');
+  rmSync(counted, { force: true });
   const outcome = await outcomeOf(step, options);
   return {
     name: step.name,
     seconds: Math.round((performance.now() - startedAtMs) / MS_PER_SECOND),
     ...outcome,
+    ...(existsSync(counted) && { starts: startsIn(readFileSync(counted, 'utf8')) }),
   };
+};
+
+const startsIn = (lines: string): Readonly<Record<string, number>> => {
+  const kinds = lines.split('\n').flatMap((line) => (line === '' ? [] : line.slice(0, line.indexOf('\t'))));
+  const byKind = Object.entries(Object.groupBy(kinds, (kind) => kind));
+  return Object.fromEntries(byKind.map(([kind, those = []]) => [kind, those.length]));
 };
 
 type Outcome = Omit<StepResult, 'name' | 'seconds'>;
@@ -107,7 +118,12 @@ const runVitest = async (
     ...['--reporter=default', `--reporter=${REPORTER}`],
     ...files,
   ];
-  const settings = { ...env, TEST_SEED: String(options.seed), [RESULTS_FILE]: path };
+  const settings = {
+    ...env,
+    TEST_SEED: String(options.seed),
+    [RESULTS_FILE]: path,
+    ANNALS_TEST_STARTS: join(options.folder, 'starts'),
+  };
   await runProgram(['node', VITEST, ...args], { ...options, env: settings });
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as RunResult) : undefined;
 };

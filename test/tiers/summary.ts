@@ -10,6 +10,7 @@ export type TierResult = {
   readonly steps: readonly StepResult[];
   readonly minutesOfProjects: Readonly<Record<string, number>>;
   readonly slowestFiles: readonly FileResult[];
+  readonly starts: Readonly<Record<string, number>>;
 };
 
 const SLOWEST = 50;
@@ -36,6 +37,12 @@ export const tierResultOf = (
       byProject.map(([name, those = []]) => [name, minutesOf(sum(those.map(({ seconds }) => seconds)))]),
     ),
     slowestFiles: files.toSorted((one, other) => other.seconds - one.seconds).slice(0, SLOWEST),
+    starts: Object.fromEntries(
+      [...new Set(steps.flatMap(({ starts = {} }) => Object.keys(starts)))].map((kind) => [
+        kind,
+        sum(steps.map(({ starts }) => starts?.[kind] ?? 0)),
+      ]),
+    ),
   };
 };
 
@@ -48,7 +55,7 @@ const unsteadyIn = (steps: readonly StepResult[]) =>
 /**
  * A table of the steps, the slowest files, what failed once, and the numbers of tests in a line of their own.
  */
-export const summaryOf = ({ minutes, steps, slowestFiles }: TierResult): string => {
+export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult): string => {
   const rows = steps.map((step) => [
     step.name,
     minutesOf(step.seconds).toFixed(1),
@@ -66,6 +73,10 @@ export const summaryOf = ({ minutes, steps, slowestFiles }: TierResult): string 
     '',
     'Slowest files:',
     ...slowestFiles.slice(0, SHOWN).map((each) => `${each.seconds.toFixed(1).padStart(7)} s  ${each.file}`),
+    '',
+    `Starts: ${Object.entries(starts)
+      .map(([kind, count]) => `${kind} ${count}`)
+      .join(', ')}`,
     ...unsteadyIn(steps).map(
       ({ step, file, seed, load }) =>
         `Failed once, and passed alone: ${file} (${step}, TEST_SEED=${seed}, load ${load.toFixed(1)})`,
