@@ -1,8 +1,10 @@
+// Over 200 lines, because it is one list: every rule about the sources, with examples that break it.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findViolations } from './boundaries.ts';
 import { findLengthFaults } from './file-length.ts';
+import { findRealTime } from './real-time.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -147,6 +149,35 @@ test.each([
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],
 ])('importing %s is allowed', (_, path, source) => {
   expect(check([path, source])).toEqual([]);
+});
+
+test('only code with a reason reads the real time', () => {
+  expect(findRealTime(readSources())).toEqual([]);
+});
+
+test.each([
+  ['a timer', `const timer = setTimeout(stop, 1_000);`],
+  ['an interval', `setInterval(look, 1_000).unref();`],
+  ['a sleep', `import { setTimeout as delay } from 'node:timers/promises';`],
+  ['the date', `const at = Date.now();`],
+  ['a duration', `const beganMs = performance.now();`],
+])('%s of the real time is found', (_, source) => {
+  expect(findRealTime(new Map([['query/x.ts', source]]), {})).toHaveLength(1);
+});
+
+test.each([
+  ['a turn of the event loop', `import { setImmediate as nextTurn } from 'node:timers/promises';`],
+  ['the timeout of a socket', `socket.setTimeout(1_000);`],
+  ['a comment', `// Date.now() may go back.`],
+])('%s is no real time', (_, source) => {
+  expect(findRealTime(new Map([['query/x.ts', source]]), {})).toEqual([]);
+});
+
+test('an exception that no file needs is found, and one for fewer files', () => {
+  const sources = new Map([['query/x.ts', 'Date.now();']]);
+  const found = (files: number, more = {}) =>
+    findRealTime(sources, { 'query/': { files, why: '' }, ...more }).length;
+  expect([found(1), found(2), found(1, { 'auth/': { files: 0, why: '' } })]).toEqual([0, 1, 1]);
 });
 
 test('every file over 200 lines gives its reason, and no shorter file does', () => {

@@ -1,0 +1,66 @@
+import type { Sources } from './boundaries.ts';
+
+/** Files that may read the real time, by how their paths begin, with their number and the reason. */
+type Exception = { readonly files: number; readonly why: string };
+
+/**
+ * All other code takes `Clock` with its dependencies. This list only shrinks: lower a number when a file takes
+ * the clock, and remove an entry that no file needs.
+ */
+export const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
+  'shared/clock/real-time.ts': { files: 1, why: 'the adapter' },
+  'audit/verify/': { files: 2, why: 'how long a verification takes, for its report and its rests' },
+  'auth/': { files: 7, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },
+  'command/execute.ts': { files: 1, why: 'a pause of milliseconds after a conflict' },
+  'command/new-id.ts': { files: 1, why: 'its time is an argument' },
+  'command/process-manager/carried-out.ts': { files: 1, why: 'the command line waits for other processes' },
+  'query/': { files: 14, why: 'long responses and their clients, in real time on sockets' },
+  'shared/blobs/': { files: 2, why: 'times of files, and the limit of a request to S3' },
+  'shared/change-stream/kafka/': { files: 6, why: 'how long brokers are silent' },
+  'shared/command-gateway/': { files: 2, why: 'sockets to other replicas' },
+  'shared/database/': { files: 7, why: 'leases that PostgreSQL measures, and how long servers are silent' },
+  'shared/event-log/eventstoredb/': { files: 6, why: 'how long a cluster is silent' },
+  'shared/events/report-lost-keys.ts': { files: 1, why: 'log lines gather for a moment' },
+  'shared/http/': { files: 13, why: 'sockets, the lag of the event loop, and tokens of other servers' },
+  'shared/process/': { files: 2, why: 'signals of the operating system, and checks of engines' },
+  'shared/projection/rebuild.ts': { files: 1, why: 'compared with dates of PostgreSQL' },
+  'shared/rate-limit/': { files: 2, why: 'engines count by their own time' },
+  'shared/tracing/': { files: 2, why: 'spans have real times' },
+  'shared/workers/channel.ts': { files: 1, why: 'how long another process is silent' },
+  'webhook-dispatcher/deliver/post.ts': { files: 1, why: 'how long a receiver is silent' },
+  'webhook-dispatcher/ledger/purge.ts': { files: 1, why: 'compared with dates of PostgreSQL' },
+  'webhook-dispatcher/queue/': { files: 2, why: 'how long BullMQ and its engines are silent' },
+};
+
+/** Commands of a terminal wait for people; clients and pages run in browsers; authors test in real time. */
+const ANYWHERE = /^(command-line|client|package|testing|query\/console\/app)\//;
+
+const TIMERS = String.raw`(?<![.\w]|typeof )set(Timeout|Interval)\(`;
+const REAL_TIME = new RegExp(
+  String.raw`${TIMERS}|\bsetTimeout\b[^}]*\} from 'node:timers/promises'|\bDate\.now\b|\bperformance\.now\b`,
+);
+
+const readsRealTime = (source: string): boolean =>
+  REAL_TIME.test(source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''));
+
+/** Files that read the real time without an exception, and exceptions that are not needed. */
+export const findRealTime = (
+  sources: Sources,
+  exceptions: Readonly<Record<string, Exception>> = REAL_TIME_IN,
+): string[] => {
+  const reading = [...sources]
+    .filter(([path, source]) => !ANYWHERE.test(path) && !path.endsWith('.test.ts') && readsRealTime(source))
+    .map(([path]) => path);
+  const prefixOf = (path: string) => Object.keys(exceptions).find((prefix) => path.startsWith(prefix));
+  return [
+    ...reading
+      .filter((path) => prefixOf(path) === undefined)
+      .map((path) => `${path} reads the real time: give it a Clock with its dependencies.`),
+    ...Object.entries(exceptions).flatMap(([prefix, { files }]) => {
+      const found = reading.filter((path) => prefixOf(path) === prefix).length;
+      return found === files && found > 0
+        ? []
+        : [`${prefix} has ${found} files that read the real time, and test/real-time.ts says ${files}.`];
+    }),
+  ];
+};
