@@ -1,16 +1,27 @@
 import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import { as, by, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import { createTestClock } from '../test/engines/test-clock.ts';
 import { test as base } from '../test/engines/webhook-fixture.ts';
 import { WEBHOOK_FORM } from '../test/webhook-form.ts';
-import { until } from '../testing/until.ts';
 import { purgeMessages, purgeSome } from './ledger/purge.ts';
+import { DELETED_EVERY_MS, startPurging } from './purge.ts';
 
 const KEEP_DAYS = 30;
 const test = base
   .extend('purge', { scope: 'file' }, ({ dependencies: { pool }, dispatcher: _running }) => async () => {
     await purgeSome(pool, KEEP_DAYS);
     await purgeMessages(pool, KEEP_DAYS);
+  })
+  /** The periodic purge, whose clock each wait moves. */
+  .extend('purging', ({ dependencies: { pool, log } }, { onCleanup }) => {
+    const clock = createTestClock();
+    const running = startPurging({ pool, keepDays: KEEP_DAYS, log, clock });
+    onCleanup(() => running[Symbol.asyncDispose]());
+    return {
+      advanceUntil: <Seen>(look: () => Promise<Seen>, isIt: (seen: Seen) => boolean) =>
+        clock.advanceUntil(DELETED_EVERY_MS, look, isIt),
+    };
   })
   .extend('counts', { scope: 'file' }, ({ dispatcher: _running, webhooks }) => async () => {
     const count = async (table: string) =>
@@ -51,6 +62,7 @@ test('deletes deliveries that were settled long ago with all their data, and non
 });
 
 test('deletes attempts at deliveries to webhooks that were deleted, alone or with their owner, at once', async ({
+  purging,
   webhooks,
 }) => {
   const attemptsOf = (webhookIds: readonly WebhookId[]) =>
@@ -73,20 +85,19 @@ test('deletes attempts at deliveries to webhooks that were deleted, alone or wit
   await webhooks.untilDeliveries(ofLeaving, 'delivered', 2);
   await webhooks.send({ type: 'DeleteWebhook', webhookId: deleted });
   await webhooks.side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving, 'author')));
-  await until(
+  await purging.advanceUntil(
     () => attemptsOf([deleted, ofLeaving]),
     (attempts) => attempts.length === 0,
-    30_000,
   );
   expect((await attemptsOf([kept])).length).toBe(3);
-  await until(
+  await purging.advanceUntil(
     () => webhooks.rows('select from webhook_ledger.endpoint where is_forgotten'),
     (forgotten) => forgotten.length === 2,
-    30_000,
   );
 });
 
 test('deletes responses to deliveries about an erased person at once, and keeps the fact of delivery', async ({
+  purging,
   webhooks,
 }) => {
   const { side, author, sink } = webhooks;
@@ -114,7 +125,7 @@ test('deletes responses to deliveries about an erased person at once, and keeps 
   };
   expect((await answers()).filter((answer) => answer.includes('Farewell.'))).toHaveLength(1);
   await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
-  await until(answers, (found) => !found.join().includes('Farewell.'), 30_000);
+  await purging.advanceUntil(answers, (found) => !found.join().includes('Farewell.'));
   expect((await answers()).toSorted()).toEqual([
     expect.stringContaining('null {}'),
     expect.stringContaining('Hello.'),

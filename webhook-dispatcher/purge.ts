@@ -7,7 +7,7 @@ type Purger = { readonly pool: Pool; readonly keepDays: number; readonly log: Lo
 
 const EVERY_MS = 600_000;
 /** Data of deleted webhooks and erased people is removed soon. */
-const DELETED_EVERY_MS = 5_000;
+export const DELETED_EVERY_MS = 5_000;
 /** A pause between statements, so that deliveries are not delayed. */
 const REST_MS = 200;
 

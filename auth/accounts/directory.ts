@@ -88,11 +88,7 @@ export const openDirectory = async (
   const follower = await startFollower({
     name: DIRECTORY,
     restMs: REST_MS,
-    pool,
-    eventLog,
-    log,
-    metrics,
-    clock,
+    ...{ pool, eventLog, log, metrics, clock },
     concerns: (events) => events.some((event) => isFollowed(event) || event.type === 'user.deleted'),
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {

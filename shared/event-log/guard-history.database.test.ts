@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';
+import { createTestClock } from '../../test/engines/test-clock.ts';
 import { until } from '../../testing/until.ts';
 import { type EventLog, NO_STREAM, START } from './event-log.ts';
 import { guardHistory } from './guard-history.ts';
 import { openEventLog } from './open.ts';
+
+const STEP_MS = 200;
 
 const append = async (eventLog: EventLog, count = 1) => {
   const ids = Array.from({ length: count }, () => randomUUID() as EventId);
@@ -22,19 +24,26 @@ const append = async (eventLog: EventLog, count = 1) => {
 };
 
 /** Two processes with one log; one of them records its log lines. */
-const openProcesses = async () => {
+const openProcesses = async ({ isMoving = true } = {}) => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 2 }));
+  // Looks and repeated questions take a twentieth of their time.
+  const clock = createTestClock();
+  const moving: AsyncDisposable[] = [];
+  opening.defer(async () => void (await Promise.all(moving.map((each) => each[Symbol.asyncDispose]()))));
+  const move = () => void moving.push(clock.keepMoving(STEP_MS));
+  if (isMoving) move();
   const told: string[] = [];
   const open = async () =>
     guardHistory(await openEventLog({ url: database.url }), {
       log: { error: (_: unknown, text?: string) => told.push(text ?? '') } as never,
+      clock,
     });
   const eventLog = opening.use(await open());
   const other = opening.use(await openEventLog({ url: database.url }));
   const resources = opening.move();
-  return { pool, open, eventLog, other, told, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { pool, open, eventLog, other, told, move, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
 test('an append is refused, and stores nothing, once the log has lost an event that its process has seen', async () => {
@@ -83,10 +92,7 @@ test('a process that only waits notices within seconds, even if no other event t
   await append(processes.other, 2);
   // It sees them by itself.
   await until(
-    async () => {
-      await delay(50);
-      return processes.eventLog.seen?.position ?? START;
-    },
+    () => processes.eventLog.seen?.position ?? START,
     (position) => position === kept.position + 2,
   );
   await cutLog(processes.pool, kept.position);
@@ -124,12 +130,13 @@ test('a loss is recorded in the log, and then every process learns of it', async
 });
 
 test('a process that has seen none of the lost events stops as well, once another has noticed', async () => {
-  await using processes = await openProcesses();
+  await using processes = await openProcesses({ isMoving: false });
   const kept = await append(processes.eventLog);
   await append(processes.eventLog, 2);
   await cutLog(processes.pool, kept.position);
   await using newcomer = await processes.open();
   await newcomer.demandHistory();
+  processes.move();
   await expect(append(processes.eventLog)).rejects.toMatchObject({ code: 'log_went_back' });
   await until(
     () => processes.told.length,

@@ -1,5 +1,7 @@
 import { Router } from 'express';
 import { test as base } from 'vitest';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { assertCaller } from '#shared/command-gateway/wire.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -15,10 +17,11 @@ export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly
 export const openResourceProcess = async (
   databaseUrl: string,
   loadKeys: () => Promise<unknown>,
+  clock: Clock = REAL_TIME,
 ): Promise<ResourceProcess> => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 8 }));
-  const resource = opening.use(await openMintedResource({ pool, loadKeys }));
+  const resource = opening.use(await openMintedResource({ pool, loadKeys, clock }));
   const routes = Router()
     .use(resource.handler)
     .all('/me', (request, response) => {
@@ -51,11 +54,11 @@ export type ResourceApi = AsyncDisposable & {
 };
 
 /** A database of its own with one process on it, and the signer of its tokens. */
-const createResourceApi = async (): Promise<ResourceApi> => {
+export const createResourceApi = async (clock?: Clock): Promise<ResourceApi> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const mint = await createTokenMint();
-  const { url, pool } = opening.use(await openResourceProcess(database.url, async () => mint.jwks));
+  const { url, pool } = opening.use(await openResourceProcess(database.url, async () => mint.jwks, clock));
   const resources = opening.move();
   return {
     databaseUrl: database.url,
@@ -78,7 +81,7 @@ export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** A process that verifies tokens for each file, with the signers of tokens and of their DPoP proofs. */
 export const test = base
-  .extend('openApi', { scope: 'file' }, () => createResourceApi)
+  .extend('openApi', { scope: 'file' }, () => () => createResourceApi())
   .extend('api', { scope: 'file' }, async ({ openApi }, { onCleanup }) => {
     const api = await openApi();
     onCleanup(() => api[Symbol.asyncDispose]());

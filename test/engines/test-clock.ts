@@ -1,12 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '#shared/clock/clock.ts';
 import { until } from '../../testing/until.ts';
 
 /** A clock that stands still until a test moves it. */
 export type TestClock = Clock & {
   /**
-   * Moves the time on. What becomes due runs in order, each at its time, with all that follows from it without
-   * input and output; so does what this schedules within the time.
+   * Moves the time on. Timers and sleepers that become due run in order, each at its time, with all their
+   * continuations that need no input or output; so do the timers that these start within the time.
    */
   advance(ms: number): Promise<void>;
   /** How long each timer and sleeper still waits, the first to become due first. */
@@ -25,11 +25,15 @@ export type TestClock = Clock & {
     look: () => Promise<Seen> | Seen,
     isIt: (seen: Seen) => boolean,
   ): Promise<Seen>;
+  /** Moves the time on by such steps, some in each moment of real time, until it is disposed. */
+  keepMoving(stepMs: number): AsyncDisposable;
 };
 
 type Waiting = { dueMs: number; readonly everyMs: number | undefined; readonly work: () => void };
 
-/** So many turns of the event loop pass before the next timer: a continuation may await others. */
+/** The real time between two steps. */
+const STEP_AFTER_MS = 10;
+/** Turns of the event loop before the next timer, because a continuation may await others. */
 const TURNS = 4;
 
 export const createTestClock = (startsAtMs = Date.now()): TestClock => {
@@ -96,6 +100,21 @@ export const createTestClock = (startsAtMs = Date.now()): TestClock => {
         if (!isIt(seen)) await clock.advance(stepMs);
         return seen;
       }, isIt),
+    keepMoving(stepMs) {
+      const stopping = new AbortController();
+      const moving = (async () => {
+        while (!stopping.signal.aborted) {
+          await clock.advance(stepMs);
+          await delay(STEP_AFTER_MS);
+        }
+      })();
+      return {
+        async [Symbol.asyncDispose]() {
+          stopping.abort();
+          await moving;
+        },
+      };
+    },
   };
   return clock;
 };

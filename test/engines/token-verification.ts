@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { publishing } from '#domain/publishing.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { openResourceServer } from '#shared/http/authenticate/resource-server.ts';
@@ -19,12 +20,18 @@ type Verifying = {
   readonly pool: Pool;
   readonly log?: Log | undefined;
   readonly loadKeys: () => Promise<unknown>;
+  readonly clock?: Clock;
 };
 
 /** A resource server that accepts the tokens of a mint. */
-export const openMintedResource = ({ pool, log = pino({ level: 'silent' }), loadKeys }: Verifying) =>
+export const openMintedResource = ({
+  pool,
+  log = pino({ level: 'silent' }),
+  loadKeys,
+  clock = REAL_TIME,
+}: Verifying) =>
   openResourceServer({
-    ...{ pool, log, loadKeys, clock: REAL_TIME, domain: publishing },
+    ...{ pool, log, loadKeys, clock, domain: publishing },
     ...{ issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
   });
 

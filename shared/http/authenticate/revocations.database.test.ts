@@ -2,10 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
-import { bearer, openResourceProcess, type ResourceApi, test } from '../../../test/engines/resource-api.ts';
+import {
+  test as base,
+  bearer,
+  createResourceApi,
+  openResourceProcess,
+  type ResourceApi,
+} from '../../../test/engines/resource-api.ts';
+import { createTestClock } from '../../../test/engines/test-clock.ts';
 import { createTokenMint, nowS } from '../../../test/token-mint.ts';
-import { until } from '../../../testing/until.ts';
-import { type RevocationKind, revoke } from './revocations.ts';
+import { REFRESH_MS, type RevocationKind, revoke } from './revocations.ts';
+
+/** The tokens have the real time; the processes read revocations and keys when the test moves their clock. */
+const clock = createTestClock();
+const test = base.extend('openApi', { scope: 'file' }, () => () => createResourceApi(clock));
 
 describe('a revoked', () => {
   const facts = () => ({
@@ -25,10 +35,10 @@ describe('a revoked', () => {
     const other = await mint.token();
     expect(await get(bearer(token))).toMatchObject({ status: 200 });
     await revoke(api.pool, kind, claims[claim]);
-    const refused = await until(
+    const refused = await clock.advanceUntil(
+      REFRESH_MS,
       () => get(bearer(token)),
       ({ status }) => status === 401,
-      3_000,
     );
     expect(refused.challenge).toContain('error_description="The token was revoked."');
     expect(await get(bearer(other))).toMatchObject({ status: 200 });
@@ -42,10 +52,10 @@ describe('a revoked', () => {
     return api.mint.token({ ...claims, revocations_seen: seen, ...more });
   };
   const refused = (api: ResourceApi, token: string) =>
-    until(
+    clock.advanceUntil(
+      REFRESH_MS,
       () => api.get(bearer(token)),
       ({ status }) => status === 401,
-      3_000,
     );
 
   test.for(['client', 'user'] as const)(
@@ -98,16 +108,16 @@ describe('a revoked', () => {
         [[early.sub, again.sub]],
       );
     });
-    await using own = await openResourceProcess(api.databaseUrl, async () => mint.jwks);
+    await using own = await openResourceProcess(api.databaseUrl, async () => mint.jwks, clock);
     const tokens = [await issue(api, again), await issue(api, other)];
     for (const token of tokens)
       expect(await get(bearer(token), '/me', own.url)).toMatchObject({ status: 200 });
     for (const { sub } of [again, other]) await revoke(api.pool, 'user', sub);
     for (const token of tokens)
-      await until(
+      await clock.advanceUntil(
+        REFRESH_MS,
         () => get(bearer(token), '/me', own.url),
         ({ status }) => status === 401,
-        3_000,
       );
   });
 });
@@ -119,14 +129,16 @@ test('a revocation after the clock of the database was set back is found', async
     `update auth.revoked set revoked_at = revoked_at + interval '1 hour', expires_at = expires_at + interval '1 hour' where value = 'before'`,
   );
   const seen = await mint.token({ jti: 'before' });
-  await until(
+  await clock.advanceUntil(
+    REFRESH_MS,
     () => get(bearer(seen)),
     ({ status }) => status === 401,
   );
   const token = await mint.token({ jti: 'after' });
   expect(await get(bearer(token))).toMatchObject({ status: 200 });
   await revoke(api.pool, 'jti', 'after');
-  await until(
+  await clock.advanceUntil(
+    REFRESH_MS,
     () => get(bearer(token)),
     ({ status }) => status === 401,
   );
@@ -139,12 +151,13 @@ describe('the keys', () => {
   }) => {
     const [first, second] = [await createTokenMint(), await createTokenMint()];
     let keys: readonly unknown[] = first.jwks.keys;
-    await using own = await openResourceProcess(api.databaseUrl, async () => ({ keys }));
+    await using own = await openResourceProcess(api.databaseUrl, async () => ({ keys }), clock);
     const old = await first.token();
     expect(await get(bearer(old), '/me', own.url)).toMatchObject({ status: 200 });
     keys = second.jwks.keys;
     // Known keys cause no read; an unknown one does, once the cooldown is over.
-    await until(
+    await clock.advanceUntil(
+      REFRESH_MS,
       async () => get(bearer(await second.token()), '/me', own.url),
       ({ status }) => status === 200,
     );
@@ -156,9 +169,13 @@ describe('the keys', () => {
     get,
     mint,
   }) => {
-    await using own = await openResourceProcess(api.databaseUrl, async () => {
-      throw new Error('no answer');
-    });
+    await using own = await openResourceProcess(
+      api.databaseUrl,
+      async () => {
+        throw new Error('no answer');
+      },
+      clock,
+    );
     expect(await get(bearer(await mint.token()), '/me', own.url)).toMatchObject({
       status: 503,
       body: { code: 'unavailable' },
