@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { as, by as circumstances, registerUser } from '../test/engines/command-side.ts';
-import { test as base } from '../test/engines/webhook-fixture.ts';
+import { quickTest as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 
 /** The number of refusals before a path accepts. */

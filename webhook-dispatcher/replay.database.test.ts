@@ -4,7 +4,7 @@ import type { WebhookId } from '#shared/brands.ts';
 import { storeMetadata } from '#shared/events/metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { appendRaw } from '../test/engines/projection.ts';
-import { test as base } from '../test/engines/webhook-fixture.ts';
+import { quickTest as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 
 type Replay = { state: string; planned: number; at_position: number; to_position: number };

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { RoleAndAttributes } from '#shared/role-and-attributes.ts';
 import { Changed } from './changed.ts';
@@ -138,15 +139,15 @@ export class Run {
 
   /** Renews its claim; if that fails in time, it leaves its webhook alone. */
   async renew(): Promise<void> {
-    const askedAtMs = this.#setting.clock.elapsedMs();
+    const askedAtMs = REAL_TIME.elapsedMs();
     const isHeld = await this.#setting.ledger.renew(this.#setting.claim).catch(() => undefined);
     if (isHeld === true) this.#leasedUntilMs = askedAtMs + RUN_LEASE_MS;
-    if (isHeld === false || this.#setting.clock.elapsedMs() > this.#leasedUntilMs) this.cut();
+    if (isHeld === false || this.#isLeaseOver()) this.cut();
   }
 
   #step(): Step {
     const nowMs = this.#setting.clock.elapsedMs();
-    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs)
+    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || this.#isLeaseOver())
       return { kind: 'end' };
     const { waiting, mayBeMore } = this.#state;
     const isIdle = this.#underWay === 0;
@@ -163,6 +164,11 @@ export class Run {
     const ms = this.#mustWaitMs(nowMs);
     if (ms > 0) return { kind: 'wait', ms };
     return { kind: waiting.length > 0 ? 'send' : 'take' };
+  }
+
+  /** In real time, because the database measures the claim. */
+  #isLeaseOver(): boolean {
+    return REAL_TIME.elapsedMs() > this.#leasedUntilMs;
   }
 
   #mustWaitMs(nowMs: number): number {

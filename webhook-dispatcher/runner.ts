@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { WebhookId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
@@ -66,7 +67,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
-  const renewing = renewAll(running, clock, stopping.signal);
+  const renewing = renewAll(running, stopping.signal);
 
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId } = claim;
@@ -76,7 +77,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     own.run = run;
     // Another process may have sent planned deliveries before, and failed: then only the ledger knows when
     // they are retried.
-    const isLate = clock.elapsedMs() - claimedAtMs > CLAIM_WITHIN_MS;
+    const isLate = REAL_TIME.elapsedMs() - claimedAtMs > CLAIM_WITHIN_MS;
     for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
     if (stopping.signal.aborted) run.stop();
@@ -91,7 +92,7 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     webhookId: WebhookId,
     own: Own,
   ): Promise<{ readonly hasMore: boolean } | undefined> => {
-    const claimedAtMs = clock.elapsedMs();
+    const claimedAtMs = REAL_TIME.elapsedMs();
     const claim = await ledger.claim(webhookId);
     if (!claim) return undefined;
     const { pauseMs, nextSendInMs, breaker } = await work(claim, own, claimedAtMs).catch((err: unknown) => {
@@ -189,9 +190,10 @@ const ownFailureOf =
     };
   };
 
-const renewAll = async (running: ReadonlySet<Run>, clock: Clock, signal: AbortSignal): Promise<void> => {
+/** In real time, because the database measures the claims. */
+const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
-    await clock.sleep(RENEW_EVERY_MS, signal);
+    await REAL_TIME.sleep(RENEW_EVERY_MS, signal);
     // Each run handles its own failure.
     await Promise.all([...running].map((run) => run.renew()));
   }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { test } from '../test/engines/webhook-fixture.ts';
+import { quickTest as test } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 
 test('a stopping dispatcher waits a little for deliveries in progress, and does not count those it aborts as failures', async ({

@@ -42,3 +42,10 @@ export const test = base
       (wraps: Parameters<typeof openRunProcess>[1] = {}) =>
         openRunProcess(dependencies, wraps),
   );
+
+/** The same, if no test of the file measures the dispatcher’s pauses, polls and rests: they are shortened. */
+export const quickTest = test.extend(
+  'openWebhooks',
+  { scope: 'file' },
+  () => () => createWebhookSide(undefined, { isQuick: true }),
+);

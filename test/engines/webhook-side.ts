@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import type { EventId, UserId, WebhookId } from '#shared/brands.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { Health } from '#shared/http/health.ts';
@@ -22,6 +24,7 @@ import {
   registerUser,
 } from './command-side.ts';
 import { createPublishingDatabase } from './migrated-database.ts';
+import { createTestClock } from './test-clock.ts';
 
 type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;
@@ -82,9 +85,23 @@ const ANY = {
 const DELIVERIES =
   'select event_id, type, state, attempts, last_status from webhook_ledger.delivery where webhook_id = $1 order by position';
 
+type Options = {
+  /** Pauses, polls and rests of the dispatcher take a twentieth of their time, if no test measures them. */
+  readonly isQuick?: boolean;
+};
+
+const STEP_MS = 200;
+
 /** `on` outlives it. */
-export const createWebhookSide = async (on?: Pick<CommandDatabase, 'open'>): Promise<WebhookSide> => {
+export const createWebhookSide = async (
+  on?: Pick<CommandDatabase, 'open'>,
+  { isQuick = false }: Options = {},
+): Promise<WebhookSide> => {
   await using opening = new AsyncDisposableStack();
+  const ticks = createTestClock();
+  if (isQuick) opening.use(ticks.keepMoving(STEP_MS));
+  // The dates stay real, because those of the database are.
+  const clock: Clock = isQuick ? { ...ticks, nowMs: REAL_TIME.nowMs, aheadMs: REAL_TIME.aheadMs } : REAL_TIME;
   const database =
     on ?? opening.use(await createCommandDatabase({ createDatabase: createPublishingDatabase }));
   const side = opening.use(await database.open({ webhooks: loadConfig(QUICK).webhooks }));
@@ -99,7 +116,7 @@ export const createWebhookSide = async (on?: Pick<CommandDatabase, 'open'>): Pro
     values: readonly unknown[] = [],
   ) => (await pool.query<Row>(text, [...values])).rows;
   const deliveriesOf = (webhookId: WebhookId) => rows<Delivery>(DELIVERIES, [webhookId]);
-  const dependencies = (settings: Settings = {}) => openDependencies(side, log, settings);
+  const dependencies = (settings: Settings = {}) => openDependencies({ ...side, clock }, log, settings);
   const resources = opening.move();
   return {
     side,
