@@ -7,7 +7,7 @@ import { scopeIn } from './rights-expected.ts';
 import { mutationOf, tryField } from './rights-mutations.ts';
 import { type Seen, seenByGraphql, seenByRest } from './rights-outcomes.ts';
 import { type SeenRows, stateOf } from './seen-rows.ts';
-import type { Stage } from './stage.ts';
+import type { Made, Stage } from './stage.ts';
 
 export type Matrix = { readonly stage: Stage; readonly checks: Checks; readonly callers: Callers };
 
@@ -87,8 +87,22 @@ export const newState = async (
   return given;
 };
 
+/** A creation is tried in the name of another as well. */
+export const cellsOf = (
+  { callers, made }: Pick<Matrix, 'callers'> & { readonly made?: Made },
+  { attempt, caller, body }: Pick<Cell, 'attempt' | 'caller' | 'body'>,
+): readonly Cell[] => {
+  const { kind, does, name } = attempt;
+  const on = made === undefined ? '' : ` on ${made.situation.name}`;
+  const own: Cell = { attempt, caller, body, id: made?.id, what: `${name} by ${caller.key}${on}` };
+  const others = does === 'create' ? inNameOfAnother(callers, kind, { body, caller }) : undefined;
+  return others === undefined
+    ? [own]
+    : [own, { ...own, body: others, isForAnother: true, what: `${own.what} for another` }];
+};
+
 /** The same creation for another owner; undefined if nobody owns the kind. */
-export const inNameOfAnother = (
+const inNameOfAnother = (
   { actors }: Callers,
   { owner, fields }: Kind,
   { body, caller }: { readonly body: unknown; readonly caller: Caller },

@@ -1,12 +1,12 @@
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { parentOf } from '#kernel/rest/operation.ts';
-import { type Attempt, attemptsOn, freshBody } from './attempts.ts';
+import { type Attempt, attemptsOn } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { type Caller, callersOf } from './rights-callers.ts';
 import {
   type Cell,
+  cellsOf,
   checkCell,
-  inNameOfAnother,
   type Matrix,
   newState,
   scopeOf,
@@ -14,12 +14,12 @@ import {
   type Way,
   wayOf,
 } from './rights-cells.ts';
+import { checkCreations } from './rights-creations.ts';
 import { type Expecting, expectingOf, scopeIn } from './rights-expected.ts';
-import { tryField } from './rights-mutations.ts';
-import { LATE, seenByGraphql, seenByRest } from './rights-outcomes.ts';
+import { checkReads } from './rights-reads.ts';
 import { openSeenRows, type SeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
-import { isCrowded, type Made, requestOf, type Stage } from './stage.ts';
+import { isCrowded, type Made, type Stage } from './stage.ts';
 
 /** The names under which checks are counted. */
 export const rightsChecksOf = (kind: Kind): readonly string[] =>
@@ -81,24 +81,6 @@ const checkRefusals = async (matrix: Matrix, situation: Situation): Promise<void
   await stage.unmake(tried.made);
 };
 
-const checkReads = async ({ stage, checks, callers, expecting, made, state }: Tried): Promise<void> => {
-  const { kind, name } = made.situation;
-  const scope = scopeIn(kind, 'read');
-  const field = { of: 'query', name: kind.field, values: { id: String(made.id) } } as const;
-  for (const caller of [...callers.actors, await callers.without(scope)]) {
-    const wanted = expecting.read(caller, { kind, state });
-    if (wanted === undefined) continue;
-    const what = `${caller.key} reads ${name}`;
-    // Waits for every earlier write.
-    checks.equal(seenByRest(await stage.read(made.path, caller), scope).outcome, wanted, what);
-    const { outcome } = seenByGraphql(await tryField(stage, field, caller), scope);
-    // A query is refused as a whole only for a missing token or scope.
-    checks.equal(outcome, wanted === 'forbidden' ? 'absent' : wanted, `${what} by GraphQL`);
-    const node = seenByGraphql(await tryField(stage, { ...field, name: 'node' }, caller), scope);
-    checks.equal(node.outcome, wanted === 'allowed' ? wanted : 'absent', `${what} as a node`);
-  }
-};
-
 /** Every write with another outcome than `allowed`. */
 const checkRefusal = async (tried: Tried, attempt: Attempt, caller: Caller): Promise<void> => {
   const body = await attempt.body();
@@ -108,24 +90,11 @@ const checkRefusal = async (tried: Tried, attempt: Attempt, caller: Caller): Pro
     // In the name of another is refused first, whatever the caller can read.
     if (cell.isForAnother && wanted === 'absent') continue;
     await checkCell(tried, cell, { wanted, way: 'REST' });
-    if (attempt.method === 'PATCH')
+    // Only aggregates can be replaced, not their items.
+    if (attempt.method === 'PATCH' && attempt.command.list === undefined)
       await checkCell(tried, { ...cell, attempt: { ...attempt, method: 'PUT' } }, { wanted, way: 'REST' });
     await checkCell(tried, cell, { wanted, way: 'GraphQL' });
   }
-};
-
-/** A creation is tried in the name of another as well. */
-const cellsOf = (
-  { callers, made }: Pick<Tried, 'callers'> & { readonly made?: Made },
-  { attempt, caller, body }: Pick<Cell, 'attempt' | 'caller' | 'body'>,
-): readonly Cell[] => {
-  const { kind, does, name } = attempt;
-  const on = made === undefined ? '' : ` on ${made.situation.name}`;
-  const own: Cell = { attempt, caller, body, id: made?.id, what: `${name} by ${caller.key}${on}` };
-  const others = does === 'create' ? inNameOfAnother(callers, kind, { body, caller }) : undefined;
-  return others === undefined
-    ? [own]
-    : [own, { ...own, body: others, isForAnother: true, what: `${own.what} for another` }];
 };
 
 const wantedFor = async (tried: Tried, { attempt, caller, body }: Cell) => {
@@ -157,7 +126,9 @@ const isAllowedOnce = async (tried: Tried, attempt: Attempt, way: Way): Promise<
   const { callers, made, state, expecting } = tried;
   const { kind } = made.situation;
   const byOwner = callers.actors.toSorted((one, other) => rankOf(one, made) - rankOf(other, made));
-  const candidates = way === 'REST' ? [await callers.only(scopeOf(attempt))] : byOwner;
+  // A child is created under a parent that the token reads.
+  const above = attempt.does === 'create' ? [scopeIn(kind, 'read')] : [];
+  const candidates = way === 'REST' ? [await callers.only(scopeOf(attempt), ...above)] : byOwner;
   const body = await attempt.body();
   for (const caller of candidates) {
     const [cell] = cellsOf(tried, { attempt, caller, body });
@@ -172,50 +143,3 @@ const isAllowedOnce = async (tried: Tried, attempt: Attempt, way: Way): Promise<
 /** The owner first, and administrators last. */
 const rankOf = ({ key, role }: Caller, { owner }: Made): number =>
   key === owner?.key ? 0 : role === 'admin' ? 2 : 1;
-
-/** New aggregates under no other. */
-const checkCreations = async (matrix: Matrix, kind: Kind): Promise<void> => {
-  const { stage, callers } = matrix;
-  const seenRows = openSeenRows(stage);
-  const expecting = expectingOf(stage, seenRows);
-  for (const command of Object.values(kind.commands)) {
-    if (command.kind !== 'create' || command.internal) continue;
-    const [method, path] = requestOf(stage.domain, kind, command, {});
-    const body = () => freshBody(stage, kind, command);
-    const name = `${command.name} of ${kind.name}`;
-    const attempt: Attempt = { name, kind, command, does: 'create', method, path, on: path, body };
-    const scope = scopeOf(attempt);
-    for (const caller of [...callers.actors, await callers.without(scope), await callers.only(scope)])
-      for (const way of WAYS)
-        for (const cell of cellsOf({ callers }, { attempt, caller, body: await body() })) {
-          const state = await newState(stage, seenRows, { kind, body: cell.body, caller });
-          const wanted = expecting.write(caller, { kind, name: command.name, state });
-          const isWhole = wanted !== 'allowed' || (!isCrowded(stage.domain) && caller.scopes.size > 1);
-          if (wanted !== undefined && (way === 'REST' || isWhole))
-            await checkCell(matrix, cell, { wanted, way });
-        }
-    await checkNext(matrix, attempt);
-  }
-};
-
-/** A creation that does more at once needs the scope of that as well. */
-const checkNext = async (matrix: Matrix, attempt: Attempt): Promise<void> => {
-  const { kind, command } = attempt;
-  for (const next of command.next) {
-    const scope = scopeIn(kind, next);
-    if (scope === scopeOf(attempt)) continue;
-    const caller = await matrix.callers.without(scope);
-    const body = { ...((await attempt.body()) as Row), [next]: true };
-    const cell = {
-      attempt,
-      caller,
-      body,
-      id: undefined,
-      scope,
-      what: `${attempt.name} with ${next} by ${caller.key}`,
-    };
-    await checkCell(matrix, cell, { wanted: 'insufficient_scope', way: 'REST' });
-    // The schema does not say which scope the value of a field needs.
-    await checkCell(matrix, cell, { wanted: LATE, way: 'GraphQL' });
-  }
-};
