@@ -10,8 +10,7 @@ export type PrivateRead = readonly [
 ];
 
 /**
- * They concern nobody, like those without a right. `rest-rights.long.test.ts` covers those for
- * administrators.
+ * They concern nobody, like those without a right. `describeDomain` tries those for administrators.
  */
 const OF_NOBODY: ReadonlySet<string> = new Set(['listEventTypes', 'getAuditStatus']);
 const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 'operations.read']);
