@@ -225,7 +225,7 @@ test.each([
   expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
 });
 
-test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://h:2113?tls=false', 'esdb+discover://h'])(
+test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://a:2113,b:2113,c:2113?tls=false'])(
   'the event log may be %s',
   (url) => {
     expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);

@@ -4,7 +4,6 @@ import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
-import { loadConfig } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
 import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { startStandIn } from '../engines/eventstoredb-fixture.ts';
@@ -30,29 +29,6 @@ const test = base
 
 describe('an address with several hosts', () => {
   test.afterEach(({ other }) => other.become('leader'));
-
-  test.each([
-    ['three hosts', 'esdb://a:2113,b:2113,c:2113'],
-    ['credentials and options', 'esdb://annals:a%3Ab@a:2113,b.example.org,c:2113?nodePreference=leader'],
-    ['a slash at the end', 'esdb://a:2113,b:2113/?tls=false'],
-  ])('may have %s', (_what, url) => {
-    expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);
-  });
-
-  test.each([
-    'esdb://',
-    'esdb://a:2113,',
-    'esdb://a:2113,,b',
-    'esdb://a:0',
-    'esdb://a:70000',
-    'esdb://a:b:c',
-    'esdb://hunter2@a',
-    'esdb:a',
-  ])('cannot be %s, and the refusal does not repeat it', (url) => {
-    const refusal = () => loadConfig({ EVENT_LOG_URL: url });
-    expect(refusal).toThrow(/EVENT_LOG_URL .*a postgres: or an esdb: URL/);
-    expect(refusal).not.toThrow(/hunter2/);
-  });
 
   test('is reported by its hosts only, if none of them answers', async () => {
     const eventLogUrl = 'esdb://annals:hunter2@127.0.0.1:1,127.0.0.1:2?maxDiscoverAttempts=1';

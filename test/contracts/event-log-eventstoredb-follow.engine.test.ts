@@ -134,28 +134,6 @@ describe('a follower', () => {
     expect(idsOf(await follower.until((seen) => seen.length >= 6))).toEqual(ids);
   });
 
-  test('skips and repeats nothing while its subscription is dropped at random', async ({
-    appendMany,
-    client,
-    log,
-    standIn,
-  }) => {
-    const head = await log.head();
-    await using stack = new AsyncDisposableStack();
-    const followers = Array.from({ length: 3 }, () => stack.use(startFollowing(log, head)));
-    const ids: string[] = [];
-    let drops = 0;
-    for (let n = 0; n < 150; n += 1) {
-      if (n % 2 === 0) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
-      const appended = appendMany(1 + (n % 5));
-      if (Math.random() < 0.3) drops += standIn.endSubscriptions(n % 2 ? 'too-slow' : 'silent-end');
-      ids.push(...(await appended));
-    }
-    for (const follower of followers)
-      expect(idsOf(await follower.until((seen) => seen.length >= ids.length))).toEqual(ids);
-    expect(drops).toBeGreaterThan(0);
-  });
-
   test.for([998, 999, 1_000, 1_001, 2_000])(
     'gets %s events completely, however pages are cut',
     async (count, { appendMany, log }) => {
@@ -183,17 +161,6 @@ describe('a follower', () => {
       expect(idsOf(await follower.until((seen) => seen.length >= 50))).toEqual(ids);
     },
   );
-
-  test('resumes after any position, and skips and repeats nothing', async ({ appendMany, log }) => {
-    const before = await log.head();
-    const ids = await appendMany(20);
-    await using whole = startFollowing(log, before);
-    for (const [index, { position }] of (await whole.until((seen) => seen.length >= 20)).entries()) {
-      if (index === 19) break;
-      await using rest = startFollowing(log, position);
-      expect(idsOf(await rest.until((seen) => seen.length >= 19 - index))).toEqual(ids.slice(index + 1));
-    }
-  });
 
   test('reads large events in pages that fit into memory', async ({ log, standIn }) => {
     const before = await log.head();
@@ -272,24 +239,6 @@ describe('a follower', () => {
     expect(await following).toEqual([]);
     expect(Date.now() - abortedAtMs).toBeLessThan(scaled(1_000));
     await patient[Symbol.asyncDispose]();
-  });
-
-  test('waits for an unavailable server as long as it takes, and then gets everything', async ({
-    appendOne,
-    log,
-    standIn,
-    untilLive,
-  }) => {
-    await using follower = startFollowing(log, await log.head());
-    const ids = [await appendOne()];
-    await untilLive();
-    for (let n = 0; n < 3; n += 1) {
-      await standIn.stop();
-      const appended = appendOne();
-      await standIn.restart();
-      ids.push(await appended);
-    }
-    expect(idsOf(await follower.until((seen) => seen.length >= 4))).toEqual(ids);
   });
 
   test('ends when its log is closed, and leaves no subscription behind', async ({ standIn, untilLive }) => {

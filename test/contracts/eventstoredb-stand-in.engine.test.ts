@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ANY, type AppendToStreamOptions, BACKWARDS, END, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { ANY, type AppendToStreamOptions, BACKWARDS, END, jsonEvent } from '@eventstore/db-client';
 import { describe, expect } from 'vitest';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
 import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
@@ -73,17 +73,6 @@ describe('the recorded answers of a real EventStoreDB', () => {
 });
 
 describe('an append', () => {
-  test('with a wrong revision or to a tombstoned stream is refused', async ({ append, client }) => {
-    const stream = newStream();
-    await append(stream, { expectedRevision: NO_STREAM });
-    await expect(append(stream, { expectedRevision: NO_STREAM })).rejects.toMatchObject({
-      type: 'wrong-expected-version',
-      actualVersion: 0n,
-    });
-    await client.tombstoneStream(stream);
-    await expect(append(stream)).rejects.toMatchObject({ type: 'stream-deleted', streamName: stream });
-  });
-
   test.for([true, false])(
     'can stay unanswered (stored: %s)',
     async (stored, { append, countIn, standIn }) => {

@@ -18,3 +18,21 @@ test('a call that fails while no node is found does not end the process', async 
   await searching;
   await close();
 });
+
+test.each([
+  [
+    'credentials without TLS',
+    'esdb://admin:secret@127.0.0.1:2113?tls=false',
+    'would silently drop the credentials',
+  ],
+  [
+    'the same, written otherwise',
+    'esdb://admin:secret@127.0.0.1:2113?connectionName=a&TLS=false',
+    'would silently drop the credentials',
+  ],
+  ['a colon in the password', 'esdb://admin:sec:ret@127.0.0.1:2113', 'write the colon as %3A'],
+  ['an unknown form', 'esdb://admin:secret@127.0.0.1:21x13:1', 'EVENT_LOG_URL is invalid'],
+])('an address with %s is refused, without showing the password', (_what, url, message) => {
+  expect(() => connect(url)).toThrow(message);
+  expect(() => connect(url)).not.toThrow(/sec.?ret/);
+});
