@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ANY, type AppendToStreamOptions, BACKWARDS, END, jsonEvent } from '@eventstore/db-client';
 import { describe, expect } from 'vitest';
+import { until } from '../../testing/until.ts';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
+import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
 
 const run = promisify(execFile);
@@ -54,6 +56,12 @@ const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; e
     return { count, error };
   }
 };
+/** Until a request has met the fault. */
+const untilMet = ({ faults }: EventStoreStandIn): Promise<number> =>
+  until(
+    () => faults.pending(),
+    (left) => left === 0,
+  );
 const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<boolean> =>
   Promise.race([
     promise.then(() => true),
@@ -78,7 +86,9 @@ describe('an append', () => {
     async (stored, { append, countIn, standIn }) => {
       const stream = newStream();
       standIn.faults.appends({ kind: 'unanswered', stored }, { stream });
-      expect(await settledWithin(append(stream), SHORT_MS)).toBe(false);
+      const answered = append(stream);
+      await untilMet(standIn);
+      expect(await settledWithin(answered, SHORT_MS)).toBe(false);
       expect(await countIn(stream)).toBe(stored ? 1 : 0);
     },
   );
@@ -179,7 +189,9 @@ describe('a read', () => {
     expect(await late).toEqual({ count: 1 });
     standIn.faults.reads({ kind: 'unanswered' });
     const never = client.readStream(stream);
-    expect(await settledWithin(follow(never), SHORT_MS)).toBe(false);
+    const read = follow(never);
+    await untilMet(standIn);
+    expect(await settledWithin(read, SHORT_MS)).toBe(false);
     await never.cancel();
   });
 });
