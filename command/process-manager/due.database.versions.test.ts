@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { test as base } from '../../test/engines/processes.ts';
 import { budgets } from '../../test/toy/budgets.ts';
@@ -158,7 +159,7 @@ test('a poll reads only timers that have run out, however many there are', async
      select 'claim-' || n, 'remind', gen_random_uuid(), '{}', ${LATER} from generate_series(1, ${MANY}) n`,
   );
   const { found, rowsRead } = await looking((of) =>
-    createLook({ pool: of, domain: budgets } as never).atAll(fence),
+    createLook({ pool: of, domain: budgets, clock: REAL_TIME } as never).atAll(fence),
   );
   expect(found).toBe(false);
   expect(rowsRead).toBeLessThan(A_FEW);

@@ -1,7 +1,7 @@
 import type { FileResult } from './results-reporter.ts';
 import type { StepResult } from './run-step.ts';
 
-/** What a run of a tier leaves in its JSON file. */
+/** The content of `test-results/<tier>.json`. */
 export type TierResult = {
   readonly tier: string;
   readonly startedAt: string;

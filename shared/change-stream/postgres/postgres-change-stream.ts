@@ -73,7 +73,7 @@ type Passed = { readonly events: readonly RecordedEvent[]; readonly after: Posit
 
 /** Waits for an unreachable database, as for the log itself. */
 const toPage = async (
-  { reader, clock }: Pick<Following, 'reader' | 'clock'>,
+  { reader, clock }: Omit<Following, 'eventLog' | 'readPosition'>,
   { events, after }: Passed,
   signal: AbortSignal,
 ): Promise<ChangePage | undefined> => {
