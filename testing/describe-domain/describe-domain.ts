@@ -166,7 +166,7 @@ const describeRights = (domain: Domain, each: Each): void => {
   each(
     'rights: every caller is refused what the declaration refuses, by REST and by GraphQL',
     (on, of) => checkRights(on, of, distinct(on)),
-    ofAll(domain, rightsChecksOf),
+    ofAll(domain, (kind) => rightsChecksOf(domain, kind)),
   );
   each('rights: users are shown, changed and deleted as declared', checkUserRights);
   each('rights: the kernel’s own operations need what they say', checkKernelRights);

@@ -57,7 +57,7 @@ export const checkCell = async (
   return isDone;
 };
 
-export const contentOf = (body: unknown): Row =>
+const contentOf = (body: unknown): Row =>
   typeof body === 'object' && body !== null && !(body instanceof Uint8Array) ? (body as Row) : {};
 
 type New = {
@@ -66,7 +66,7 @@ type New = {
   readonly caller: Caller;
   readonly above?: number | undefined;
 };
-/** What the aggregate would be: rights to creations compare its fields. */
+/** The state of the new aggregate: rights to creations compare its fields. */
 export const newState = async (
   { domain }: Stage,
   seenRows: SeenRows,

@@ -23,8 +23,9 @@ export const checkCreations = async (matrix: Matrix, kind: Kind): Promise<void> 
         for (const cell of cellsOf({ callers }, { attempt, caller, body: await body() })) {
           const state = await newState(stage, seenRows, { kind, body: cell.body, caller });
           const wanted = expecting.write(caller, { kind, name: command.name, state });
-          const isWhole = wanted !== 'allowed' || (!isCrowded(stage.domain) && caller.scopes.size > 1);
-          if (wanted !== undefined && (way === 'REST' || isWhole))
+          const isAlone = caller.scopes.size === 1;
+          const isRoom = wanted !== 'allowed' || !isCrowded(stage.domain);
+          if (wanted !== undefined && (way === 'REST' || (!isAlone && isRoom)))
             await checkCell(matrix, cell, { wanted, way });
         }
     await checkNext(matrix, attempt);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Row } from '#kernel/registry/registry.ts';
 
 /** What an operation of the kernel needs beside its scope. Others’ things are as absent ones. */
-export type Needs = 'nothing' | 'token' | 'ownership' | 'administrator';
+type Needs = 'nothing' | 'token' | 'ownership' | 'administrator';
 export type KernelRights = {
   readonly needs: Needs;
   readonly scope: string;
@@ -10,7 +10,7 @@ export type KernelRights = {
   readonly rest: Readonly<Record<string, Row | undefined>>;
   /** Arguments by root field. */
   readonly graphql: Readonly<Record<string, Row>>;
-  /** What is tried is not there, so callers with the right learn that. */
+  /** It is tried on something absent, so callers with the right learn that. */
   readonly isAbsent?: true;
 };
 

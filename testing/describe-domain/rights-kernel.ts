@@ -28,11 +28,12 @@ export const checkKernelRights = async (stage: Stage, checks: Checks): Promise<v
   const owner = matrix.callers.actors.find(({ key }) => key.endsWith(' 1'));
   if (owner === undefined) throw new Error(`${stage.domain.name} has no roles`);
   const hook = await makeWebhook(stage, owner);
-  // What changes the webhook has one of its own.
+  // Changes of a webhook get one of their own below.
   for (const row of rights)
     for (const caller of [...matrix.callers.actors, ...(await lacking(matrix, row))])
       if (row.needs !== 'ownership' || wantedOf(row, caller, owner) !== 'allowed')
         for (const way of WAYS) await checkRow(matrix, row, { caller, owner, hook, way });
+  await checkListed(matrix, hook, owner);
   const version = await versionOf(stage, hook.path);
   checks.equal(version, hook.version, 'the version of a webhook after refused writes');
   for (const row of rights.filter(({ needs }) => needs === 'ownership'))
@@ -77,6 +78,33 @@ const checkRow = async (matrix: Matrix, row: KernelRights, trying: Trying): Prom
     matrix.checks.equal(outcome, wanted, `${name} by ${caller.key} by ${way}: ${said}`);
   }
 };
+
+/** Lists contain the webhook and its deliveries for its owner and administrators alone. */
+const checkListed = async (
+  { stage, checks, callers }: Matrix,
+  { ids }: Hook,
+  owner: Actor,
+): Promise<void> => {
+  const id = String(ids.webhookId);
+  const field = { of: 'query', name: 'webhooks', values: { limit: LISTED }, selection: '{ id }' } as const;
+  for (const caller of callers.actors.filter(({ token }) => token !== undefined)) {
+    const isTheirs = caller.role === 'admin' || caller.userId === owner.userId;
+    const { body } = await stage.read<readonly Row[]>(`/webhooks?limit=${LISTED}`, caller);
+    const { body: found } = await stage.read<readonly Row[]>(`/deliveries?limit=${LISTED}`, caller);
+    const { data } = await tryField(stage, field, caller);
+    const node = await tryField(stage, { of: 'query', name: 'node', values: { id } }, caller);
+    const listed = {
+      REST: body.some((each) => String(each.id) === id),
+      GraphQL: ((data?.tried ?? []) as readonly Row[]).some((each) => each.id === id),
+      node: node.data?.tried != null,
+      deliveries: found.some((each) => each.id === ids.deliveryId),
+    };
+    const wanted = { REST: isTheirs, GraphQL: isTheirs, node: isTheirs, deliveries: isTheirs };
+    checks.equal(listed, wanted, `the webhooks and deliveries of ${owner.key} for ${caller.key}`);
+  }
+};
+/** The latest come first. */
+const LISTED = 50;
 
 type Try = {
   readonly name: string;

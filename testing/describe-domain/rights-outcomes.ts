@@ -3,7 +3,7 @@ import type { GraphqlReply } from '../graphql/graphql-client.ts';
 import type { Reply } from '../http/rest-client.ts';
 import type { Outcome } from './rights-expected.ts';
 
-/** What an interface did with an attempt. */
+/** The result of an attempt. */
 export type Seen = {
   /** Another text describes a refusal that is not as documented. */
   readonly outcome: Outcome | string;
