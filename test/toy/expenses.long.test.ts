@@ -1,13 +1,11 @@
 // Over 200 lines, because every surface is tried on the one toy domain that is started here.
 import { expect } from 'vitest';
-import type { Person } from '../../testing/people.ts';
-import { until } from '../../testing/until.ts';
 import { expenses } from './expenses.ts';
 import { test as base } from './toy-fixture.ts';
 
 /**
- * What `describeDomain` does not try of lists of items: codes, former states, preferences and mutations. The
- * tests depend on each other.
+ * What `describeDomain` does not try of lists of items: codes, former states, preferences and the results of
+ * mutations. The tests depend on each other.
  */
 const merge = 'application/merge-patch+json';
 type Linked = {
@@ -23,7 +21,6 @@ const test = base
   )
   .extend('eve', { scope: 'file' }, ({ people }) => people.signUp('Eve'))
   .extend('bert', { scope: 'file' }, ({ people }) => people.signUp('Bert'))
-  .extend('received', { scope: 'file' }, ({ bert: _signedUpBefore, eve, followAs }) => followAs(eve))
   .extend(
     'draft',
     { scope: 'file' },
@@ -31,11 +28,7 @@ const test = base
       async (purpose: string) =>
         (await session.write('POST', '/claims', { token: eve.token, body: { purpose } })).written.id,
   )
-  .extend(
-    'claim',
-    { scope: 'file' },
-    async ({ draft, received: _beforeAnyEvent }) => `/claims/${await draft('Strasbourg')}`,
-  )
+  .extend('claim', { scope: 'file' }, async ({ draft }) => `/claims/${await draft('Strasbourg')}`)
   .extend(
     'read',
     { scope: 'file' },
@@ -288,8 +281,8 @@ test('GraphQL adds, changes, moves and removes items like REST, with the same re
   graphql,
 }) => {
   const id = String(await draft('Rome'));
-  const mutate = async (field: string, by: Person = eve) => {
-    const { data, errors } = (await graphql(`mutation { done: ${field} }`, { token: by.token })) as {
+  const mutate = async (field: string) => {
+    const { data, errors } = (await graphql(`mutation { done: ${field} }`, { token: eve.token })) as {
       readonly data: { readonly done: unknown } | null;
       readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
     };
@@ -302,8 +295,7 @@ test('GraphQL adds, changes, moves and removes items like REST, with the same re
     },
   );
   await mutate(`addClaimItem(id: "${id}", input: { amount: 200, category: meals }) { itemId }`);
-  const change = (args: string, by?: Person) =>
-    mutate(`updateClaimItem(id: "${id}", ${args}) { ${item} }`, by);
+  const change = (args: string) => mutate(`updateClaimItem(id: "${id}", ${args}) { ${item} }`);
   expect(await change('itemId: 2, changes: { amount: 250 }, ifVersion: 3')).toMatchObject({
     amount: 250,
     claim: { total: 350, version: 4 },
@@ -342,37 +334,9 @@ test('GraphQL adds, changes, moves and removes items like REST, with the same re
   for (const itemId of ['1', '"x"', '9'])
     expect(await change(`itemId: ${itemId}, changes: { amount: 1 }`)).toEqual(['claim_item_not_found']);
   expect(await change('itemId: 2, changes: { amount: 0 }')).toEqual(['invalid_request']);
-  expect(await change('itemId: 2, changes: { amount: 1 }', bert)).toEqual(['claim_not_found']);
-  expect(
-    await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent", colour: "red" }) { word }`),
-  ).toEqual(['claim_label_exists']);
-  for (let count = 0; count < 4; count += 1)
-    await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`);
-  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`)).toEqual([
-    'claim_items_full',
-  ]);
 });
 
-test('its events and its history describe items', async ({ bert, claim, eve, received, session }) => {
-  await session.write('POST', `${claim}/submit`, { token: eve.token });
-  const delivered = () => received.messages.map(({ data }) => JSON.parse(data) as { readonly type: string });
-  await until(delivered, (messages) => messages.some(({ type }) => type === 'claim.submitted'));
-  expect(new Set(delivered().map(({ type }) => type))).toEqual(
-    new Set(
-      [
-        'drafted',
-        'itemAdded',
-        'itemChanged',
-        'itemMoved',
-        'itemRemoved',
-        'approverNamed',
-        'approverDismissed',
-        'labelAdded',
-        'labelRemoved',
-        'submitted',
-      ].map((name) => `claim.${name}`),
-    ),
-  );
+test('its history describes items', async ({ bert, claim, eve, session }) => {
   const history = await session.read<{ type: string; changes: unknown[] }[]>(`${claim}/history?limit=100`, {
     token: eve.token,
   });
