@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Row } from '#kernel/registry/registry.ts';
 
-/** What an operation of the kernel needs beside its scope. Others’ things are as absent ones. */
+/** The demand of a kernel operation beside its scope. Others’ things are as absent ones. */
 type Needs = 'nothing' | 'token' | 'ownership' | 'administrator';
 export type KernelRights = {
   readonly needs: Needs;
