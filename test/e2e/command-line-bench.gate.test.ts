@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { temporaryDataDir } from '../engines/data-dir.ts';
-import { test as base } from '../engines/terminal.ts';
+import { sharedTerminalTest } from '../engines/terminal.ts';
 
 /** An operator measures the capacity of an installation. */
 
@@ -18,7 +18,7 @@ type Report = {
 };
 
 const STEPS = ['--step', '1', '--for', '3', '--connections', '4'];
-const test = base.extend(
+const test = sharedTerminalTest.extend(
   'measure',
   { scope: 'file' },
   ({ call }) =>

@@ -42,7 +42,7 @@ const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
  * same options share one.
  */
 export const shareInstallation = async (options: Options = {}): Promise<Installation> => {
-  const kind = JSON.stringify([engineSetOfRun(), options]);
+  const kind = JSON.stringify([engineSetOfRun(), { ...options, of: options.of?.domain.name }]);
   if (shared?.kind !== kind) await endShared();
   shared ??= { kind, installation: start(options).catch(forget) };
   return { ...(await shared.installation), [Symbol.asyncDispose]: async () => {} };

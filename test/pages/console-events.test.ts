@@ -1,14 +1,13 @@
-// Takes minutes, so it starts first.
 import { describe, expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { CONSOLE_SIZES, describeInChromium } from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
-import { test as base } from './console-window.ts';
+import { sharedConsoleTest } from './shared-console.ts';
 
 /** More than one page. */
 const EDITS = 60;
 
-const test = base
+const test = sharedConsoleTest
   .extend('pictures', { scope: 'file' }, 'console-events')
   .extend('webhook', { scope: 'file' }, ({ create, operator, sink }) =>
     create('/webhooks', operator, { url: sink.url, eventTypes: ['user.*', 'article.*'] }),

@@ -1,10 +1,9 @@
-// Takes minutes, so it starts first.
 import { expect } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { describeInChromium } from '../engines/chromium.ts';
-import { test as base } from './console-window.ts';
+import { sharedConsoleTest } from './shared-console.ts';
 
-const test = base
+const test = sharedConsoleTest
   .extend('pictures', { scope: 'file' }, 'console-keys')
   .extend('articles', { scope: 'file' }, async ({ ada, create }) => {
     for (const title of ['On looms', 'On engines']) await create('/articles', ada, { title, body: 'One' });

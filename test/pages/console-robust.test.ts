@@ -1,9 +1,8 @@
-// Takes minutes, so it starts first.
 import { expect } from 'vitest';
 import { describeInChromium } from '../engines/chromium.ts';
-import { test as base } from './console-window.ts';
+import { sharedConsoleTest } from './shared-console.ts';
 
-const test = base
+const test = sharedConsoleTest
   .extend('pictures', { scope: 'file' }, 'console-robust')
   .extend(
     'add',
