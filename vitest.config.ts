@@ -50,8 +50,11 @@ class LongestFirst extends BaseSequencer {
     const texts = new Map(files.map((file) => [file, readFileSync(file.moduleId, 'utf8')]));
     const isLong = (file: TestSpecification): boolean =>
       file.moduleId.includes('/test/describe/') || /^\/\/ Takes minutes/m.test(texts.get(file) ?? '');
-    const sharedBy = (file: TestSpecification): string | undefined =>
-      /\bshared?[A-Z]\w+/.exec(texts.get(file) ?? '')?.[0];
+    // Auth has an installation of its own kind; all others share the same one.
+    const sharedBy = (file: TestSpecification): string | undefined => {
+      const [name] = /\bshared?[A-Z]\w+/.exec(texts.get(file) ?? '') ?? [];
+      return name === undefined || name === 'sharedAuthTest' ? name : 'shared';
+    };
     const rankOf = (file: TestSpecification): number => {
       if (isLong(file)) return 0;
       return sharedBy(file) === undefined ? 2 : 1;

@@ -7,7 +7,7 @@ type Exception = { readonly files: number; readonly why: string };
  * All other code takes `Clock` with its dependencies. This list only shrinks: lower a number when a file takes
  * the clock, and remove an entry that no file needs.
  */
-export const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
+const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/clock/real-time.ts': { files: 1, why: 'the adapter' },
   'audit/verify/': { files: 2, why: 'how long a verification takes, for its report and its rests' },
   'auth/': { files: 7, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },

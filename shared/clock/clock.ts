@@ -24,7 +24,7 @@ export type Clock = {
 };
 
 /** With `ref: false`, it does not keep the process running. */
-export type Unheld = { readonly ref?: boolean };
+type Unheld = { readonly ref?: boolean };
 
 export type Timer = Disposable & {
   /** It no longer keeps the process running. */

@@ -19,7 +19,7 @@ export type StepResult = {
 };
 
 /** A failed file that ran once more, by itself. */
-export type SecondRun = {
+type SecondRun = {
   readonly project: string;
   readonly file: string;
   readonly seed: number;
