@@ -5,6 +5,7 @@ import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position, StreamName, UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -403,6 +404,7 @@ test('a domain without reactions and timers is not polled', async () => {
     metrics: createMetrics(),
     following: followingOf(still),
     look,
+    clock: REAL_TIME,
   } as never);
   await until(
     async () => {
