@@ -41,7 +41,16 @@ const statesOf = (
   ];
 };
 
+const madeParts = new WeakMap<Right, readonly Part[]>();
+
+/** Computed once per right. */
 const partsOf = (right: Right): readonly Part[] => {
+  const parts = madeParts.get(right) ?? makeAllParts(right);
+  madeParts.set(right, parts);
+  return parts;
+};
+
+const makeAllParts = (right: Right): readonly Part[] => {
   const field = stateFieldOf(right);
   if (field === undefined) return [];
   return statesOf(right, field).flatMap(([state, isPublic]): readonly Part[] => {
@@ -54,7 +63,7 @@ const partsOf = (right: Right): readonly Part[] => {
   });
 };
 
-type SqlPart<Sql> = { readonly state: string | undefined; readonly where: Sql };
+export type SqlPart<Sql> = { readonly state: string | undefined; readonly where: Sql };
 /** The parts as SQL conditions; a single part if the aggregate has no states. */
 export const partsSql = <Sql>(
   writer: SqlWriter<Sql>,

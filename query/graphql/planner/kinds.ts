@@ -214,10 +214,10 @@ export const matching = (
   ];
   const joined = under && source.parent?.name === under.reference ? { [under.reference]: under.row } : {};
   const parts = readable
-    .partsOf(source.right, joined)
+    .partsOf(source.right, row, joined)
     .filter(({ state = '' }) => states.every((each) => each === state));
-  const [first = sql`false`, ...others] = parts.map(({ isReadable }) =>
-    allOf([...isUnder, ...presence(source, row), isReadable(row), ...conditions]),
+  const [first = sql`false`, ...others] = parts.map(({ where }) =>
+    allOf([...isUnder, ...presence(source, row), where, ...conditions]),
   );
   return [first, ...others];
 };

@@ -1,6 +1,6 @@
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Expression } from '#kernel/conditions/expression.ts';
-import { partsSql } from '#kernel/conditions/parts.ts';
+import { partsSql, type SqlPart } from '#kernel/conditions/parts.ts';
 import type { Right } from '#kernel/conditions/rights.ts';
 import { conditionSql, type Granted, rightSql, type SqlWriter } from '#kernel/conditions/sql.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
@@ -28,10 +28,7 @@ export type Readable = {
   /** A condition on fields of the row alone. */
   holds(condition: Expression, kind: Kind, row: Row): Sql;
   /** The same as disjoint parts, each of one state. */
-  partsOf(
-    operation: Operation,
-    joined: Readonly<Record<string, Row>>,
-  ): readonly { readonly state: string | undefined; readonly isReadable: (row: Row) => Sql }[];
+  partsOf(operation: Operation, row: Row, joined: Readonly<Record<string, Row>>): readonly SqlPart<Sql>[];
 };
 
 /** Null for callers who own nothing. */
@@ -63,29 +60,24 @@ const WRITER: SqlWriter<Sql> = {
 };
 
 export const readableOf = (policy: Policy): Readable => {
-  const rightOf = (operation: Operation): Right & { readonly kind: Kind } => {
+  const rightOf = (operation: Operation): { readonly right: Right; readonly kind: Kind } => {
     const right = policy.rights.get(operation);
     if (right?.kind === undefined) throw new RangeError(`${operation} is not a right to an aggregate`);
-    return { ...right, kind: right.kind };
+    return { right, kind: right.kind };
   };
   const isGranted = createGrants();
   const { domain } = policy;
   const writer = writerOf(domain);
   return {
     rightTo(operation, row, joined = {}) {
-      const right = rightOf(operation);
-      return rightSql(writer, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
+      const { right, kind } = rightOf(operation);
+      return rightSql(writer, right, { domain, kind, row, joined }, isGranted(operation));
     },
     isAnywhere: createAnywhere(),
     holds: (condition, kind, row) => conditionSql(writer, condition, { domain, kind, row }),
-    partsOf(operation, joined) {
-      const right = rightOf(operation);
-      const partsAt = (row: Row) =>
-        partsSql(writer, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
-      return partsAt(sql``).map(({ state }, index) => ({
-        state,
-        isReadable: (row) => partsAt(row)[index]?.where ?? sql`false`,
-      }));
+    partsOf(operation, row, joined) {
+      const { right, kind } = rightOf(operation);
+      return partsSql(writer, right, { domain, kind, row, joined }, isGranted(operation));
     },
   };
 };
