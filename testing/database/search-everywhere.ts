@@ -5,26 +5,39 @@ import pg from 'pg';
 /** A match: in a table, by its name, or in a file, by its path. */
 export type Found = { readonly place: string; readonly text: string };
 
+/** The places to search: all of them, unless an earlier search says where to look again. */
+type IsSearched = (place: string) => boolean;
+const everywhere: IsSearched = () => true;
+
+/** In a value of PostgreSQL no text contains it, so that no match spans two values. */
+const BETWEEN = '\0';
+
 /**
  * Searches for texts in every row and column of every table of a database, in the samples that PostgreSQL
  * keeps of them, and in the bytes that those hold. Not in its files: deleted data stays there until vacuum,
  * and in the write-ahead log until that is recycled.
  */
-export const searchDatabase = (url: string, texts: readonly string[]): Promise<readonly Found[]> =>
+export const searchDatabase = (
+  url: string,
+  texts: readonly string[],
+  isSearched: IsSearched = everywhere,
+): Promise<readonly Found[]> =>
   inDatabase(url, async (client) => {
+    const search = searchFor(texts);
     const { rows: tables } = await client.query<{ name: string }>(
       `select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
        where relkind in ('r', 'm', 'S') and nspname not in ('pg_catalog', 'information_schema', 'pg_toast') order by 1`,
     );
     const found: Found[] = [];
     for (const { name } of [...tables, { name: 'pg_stats' }]) {
+      if (!isSearched(name)) continue;
       const { rows } = await client.query({
         text: `select * from ${name}`,
         rowMode: 'array',
         types: AS_TEXT,
       });
       for (const row of rows as (string | null)[][])
-        for (const value of row) found.push(...hitsIn(name, value === null ? '' : readable(value), texts));
+        found.push(...search(name, row.map((value) => readable(value ?? '')).join(BETWEEN)));
     }
     return unique(found);
   });
@@ -67,21 +80,33 @@ const readable = (value: string): string =>
   value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex').toString('latin1') : value;
 
 /** Searches for texts in every file of a folder. */
-export const searchFolder = async (folder: string, texts: readonly string[]): Promise<readonly Found[]> => {
+export const searchFolder = async (
+  folder: string,
+  texts: readonly string[],
+  isSearched: IsSearched = everywhere,
+): Promise<readonly Found[]> => {
+  const search = searchFor(texts);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found: Found[] = [];
   for (const entry of entries) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    found.push(...hitsIn(path, await readFile(path, 'latin1'), texts));
+    if (isSearched(path)) found.push(...search(path, await readFile(path, 'latin1')));
   }
   return unique(found);
 };
 
 export const hitsIn = (place: string, content: string, texts: readonly string[]): readonly Found[] =>
-  texts
-    .filter((text) => formsOf(text).some((form) => content.includes(form)))
-    .map((text) => ({ place, text }));
+  searchFor(texts)(place, content);
+
+/** The forms are computed once, not for each value. */
+const searchFor = (texts: readonly string[]): ((place: string, content: string) => readonly Found[]) => {
+  const wanted = texts.map((text) => ({ text, forms: formsOf(text) }));
+  return (place, content) =>
+    wanted
+      .filter(({ forms }) => forms.some((form) => content.includes(form)))
+      .map(({ text }) => ({ place, text }));
+};
 
 /** The text itself, and as part of a longer text in base64, at any offset. */
 const formsOf = (text: string): readonly string[] => [

@@ -1,10 +1,9 @@
 import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
-import { aggregateOperations } from '#kernel/rest/operations.ts';
 import { PIXEL } from '../pixel.ts';
 import { formOf, isToUser, referencesIn } from './forms.ts';
 import type { Found, Situation } from './situations.ts';
-import { bodyOf, type Made, requestOf, type Stage } from './stage.ts';
+import { bodyOf, type Made, operationsOf, requestOf, type Stage } from './stage.ts';
 
 /** A request that can be made for a fixture, and the representation that would show its link. */
 export type Attempt = {
@@ -150,7 +149,7 @@ const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise
 type FileHolder = { readonly list: ListInfo | undefined; readonly ids: Row; readonly on: string };
 
 const filesOf = ({ domain }: Stage, made: Made, { list, ids, on }: FileHolder): readonly Attempt[] =>
-  Object.entries(aggregateOperations(domain)).flatMap(([name, { use, method, path }]): readonly Attempt[] => {
+  Object.entries(operationsOf(domain)).flatMap(([name, { use, method, path }]): readonly Attempt[] => {
     if (
       use.kind !== made.situation.kind ||
       (use.does !== 'putFile' && use.does !== 'removeFile') ||

@@ -30,7 +30,7 @@ const WAYS = {
 export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> => {
   const { domain, found, installation, actors, random } = stage;
   const { DATABASE_URL = '' } = installation.settings;
-  if (!isCrowded(domain)) for (const situation of found.situations) await stage.make(situation);
+  if (!isCrowded(domain)) for (const situation of found.situations) await stage.shared(situation);
   await stage.read('/', stage.admin);
   const schema = schemaOf(domain);
   const graphql = graphqlClientOf(installation);

@@ -14,7 +14,7 @@ import { visibleEventsIfKnown } from './visible-events.ts';
  * does its version number.
  */
 export const checkHistory = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
-  const made = await alone(() => stage.make(situation));
+  const made = await alone(() => stage.shared(situation));
   await checkEntries(stage, checks, made);
   await checkVersions(stage, checks.of(historiesOf(situation.kind)), made);
   await stage.unmake(made);

@@ -1,6 +1,7 @@
 import { refusalsOf } from '#kernel/decide/guards.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { refusalsOfCommand } from '#kernel/rest/writes.ts';
+import type { Reply } from '../http/rest-client.ts';
 import { type Attempt, attemptsOn } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
@@ -23,6 +24,7 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
   };
   let begun = await begin();
   for (const actor of stage.actors.filter((each) => isOfInterest(situation, each))) {
+    let views = viewsOf(stage, actor);
     const { made } = begun;
     checkReading(
       {
@@ -32,19 +34,36 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
         actor,
         isReadable: mayBy(askingAs(stage, seenRows, actor), made, 'read'),
       },
-      await stage.read(made.path, actor),
+      await views(made.path),
     );
     for (const [index] of begun.attempts.entries()) {
       const attempt = begun.attempts[index] as Attempt;
-      if (!(await checkAttempt({ stage, checks, seenRows, begun, actor }, attempt))) continue;
+      if (!(await checkAttempt({ stage, checks, seenRows, begun, actor, views }, attempt))) continue;
       await stage.unmake(begun.made);
       begun = await begin();
+      views = viewsOf(stage, actor);
     }
   }
   await stage.unmake(begun.made);
 };
 
 type Begun = { readonly made: Made; readonly attempts: readonly Attempt[]; readonly version: string };
+
+type Shown = Reply & { readonly body: { readonly _links: Readonly<Record<string, Link>> } };
+/**
+ * Representations as an actor sees them, each read once: what was refused changed nothing, so that the links
+ * are the same for the next request. If it did change something, the next one contradicts its link.
+ */
+type Views = (path: string) => Promise<Shown>;
+
+const viewsOf = (stage: Stage, actor: Actor): Views => {
+  const seen = new Map<string, Promise<Shown>>();
+  return (path) => {
+    const shown = seen.get(path) ?? stage.read<Shown['body']>(path, actor);
+    seen.set(path, shown);
+    return shown;
+  };
+};
 
 /** The second actor of a role stands for those who own nothing here: it adds a case only beside the owner. */
 const isOfInterest = ({ owner }: Situation, { key, role }: Actor): boolean =>
@@ -76,17 +95,18 @@ type Trying = {
   readonly seenRows: SeenRows;
   readonly begun: Begun;
   readonly actor: Actor;
+  readonly views: Views;
 };
 
 /** Returns whether something was changed. */
 const checkAttempt = async (
-  { stage, checks, seenRows, begun, actor }: Trying,
+  { stage, checks, seenRows, begun, actor, views }: Trying,
   attempt: Attempt,
 ): Promise<boolean> => {
   const { made, version: before } = begun;
   const { kind, command, does } = attempt;
   const what = `${attempt.name} by ${actor.key} on ${made.situation.name}`;
-  const shown = await stage.read<{ readonly _links: Readonly<Record<string, Link>> }>(attempt.on, actor);
+  const shown = await views(attempt.on);
   const links = shown.status === 200 ? Object.values(shown.body._links) : [];
   const isLinked = links.some(({ href, method }) => href === attempt.path && method === attempt.method);
   let outcome = await tried(stage, made, { actor, attempt, before });

@@ -11,7 +11,7 @@ export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Prom
   const situations = stage.found.situations.filter((each) => each.kind === kind);
   const made: Made[] = [];
   for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations)
-    made.push(await stage.make(situation));
+    made.push(await stage.shared(situation));
   const seenRows = openSeenRows(stage);
   for (const { id } of made) await seenRows.look(kind, id);
   const lists = new Set(made.map((one) => listOf(stage, one)));

@@ -48,6 +48,11 @@ export type Stage = AsyncDisposable & {
   readonly actors: readonly Actor[];
   readonly admin: Actor;
   make(situation: Situation): Promise<Made>;
+  /**
+   * A fixture that every test may read and none may change: it is made once for all. Where fixtures compete
+   * for room, a new one.
+   */
+  shared(situation: Situation): Promise<Made>;
   /** The target of references in forms, other than the targets of the fixtures themselves. */
   target(situation: Situation): Promise<Made>;
   /** Ends the aggregate if its kind has a maximum. */
@@ -110,7 +115,7 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
     const { body } = await session.read<readonly Row[]>(`/${kind.path}?limit=100`, { token });
     for (const { id } of body) await session.write('DELETE', `/${kind.path}/${id}`, { token });
   };
-  const { make, target } = makerOf({ domain, found, session, byKey, serial: next, clear });
+  const { make, target, shared } = makerOf({ domain, found, session, byKey, serial: next, clear });
   const unmake = async ({ situation: { kind }, path }: Made): Promise<void> => {
     if (isScarce(kind)) await ask('DELETE', path, { token: byKey('admin').token });
   };
@@ -129,6 +134,7 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
       actors,
       make,
       target,
+      shared,
       unmake,
       serial: next,
     },
@@ -207,19 +213,20 @@ const makerOf = ({
   byKey,
   serial,
   clear,
-}: MakerOptions): Pick<Stage, 'make' | 'target'> => {
+}: MakerOptions): Pick<Stage, 'make' | 'target' | 'shared'> => {
   const isLimited = Object.values(domain.kinds).some(({ limits }) => limits.length > 0);
-  /** Makes frequent targets of references once for all. */
-  const shared = (): ((situation: Situation) => Promise<Made>) => {
+  /** Makes each once for all. */
+  const once = (isAlwaysNew = isLimited): ((situation: Situation) => Promise<Made>) => {
     const known = new Map<Situation, Promise<Made>>();
     return (situation) => {
-      if (isLimited) return make(situation);
+      if (isAlwaysNew) return make(situation);
       const made = known.get(situation) ?? make(situation);
       known.set(situation, made);
       return made;
     };
   };
-  const referred = shared();
+  /** Frequent targets of references. */
+  const referred = once();
   const persons = new Map(found.persons.map(({ id, key }) => [id, byKey(key).userId]));
   const make = async (situation: Situation): Promise<Made> => {
     const { kind, steps, later, state } = situation;
@@ -263,7 +270,7 @@ const makerOf = ({
       ids,
     };
   };
-  return { make, target: shared() };
+  return { make, target: once(), shared: once(isCrowded(domain)) };
 };
 
 const parentKindOf = (domain: Domain, kind: Kind): Kind | undefined => {
@@ -319,8 +326,17 @@ export const requestOf = (domain: Domain, kind: Kind, command: CommandInfo, path
   ];
 };
 
+const made = new WeakMap<Domain, ReturnType<typeof aggregateOperations>>();
+
+/** Derived once, because their schemas cost more than a request. */
+export const operationsOf = (domain: Domain): ReturnType<typeof aggregateOperations> => {
+  const operations = made.get(domain) ?? aggregateOperations(domain);
+  made.set(domain, operations);
+  return operations;
+};
+
 const operationOf = (domain: Domain, kind: Kind, command: CommandInfo): AggregateOperation => {
-  const found = Object.values(aggregateOperations(domain)).find(
+  const found = Object.values(operationsOf(domain)).find(
     ({ use, method }) =>
       use.does === 'command' && use.kind === kind && use.command === command && method !== 'PUT',
   );

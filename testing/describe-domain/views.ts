@@ -120,7 +120,7 @@ const checkEnded = async (stage: Stage, checks: Checks, { view, kind }: Sharing)
   const end = endOf(kind);
   for (const situation of stage.found.situations) {
     if (situation.kind !== kind || situation.later.length > 0 || end === undefined) continue;
-    const before = await settled(stage, view, await stage.make(situation));
+    const before = await settled(stage, view, await stage.shared(situation));
     const made = await stage.make(situation);
     const between = await settled(stage, view, made);
     const by = await giverOf(stage, made, end.name);
