@@ -35,8 +35,12 @@ const POOLER = needing('pooler');
 const DATABASE = [...needing('database'), ...POOLER];
 const VERSIONS = needing('versions');
 const REPLICAS = needing('replicas');
+const GATE = needing('gate');
+const ELSEWHERE = [...needing('engine', 'long'), ...Object.keys(QUARANTINE)];
 /** Not in `npm test`. */
-const OUTSIDE = [...needing('engine', 'gate', 'long'), ...Object.keys(QUARANTINE)];
+const OUTSIDE = [...GATE, ...ELSEWHERE];
+/** They need more than a database. */
+const SPECIAL = ['**/node_modules/**', 'test/{chaos,conformance,kubernetes,pages}/**'];
 
 /** End-to-end tests that go through an installation, which may be one process or replicas. */
 const E2E = 'test/e2e/*.test.ts';
@@ -127,16 +131,17 @@ export default defineConfig({
           env: { ANNALS_ENGINES: 'at-scale' },
         },
       },
+      { test: { name: 'gate', include: GATE, exclude: SPECIAL, ...onPostgres, ...patient } },
       {
         test: {
           name: 'outside',
           // The template's check of a domain runs as authors run it.
           include: [
-            ...OUTSIDE,
+            ...ELSEWHERE,
             'test/{client,describe,recovery}/*.test.ts',
             'package/create/template/describe-domain.ts',
           ],
-          exclude: ['**/node_modules/**', 'test/{chaos,conformance,kubernetes,pages}/**'],
+          exclude: [...GATE, ...SPECIAL],
           ...onPostgres,
           ...patient,
         },

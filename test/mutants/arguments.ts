@@ -16,7 +16,7 @@ type Arguments = {
 };
 
 const PER_AREA = 40;
-const PROJECTS = 'unit,contracts';
+const PROJECTS = 'unit,contracts,gate';
 const WORKERS = 2;
 const ALL_AREAS = Object.keys(AREAS);
 

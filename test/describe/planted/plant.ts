@@ -34,7 +34,7 @@ const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
     : `${before}${to}${after}`;
 };
 
-const PROJECTS = ['--project', 'e2e', '--project', 'outside'];
+const PROJECTS = ['--project', 'gate', '--project', 'outside'];
 /** The test that finds it: the expected one, or any. */
 const runOn = async (copy: string, { domain, by }: Fault): Promise<string | undefined> =>
   (await testOf(copy, domain, ['-t', by])) ?? (isFirstOnly ? undefined : testOf(copy, domain, []));
@@ -44,7 +44,7 @@ const testOf = async (
   domain: string,
   named: readonly string[],
 ): Promise<string | undefined> => {
-  const args = ['vitest', 'run', ...PROJECTS, '--bail', '1', ...named, `test/describe/${domain}.test.ts`];
+  const args = ['vitest', 'run', ...PROJECTS, '--bail', '1', ...named, `test/describe/${domain}.`];
   const child = spawn('npx', args, {
     cwd: copy,
     env: { ...process.env, NO_COLOR: '1' },
