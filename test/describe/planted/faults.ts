@@ -75,8 +75,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'publishing',
     by: 'SQL',
     file: 'kernel/conditions/sql.ts',
-    from: '=> conditionSql(writer, each, place, depth);',
-    to: "=> (each.op === 'caller' ? sql`true` : conditionSql(writer, each, place, depth));",
+    from: '=> conditionSql(writer, each, at, depth);',
+    to: "=> (each.op === 'caller' ? sql`true` : conditionSql(writer, each, at, depth));",
   },
   {
     name: 'lists omit the caller’s own aggregates',
@@ -99,8 +99,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'expenses',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
-    from: 'return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);',
-    to: 'return (resource) => true && isAllowed(resource);',
+    from: 'holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);',
+    to: 'isAllowed(resource);',
   },
   {
     name: 'a link to a command that changes nothing',
@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
     domain: 'publishing',
     by: 'a link is shown',
     file: 'query/kinds/links.ts',
-    from: ", ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } })",
+    from: "...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } }),",
     to: '',
   },
   {
@@ -339,8 +339,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'rounds',
     by: 'at the edge of a limit',
     file: 'shared/database/pool.ts',
-    from: 'if (oid === DATE) return (text: string) => text;',
-    to: 'if (oid === DATE) return (text: string) => new Date(Date.parse(text) - 1).toISOString().slice(0, 10);',
+    from: 'if (oid === DATE) return (text) => text;',
+    to: 'if (oid === DATE) return (text) => new Date(Date.parse(text) - 1).toISOString().slice(0, 10);',
   },
   {
     name: 'values that are personal by a path are not sealed',
@@ -355,8 +355,8 @@ export const FAULTS: readonly Fault[] = [
     domain: 'rounds',
     by: 'a reaction is carried out',
     file: 'command/process-manager/fan-out.ts',
-    from: 'name: nameOf(name, type), cause }, reference: name }));',
-    to: 'name: nameOf(name, type), cause }, reference: name })).filter(({ reference }) => !reference.includes(`/`));',
+    from: 'return rows.map(({ child, name }) => ({',
+    to: 'return rows.filter(({ name }) => !name.includes(`/`)).map(({ child, name }) => ({',
   },
   {
     name: 'a move by GraphQL always leads to the end',
