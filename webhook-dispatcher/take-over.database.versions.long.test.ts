@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
-import { quickTest as base } from '../test/engines/webhook-fixture.ts';
+import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
 import { startPlanner } from './plan.ts';
 import { openDeliveryQueue } from './queue/open.ts';

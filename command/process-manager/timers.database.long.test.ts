@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
-import type { Clock } from '#shared/clock/clock.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { callAt } from '../../test/engines/call-line.ts';
@@ -16,8 +15,8 @@ import {
   registerUser,
   system,
 } from '../../test/engines/command-side.ts';
-import { createTestClock } from '../../test/engines/test-clock.ts';
 import { requests } from '../../test/toy/requests.ts';
+import { until } from '../../testing/until.ts';
 import { createStates } from '../states.ts';
 import type { Fence } from './fence.ts';
 import { createLook } from './timers.ts';
@@ -29,14 +28,8 @@ let database: CommandDatabase;
 let side: CommandSide;
 let customer: UserId;
 let aheadMs = 0;
-/** The dates are real ones, ahead; polls and retries come when a test waits. */
-const ticks = createTestClock();
-const { nowMs, aheadMs: offsetMs } = realTimeAhead(() => aheadMs);
-const clock: Clock = { ...ticks, nowMs, aheadMs: offsetMs };
-/** More than a poll. */
-const STEP_MS = 500;
-const until = <Seen>(look: () => Promise<Seen> | Seen, isIt: (seen: Seen) => boolean): Promise<Seen> =>
-  ticks.advanceUntil(STEP_MS, look, isIt);
+/** A clock that the test moves. */
+const clock = realTimeAhead(() => aheadMs);
 const open = (domain: Domain = requests) => database.open({ domain, clock });
 beforeAll(async () => {
   database = await createCommandDatabase();
