@@ -71,7 +71,7 @@ test('a step without files, without a program or after a failed program does not
   expect(await runFiles({})).toMatchObject({ outcome: 'failed' });
   const missing = 'there is no Redis';
   expect(await runStep({ name: 'small', run: ['true'], missing }, { folder })).toMatchObject({
-    outcome: 'left out',
+    outcome: 'skipped',
     why: missing,
   });
   expect(await runStep({ name: 'small', run: ['true'], before: ['false'] }, { folder })).toMatchObject({

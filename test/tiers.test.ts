@@ -79,7 +79,12 @@ test('a file that passed alone is named, and its tests count as passed', () => {
   expect(summary).toMatch(/\nAll green\.\n8 passed, 0 failed, 0 skipped$/);
 });
 
-test('a failed step is named with its reason, and so is what was left out', () => {
+test('a skipped step is no success', () => {
+  const steps = [step({}), step({ name: 'journeys', outcome: 'skipped', why: 'there is no Redis' })];
+  expect(summaryOf(tierResultOf(ABOUT, steps))).toContain('\nGreen, but not run: journeys.\n');
+});
+
+test('a failed step is named with its reason, and so is what was skipped', () => {
   const steps = [
     step({
       files: [file('b.test.ts', 40, 2)],
@@ -87,10 +92,10 @@ test('a failed step is named with its reason, and so is what was left out', () =
       secondRuns: [{ ...secondRun, isPassed: false }],
     }),
     step({ name: 'check', outcome: 'failed', why: 'npm run check ended with 1' }),
-    step({ name: 'chaos', outcome: 'left out', why: 'there is no Redis' }),
+    step({ name: 'chaos', outcome: 'skipped', why: 'there is no Redis' }),
   ];
   const summary = summaryOf(tierResultOf(ABOUT, steps));
   expect(summary).toMatch(/\ncheck +1\.0 +0 +0 +0 +0 {2}failed: npm run check ended with 1\n/);
-  expect(summary).toMatch(/\nchaos .* left out: there is no Redis\n/);
+  expect(summary).toMatch(/\nchaos .* skipped: there is no Redis\n/);
   expect(summary).toMatch(/\nFailed: test, check\.\n3 passed, 2 failed, 0 skipped$/);
 });

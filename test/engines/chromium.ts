@@ -5,7 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { describe, expect } from 'vitest';
 import { countStart } from './starts.ts';
 
-/** Debian's package. Nothing is installed from here: `.ci/run` does that. */
+/** Debian's package. Nothing is installed from here: `.ci/install-programs` does that. */
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 /** Tests in Chromium. Without one they are skipped with the reason, and fail on CI. */

@@ -87,7 +87,7 @@ export const createTestClock = (startsAtMs = Date.now()): TestClock => {
         fire(next);
         await settle();
       }
-      elapsedMs = untilMs;
+      elapsedMs = Math.max(elapsedMs, untilMs);
     },
     pending: () => inOrder().map(({ dueMs }) => dueMs - elapsedMs),
     async pass(ms) {

@@ -8,8 +8,8 @@ import { isVitest, type Step, type Vitest } from './steps.ts';
 
 export type StepResult = {
   readonly name: string;
-  readonly outcome: 'passed' | 'failed' | 'left out';
-  /** Why it failed outside of a test, or was left out. */
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** Why it failed outside of a test, or was skipped. */
   readonly why?: string;
   readonly seconds: number;
   readonly files: readonly FileResult[];
@@ -28,7 +28,7 @@ type SecondRun = {
   readonly isPassed: boolean;
 };
 
-/** More failed files than this are not chance. */
+/** More failures than this have a common cause. */
 const SECOND_RUNS_MAX = 3;
 const SEED_MAX = 2 ** 31;
 const MS_PER_SECOND = 1_000;
@@ -68,7 +68,7 @@ const NOTHING = { files: [], secondRuns: [] };
 const failed = (why: string): Outcome => ({ outcome: 'failed', why, ...NOTHING });
 
 const outcomeOf = async ({ run, before, missing }: Step, options: RunOptions): Promise<Outcome> => {
-  if (missing !== undefined) return { outcome: 'left out', why: missing, ...NOTHING };
+  if (missing !== undefined) return { outcome: 'skipped', why: missing, ...NOTHING };
   for (const program of [before, isVitest(run) ? undefined : run]) {
     const ended = program && (await runProgram(program, options));
     if (ended !== undefined && ended !== 0) return failed(`${program?.join(' ')} ended with ${ended}`);
@@ -86,13 +86,14 @@ const runTests = async (run: Vitest, options: RunOptions): Promise<Outcome> => {
   if (unhandled.length > 0) return { ...failed(`unhandled error: ${unhandled[0]}`), files };
   if (files.length === 0) return failed('there is no file of tests');
   const broken = files.filter(({ isFailed }) => isFailed);
+  if (broken.length === 0 && first.exit !== 0) return { ...failed(`vitest ended with ${first.exit}`), files };
   if (broken.length > SECOND_RUNS_MAX) return { ...failed(`${broken.length} files failed`), files };
   const load = loadavg()[0] ?? 0;
   const secondRuns: SecondRun[] = [];
   for (const { project, file } of broken) {
     console.log(`== ${file} failed with TEST_SEED=${seed} at load ${load.toFixed(1)}; it runs again alone`);
     const again = await runVitest({ ...run, projects: [project], maxWorkers: 1 }, [file], known);
-    const isPassed = again?.unhandled.length === 0 && again.files.every(({ isFailed }) => !isFailed);
+    const isPassed = again !== undefined && hasPassed(again, file);
     secondRuns.push({ project, file, seed, load, isPassed });
   }
   const isBroken = secondRuns.some(({ isPassed }) => !isPassed);
@@ -102,18 +103,23 @@ const runTests = async (run: Vitest, options: RunOptions): Promise<Outcome> => {
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 const REPORTER = join(ROOT, 'test/tiers/results-reporter.ts');
 
+type Ended = RunResult & { readonly exit: number };
+
+/** A run of no test at all has not passed. */
+const hasPassed = ({ exit, files }: Ended, file: string): boolean =>
+  exit === 0 && files.some((each) => each.file === file && each.passed > 0);
+
 /** Undefined if it ended before it could write its results. */
 const runVitest = async (
-  { projects, maxWorkers, exclude = [], env = {} }: Vitest,
+  { projects, maxWorkers, env = {} }: Vitest,
   files: readonly string[],
   options: RunOptions,
-): Promise<RunResult | undefined> => {
+): Promise<Ended | undefined> => {
   const path = join(options.folder, 'vitest.json');
   rmSync(path, { force: true });
   const args = [
     'run',
     ...projects.flatMap((project) => ['--project', project]),
-    ...exclude.flatMap((file) => ['--exclude', file]),
     ...(maxWorkers === undefined ? [] : ['--maxWorkers', String(maxWorkers)]),
     ...['--reporter=default', `--reporter=${REPORTER}`],
     ...files,
@@ -124,8 +130,8 @@ const runVitest = async (
     [RESULTS_FILE]: path,
     ANNALS_TEST_STARTS: join(options.folder, 'starts'),
   };
-  await runProgram(['node', VITEST, ...args], { ...options, env: settings });
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as RunResult) : undefined;
+  const exit = await runProgram(['node', VITEST, ...args], { ...options, env: settings });
+  return existsSync(path) ? { ...(JSON.parse(readFileSync(path, 'utf8')) as RunResult), exit } : undefined;
 };
 
 type ProgramOptions = Pick<RunOptions, 'root' | 'isQuiet'> & {

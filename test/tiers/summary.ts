@@ -67,7 +67,6 @@ export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult):
     sum(steps.map((step) => countsOf(step)[place] ?? 0)),
   );
   const total = ['all', minutes.toFixed(1), ...[files, passed, failedTests, skipped].map(String), ''];
-  const failedSteps = steps.filter((step) => step.outcome === 'failed');
   return [
     ...tableOf([['step', 'minutes', 'files', 'passed', 'failed', 'skipped', ''], ...rows, total]),
     '',
@@ -82,10 +81,21 @@ export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult):
         `Failed once, and passed alone: ${file} (${step}, TEST_SEED=${seed}, load ${load.toFixed(1)})`,
     ),
     '',
-    failedSteps.length === 0 ? 'All green.' : `Failed: ${failedSteps.map(({ name }) => name).join(', ')}.`,
+    verdictOn(steps),
     // Programs that run this read it.
     `${passed} passed, ${failedTests} failed, ${skipped} skipped`,
   ].join('\n');
+};
+
+const verdictOn = (steps: readonly StepResult[]): string => {
+  const namesOf = (outcome: StepResult['outcome']): string =>
+    steps
+      .filter((step) => step.outcome === outcome)
+      .map(({ name }) => name)
+      .join(', ');
+  const [failed, skipped] = [namesOf('failed'), namesOf('skipped')];
+  if (failed !== '') return `Failed: ${failed}.`;
+  return skipped === '' ? 'All green.' : `Green, but not run: ${skipped}.`;
 };
 
 /** A file that passed alone has no failed tests. */

@@ -54,7 +54,7 @@ export const describeDomain = (
   const { describe, test, beforeAll, afterAll } = host.runner;
   describe(domain.name, () => {
     const checks = countChecks();
-    const seed = Number(process.env.DESCRIBE_SEED ?? Date.now() % 2 ** 31);
+    const seed = Number(process.env.DESCRIBE_SEED ?? process.env.TEST_SEED ?? Date.now() % 2 ** 31);
     let stage: Stage;
     beforeAll(async () => {
       stage = await openStage(domain, { host, examples, seed });
