@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one thing: the access of the first minute, from its creation to its removal.
-
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';

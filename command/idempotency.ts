@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one protocol: how a request with a key is reserved, executed and repeated.
-
 import { createHmac, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';

@@ -1,5 +1,4 @@
 // Over 200 lines, because each step of a run depends on all of its state.
-
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';

@@ -1,6 +1,5 @@
 // Over 200 lines, because it is one comparison: the row of a stream with the deciders’ state, with all
 // exclusions and their reasons.
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '#shared/audit/watch.ts';
 import type { Position, StreamName, UserId, Version } from '#shared/brands.ts';

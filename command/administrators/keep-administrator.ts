@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one protocol: how the last administrator stays one, with its stream.
-
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';

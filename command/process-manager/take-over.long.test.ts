@@ -1,6 +1,5 @@
 // Over 200 lines, because it is one topic: declarations that replace each other across releases, each case in
 // its own environment.
-
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';

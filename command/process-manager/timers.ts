@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one thing: what happens when timers of an aggregate run out.
-
 import { holdsOf } from '#kernel/conditions/holds.ts';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';

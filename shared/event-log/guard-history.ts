@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one guard: how a log that has lost events is noticed.
-
 import type { EventId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

@@ -1,5 +1,4 @@
 // Over 200 lines, because every case follows the one log with the listener that is set up here.
-
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { Position } from '#shared/brands.ts';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { nginxMissing } from '../engines/nginx.ts';
 import { pgBouncerMissing } from '../engines/pgbouncer.ts';
@@ -40,7 +40,9 @@ const SERVERS = '/usr/lib/postgresql';
 
 const versionsIn = (folder: string): readonly number[] => {
   try {
-    return readdirSync(folder).map(Number).filter(Number.isInteger);
+    return readdirSync(folder)
+      .filter((version) => existsSync(`${folder}/${version}/bin/postgres`))
+      .map(Number);
   } catch {
     return [];
   }

@@ -1,6 +1,5 @@
 // Over 200 lines, because it is one list: which appends share a transaction, and what happens to them if it
 // fails.
-
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';

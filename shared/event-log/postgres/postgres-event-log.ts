@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
-
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';

@@ -1,5 +1,4 @@
 // Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
-
 import type { Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrate } from '#shared/database/migrate.ts';
