@@ -13,10 +13,10 @@ const LETTERS = [
   ...['😀', 'é', 'e\u0301', "'", '$1', '/', '%', '<', '&', ' engines ', 'of Ada', 'null', '0', ' '],
 ];
 
-/** Mulberry32. */
-const generator = (seed: number) => {
+/** Numbers in [0, 1) determined by a seed (mulberry32), so that a run can be repeated. */
+export const createRandom = (seed: number): (() => number) => {
   let state = seed | 0;
-  return (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
@@ -25,7 +25,7 @@ const generator = (seed: number) => {
 };
 
 export const randomOf = (seed: number): Random => {
-  const next = generator(seed);
+  const next = createRandom(seed);
   const below = (limit: number): number => Math.floor(next() * limit);
   const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
   const some = <Item>(max: number, make: (index: number) => Item): Item[] =>
@@ -42,3 +42,9 @@ export const randomOf = (seed: number): Random => {
     text: () => some(8, () => (below(2) === 0 ? pick(LETTERS) : character())).join(''),
   };
 };
+
+export const shuffled = <Each>(random: () => number, all: readonly Each[]): readonly Each[] =>
+  all
+    .map((each) => ({ each, rank: random() }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ each }) => each);

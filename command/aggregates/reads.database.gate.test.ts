@@ -19,6 +19,8 @@ import {
 import { later } from '../../test/engines/later.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 import { test as processes } from '../../test/engines/processes.ts';
+import { createRandom, shuffled } from '../../testing/random.ts';
+import { SEED } from '../../testing/seed.ts';
 
 /** Claims can be submitted only while their team is open, and within its budget. */
 const base = domain({ name: 'reading', roles: ['member'] });
@@ -151,6 +153,7 @@ test('concurrent decisions of two processes on each other’s data are consisten
   side,
   teams: { draft, form, give, misfits },
 }) => {
+  const random = createRandom(SEED);
   const [one, two] = [await form(100), await form(100)];
   const sides = [side, other];
   const ids = await Promise.all(
@@ -167,9 +170,7 @@ test('concurrent decisions of two processes on each other’s data are consisten
       { type: 'ReturnClaim', claimId },
       { type: 'MoveClaim', claimId, teamId: index % 3 === 0 ? one : two },
     ]);
-    const all = [...decisions, ...changes, { type: 'DraftClaim', teamId: one, amount: 5 }].toSorted(
-      () => Math.random() - 0.5,
-    );
+    const all = shuffled(random, [...decisions, ...changes, { type: 'DraftClaim', teamId: one, amount: 5 }]);
     await Promise.all(all.map((command, index) => give(command, sides[index % 2]).catch(expected)));
   }
   const counts = Map.groupBy(await allEvents(side), ({ type }) => type as string);

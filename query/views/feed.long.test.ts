@@ -16,6 +16,8 @@ import { callerIn } from '../../test/engines/policy.ts';
 import { test as base } from '../../test/engines/processes.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
+import { createRandom } from '../../testing/random.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { openViewFeed } from './feed.ts';
 import { NO_JOINS } from './rows.ts';
@@ -347,7 +349,7 @@ test('if more rows were removed than are remembered, a returning subscriber gets
   accountant.leave();
 });
 
-test('after any history, interrupted copies equal what their subscribers may read', async ({
+test(`after any history, interrupted copies equal what their subscribers may read (TEST_SEED=${SEED})`, async ({
   ann,
   bob,
   employee,
@@ -358,7 +360,8 @@ test('after any history, interrupted copies equal what their subscribers may rea
   const readers = [ACCOUNTANT, callerOf('approver', ann), callerOf('approver', bob)].map((caller) =>
     follower(caller),
   );
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] as T;
+  const random = createRandom(SEED);
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const teams = [await open(1, ann), await open(2, bob), await open(3, ann)];
   const requests: unknown[] = [];
   for (let step = 0; step < 150; step += 1) {

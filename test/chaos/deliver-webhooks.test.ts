@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Pool } from '#shared/database/pool.ts';
 import { scaled } from '../../testing/load.ts';
+import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { addComment, allEvents, draftArticle } from '../engines/command-side.ts';
@@ -24,7 +25,6 @@ import { summary } from './delivery-summary.ts';
 import { endpointKinds, shouldReceive } from './endpoint-kinds.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { inPostgres, inRedis, type LosableQueue } from './lost-queue.ts';
-import { createRandom } from './random.ts';
 import { happenedIn } from './visible-events.ts';
 import { readLedger } from './webhook-ledger.ts';
 import { startWriters } from './writers.ts';

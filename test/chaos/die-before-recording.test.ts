@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
+import { createRandom } from '../../testing/random.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { draftArticle, registerUser } from '../engines/command-side.ts';
 import { openEndpoint, untilDelivered } from './delivering.ts';
@@ -15,6 +17,7 @@ const PATIENCE_MS = 60_000;
 test(
   `a delivery whose dispatcher is killed between sending and recording, ${DEATHS} times in a row, still completes`,
   async () => {
+    const random = createRandom(SEED);
     await using roles = await startFollowedRoles({ query: 0, projector: 1, dispatcher: 1 });
     const owner = { userId: await registerUser(roles.gateway), role: 'author' } as const;
     let deaths = 0;
@@ -24,7 +27,7 @@ test(
         deaths += 1;
         await roles.replace('webhook-dispatcher', 0, 'SIGKILL');
         // Simulates half a minute: until then neither its run nor its job is given to another process.
-        await Promise.all([forgetRuns(roles.side.pool), inPostgres.lose(roles.side.pool, Math.random)]);
+        await Promise.all([forgetRuns(roles.side.pool), inPostgres.lose(roles.side.pool, random)]);
         // It accepts, but the sender is dead.
         return { status: 204 };
       },
@@ -38,7 +41,7 @@ test(
       limits,
     } as const;
     const kind: EndpointKind = { name: 'deadly', owner, asks, manner, wants: () => true };
-    const { receiver, webhookId, secrets } = await openEndpoint(roles, kind, Math.random);
+    const { receiver, webhookId, secrets } = await openEndpoint(roles, kind, random);
     await using _ = receiver;
     await draftArticle(roles.gateway, owner.userId);
     await until(

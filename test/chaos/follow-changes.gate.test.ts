@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCursor } from '#shared/cursor.ts';
 import { scaled } from '../../testing/load.ts';
+import { createRandom, shuffled } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { addComment, allEvents, draftArticle, registerUser } from '../engines/command-side.ts';
@@ -8,7 +9,6 @@ import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
 import { type FollowedRoles, startFollowedRoles } from './followed-roles.ts';
 import { expectedFor, kindsOf, startKind } from './follower-kinds.ts';
-import { createRandom } from './random.ts';
 import { faultsOf } from './sequence.ts';
 import { happenedIn } from './visible-events.ts';
 import { startWriters } from './writers.ts';
@@ -131,9 +131,3 @@ const untilWritten = async ({ side: { eventLog } }: FollowedRoles, events: numbe
     PATIENCE_MS,
   );
 };
-
-const shuffled = <Each>(random: () => number, all: readonly Each[]): readonly Each[] =>
-  all
-    .map((each) => ({ each, rank: random() }))
-    .toSorted((one, other) => one.rank - other.rank)
-    .map(({ each }) => each);

@@ -17,13 +17,13 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
+import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import { createDatabase } from '../engines/database.ts';
 import { startRole } from '../engines/role-process.ts';
 import type { ArticleId } from '../publishing-ids.ts';
-import { createRandom } from './random.ts';
 
 /** More by hand: CHAOS_ROUNDS=10. */
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 2);

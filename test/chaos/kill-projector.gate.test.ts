@@ -16,6 +16,7 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
+import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import {
@@ -31,7 +32,6 @@ import { replayed } from '../engines/projection.ts';
 import { expectProven } from '../engines/proof.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 import type { ArticleId } from '../publishing-ids.ts';
-import { createRandom } from './random.ts';
 
 const KILLS = 8;
 const PROJECTORS = 2;

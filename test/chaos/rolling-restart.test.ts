@@ -1,10 +1,10 @@
 // Takes minutes, so it starts first.
 import { expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
+import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import { nginxMissing } from '../engines/nginx.ts';
 import { COPIES, ROLES, startCopies } from './copies.ts';
-import { createRandom } from './random.ts';
 import { LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 

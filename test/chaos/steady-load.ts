@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Reply, type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
+import { createRandom } from '../../testing/random.ts';
+import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
 import { picture } from '../engines/pictures.ts';
@@ -92,9 +94,11 @@ const knownClient = (site: Site): Promise<Reply> =>
 export const tokenOf = async (site: Site, ask: RestClient = restClientOf(site)): Promise<string> =>
   ((await ask('POST', '/token', formOf(site))).body as { access_token: string }).access_token;
 
+const random = createRandom(SEED);
+
 /** Half of the POSTs have an idempotency key; nothing is retried here. */
 const maybeKeyed = (): Readonly<Record<string, string>> =>
-  Math.random() < 0.5 ? { 'idempotency-key': randomUUID() } : {};
+  random() < 0.5 ? { 'idempotency-key': randomUUID() } : {};
 
 const round = async (site: Site, ask: RestClient): Promise<void> => {
   const token = await tokenOf(site, ask);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { operate } from '../../testing/installation.ts';
 import { scaled } from '../../testing/load.ts';
+import { createRandom } from '../../testing/random.ts';
 import { SEED } from '../../testing/seed.ts';
 import { until } from '../../testing/until.ts';
 import { startWorkers, type Workers } from '../engines/workers.ts';
-import { createRandom } from './random.ts';
 import { LATE_MAX, startLoad } from './steady-load.ts';
 import { startReaders } from './steady-readers.ts';
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
@@ -22,7 +22,7 @@ describe('a revoked', () => {
     jti: randomUUID(),
     grant_id: randomUUID(),
     client_id: randomUUID(),
-    sub: String(Math.floor(Math.random() * 1e12) + 1),
+    sub: String(randomInt(1, 1e12)),
   });
   test.for<[RevocationKind, keyof ReturnType<typeof facts>]>([
     ['jti', 'jti'],

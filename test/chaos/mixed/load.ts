@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRandom } from '../random.ts';
+import { createRandom } from '../../../testing/random.ts';
 import { createGraphqlAuthor, type GraphqlAuthor } from './graphql-author.ts';
 import type { Recorder } from './recorder.ts';
 import { createRestAuthor, type RestAuthor } from './rest-author.ts';

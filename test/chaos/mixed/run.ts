@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPeople } from '../../../testing/people.ts';
-import { createRandom } from '../random.ts';
+import { createRandom } from '../../../testing/random.ts';
 import { happenedIn } from '../visible-events.ts';
 import { check } from './check/check.ts';
 import type { Violation } from './check/violation.ts';

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { changedItems } from './lists.ts';
 
 test('items of lists are compared by key: added, removed, changed, or the same', () => {
-  const item = (id: number, amount: number) => ({
-    id,
-    amount,
-    _links: { self: { href: `/${id}/${Math.random()}` } },
-  });
+  let made = 0;
+  const item = (id: number, amount: number) => {
+    made += 1;
+    return { id, amount, _links: { self: { href: `/${id}/${made}` } } };
+  };
   const changed = changedItems(
     { id: 'id' },
     [item(1, 5), item(2, 5), item(3, 5)],
