@@ -5,7 +5,9 @@ import { ROOT } from './checkout-copy.ts';
 import { test as base } from './engines/folder-fixture.ts';
 import { runStep } from './tiers/run-step.ts';
 
-const CONFIG = `export default { test: { projects: [{ test: { name: 'small', include: ['*.test.js'] } }] } };`;
+const CONFIG = `import { existsSync } from 'node:fs';
+const globalSetup = existsSync('teardown.js') ? ['teardown.js'] : [];
+export default { test: { projects: [{ test: { name: 'small', include: ['*.test.js'], globalSetup } }] } };`;
 const PASSES = `test('it', () => {});`;
 const FAILS = `test('it', () => { throw new Error('never'); });`;
 /** Notes the seed of each run, and passes from the second one on. */
@@ -61,6 +63,14 @@ test('an error outside of a test fails the step', async ({ runFiles }) => {
   expect(await runFiles({ 'a.test.js': THROWS_LATER })).toMatchObject({
     outcome: 'failed',
     why: 'unhandled error: outside of a test',
+  });
+});
+
+test('a failed teardown of the whole run fails the step', async ({ runFiles }) => {
+  const teardown = `export const teardown = () => { throw new Error('left behind'); };`;
+  expect(await runFiles({ 'a.test.js': PASSES, 'teardown.js': teardown })).toMatchObject({
+    outcome: 'failed',
+    why: 'vitest ended with 1',
   });
 });
 

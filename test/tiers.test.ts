@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import config from '../vitest.config.ts';
@@ -24,7 +24,7 @@ const filesOf = (include: readonly string[], exclude: readonly string[] = []): r
 const projectsOf = (tier: Tier): ReadonlySet<string> =>
   new Set(TIERS[tier].flatMap(({ run }) => (isVitest(run) ? run.projects : [])));
 
-test('every file of tests is in a step of test:all', () => {
+test('every test file is in a step of test:all', () => {
   const projects = projectsOf('all');
   const run = PROJECTS.filter((project) => projects.has(project.test.name)).flatMap((project) =>
     filesOf(project.test.include, project.test.exclude),
@@ -38,6 +38,28 @@ test('every project is in test:all, and every step of the gate has projects that
   const names = PROJECTS.map((project) => project.test.name);
   expect([...projectsOf('all')].toSorted()).toEqual(names.toSorted());
   expect([...projectsOf('gate')].filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test('the gate has what every submission must pass', () => {
+  const gated = (folder: string) => globSync(`${folder}/**/*.gate.test.ts`, { cwd: ROOT }).length;
+  expect(gated('test/chaos')).toBeGreaterThanOrEqual(3);
+  expect(gated('test/pages')).toBeGreaterThanOrEqual(6);
+  expect(gated('test/describe')).toBeGreaterThanOrEqual(2);
+  expect(gated('test/contract')).toBeGreaterThanOrEqual(1);
+  expect(globSync('test/e2e/*.journey*.test.ts', { cwd: ROOT }).length).toBeGreaterThanOrEqual(10);
+  const steps = TIERS.gate.map(({ name }) => name);
+  for (const name of ['check', 'test', 'oldest-postgres', 'poolers-transaction', 'conformance'])
+    expect(steps).toContain(name);
+});
+
+test('what is random in tests follows from TEST_SEED', () => {
+  const drawing = globSync(['**/*.test.ts', 'test/{chaos,engines,toy}/**/*.ts'], {
+    cwd: ROOT,
+    exclude: NEVER,
+  })
+    .filter((path) => /Math\.random\b/.test(readFileSync(join(ROOT, path), 'utf8')))
+    .filter((path) => path !== 'test/tiers.test.ts' && path !== 'test/chaos/mixed/arguments.ts');
+  expect(drawing).toEqual([]);
 });
 
 test('the quarantine is short, and each entry has a file and a reason', () => {
@@ -56,6 +78,7 @@ const file = (name: string, seconds: number, failed = 0) => ({
   passed: 3,
   failed,
   skipped: 0,
+  slowTests: {},
   isFailed: failed > 0,
 });
 const step = (result: Partial<StepResult>): StepResult => ({
@@ -82,6 +105,11 @@ test('a file that passed alone is named, and its tests count as passed', () => {
 test('a skipped step is no success', () => {
   const steps = [step({}), step({ name: 'journeys', outcome: 'skipped', why: 'there is no Redis' })];
   expect(summaryOf(tierResultOf(ABOUT, steps))).toContain('\nGreen, but not run: journeys.\n');
+});
+
+test('a resumed run says which steps ran at which commit', () => {
+  const steps = [step({ commit: 'aaa' }), step({ name: 'chaos', commit: 'bbb-dirty' })];
+  expect(summaryOf(tierResultOf(ABOUT, steps))).toContain('\nRan at aaa: test\nRan at bbb-dirty: chaos\n');
 });
 
 test('a failed step is named with its reason, and so is what was skipped', () => {

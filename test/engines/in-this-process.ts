@@ -12,6 +12,8 @@ export type InThisProcess = Pick<RoleProcess, 'kill' | 'printed'> & AsyncDisposa
 
 /** A stream that nobody closes must not delay the next file. */
 const DRAIN_MS = '3000';
+/** Of its log; the oldest are forgotten. */
+const LINES_MAX = 20_000;
 
 /**
  * Starts all roles in the process of the test: their modules are loaded already, which is most of what a start
@@ -31,7 +33,12 @@ export const startInThisProcess = async (domain: Domain, settings: Settings): Pr
   keepOutput({ started: `all roles of ${domain.name} in the process of the test`, lines });
   const log = createLog({
     level: config.logLevel,
-    destination: { write: (line: string) => void lines.push(line.trimEnd()) },
+    destination: {
+      write(line: string): void {
+        lines.push(line.trimEnd());
+        if (lines.length > LINES_MAX) lines.shift();
+      },
+    },
   });
   const stopping = new AbortController();
   await using opening = new AsyncDisposableStack();

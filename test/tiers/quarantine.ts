@@ -1,5 +1,5 @@
 /**
- * Files of tests that needed a second run twice in ten runs of the gate, each with its reason. Only
+ * Test files that needed a second run twice in ten runs of the gate, each with its reason. Only
  * `npm run test:all` runs them, until they are mended. `npm run check` accepts five.
  */
 export const QUARANTINE: Readonly<Record<string, string>> = {};

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
-/** The result of one file of tests in one project of vitest. */
+/** The result of one test file in one project of vitest. */
 export type FileResult = {
   readonly project: string;
   readonly file: string;
@@ -10,6 +10,8 @@ export type FileResult = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Each of its tests that took over two seconds, in seconds. */
+  readonly slowTests: Readonly<Record<string, number>>;
   /** A failed test, or an error outside of its tests. */
   readonly isFailed: boolean;
 };
@@ -24,6 +26,7 @@ export type RunResult = {
 export const RESULTS_FILE = 'ANNALS_TEST_RESULTS';
 
 const MS_PER_SECOND = 1_000;
+const SLOW_MS = 2_000;
 
 /** Vitest’s own JSON names no projects. */
 class ResultsReporter implements Reporter {
@@ -49,8 +52,17 @@ const resultOf = (module: TestModule): FileResult => {
     passed: count('passed'),
     failed: count('failed'),
     skipped: count('skipped'),
+    slowTests: slowTestsOf(module),
     isFailed: module.state() === 'failed',
   };
 };
+
+const slowTestsOf = (module: TestModule): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    [...module.children.allTests()]
+      .map((test) => [test.fullName, test.diagnostic()?.duration ?? 0] as const)
+      .filter(([, duration]) => duration > SLOW_MS)
+      .map(([name, duration]) => [name, Math.round(duration) / MS_PER_SECOND]),
+  );
 
 export default ResultsReporter;

@@ -14,6 +14,8 @@ export type StepResult = {
   readonly seconds: number;
   readonly files: readonly FileResult[];
   readonly secondRuns: readonly SecondRun[];
+  /** What was checked out when it ran: a run that resumes may have steps of several commits. */
+  readonly commit?: string | undefined;
   /** How many of each kind its tests started. */
   readonly starts?: Readonly<Record<string, number>>;
 };
@@ -84,7 +86,7 @@ const runTests = async (run: Vitest, options: RunOptions): Promise<Outcome> => {
   if (first === undefined) return failed('vitest ended without results');
   const { files, unhandled } = first;
   if (unhandled.length > 0) return { ...failed(`unhandled error: ${unhandled[0]}`), files };
-  if (files.length === 0) return failed('there is no file of tests');
+  if (files.length === 0) return failed('there is no test file');
   const broken = files.filter(({ isFailed }) => isFailed);
   if (broken.length === 0 && first.exit !== 0) return { ...failed(`vitest ended with ${first.exit}`), files };
   if (broken.length > SECOND_RUNS_MAX) return { ...failed(`${broken.length} files failed`), files };

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +76,7 @@ export const runTier = async (tier: Tier, summary: string): Promise<void> => {
   const results: TierResult[] = [];
   for (let time = 1; time <= given.times; time += 1)
     results.push(await runOnce(tier, given, suffixOf(given, time)));
-  if (given.times > 1) console.log(unsteadyFiles(results));
+  if (given.times > 1) console.log(flakyFiles(results));
   if (results.some(({ steps }) => steps.some(({ outcome }) => outcome === 'failed'))) process.exitCode = 1;
 };
 
@@ -91,14 +92,24 @@ const runOnce = async (tier: Tier, { from, only, seed }: Arguments, suffix: stri
   const { before, chosen } = choose(tier, { from, only, path: join(FOLDER, `${tier}.json`) });
   const about = { tier, startedAt: new Date().toISOString(), cores: cpus().length };
   const done: StepResult[] = [...before];
-  for (const [place, step] of chosen.entries()) {
-    console.log(`== ${place + 1} of ${chosen.length}: ${step.name}`);
-    done.push(demanded(await runStep(step, { folder: FOLDER, seed })));
+  const commit = commitOf();
+  for (const [index, step] of chosen.entries()) {
+    console.log(`== ${index + 1} of ${chosen.length}: ${step.name}`);
+    done.push({ ...demanded(await runStep(step, { folder: FOLDER, seed })), commit });
     writeFileSync(path, `${JSON.stringify(tierResultOf(about, done), null, 1)}\n`);
   }
   const result = tierResultOf(about, done);
   console.log(`\n${summaryOf(result)}`);
   return result;
+};
+
+/** Of the checkout, with a mark if files of it are changed; undefined without git. */
+const commitOf = (): string | undefined => {
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty', '--exclude=*'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() : undefined;
 };
 
 type Choice = Pick<Arguments, 'from' | 'only'> & { readonly path: string };
@@ -119,16 +130,16 @@ const choose = (
   return { before: before.filter((each) => typeof each !== 'string'), chosen: steps.slice(first) };
 };
 
-/** Python and Go need not be there; everything else is installed before on CI. */
-const MAY_BE_MISSING = new Set(['conformance', 'kubernetes']);
+/** Building the control plane of a cluster needs Go; all other programs are installed before on CI. */
+const MAY_BE_MISSING = 'kubernetes';
 
 const demanded = (result: StepResult): StepResult =>
-  result.outcome === 'skipped' && process.env.CI === 'true' && !MAY_BE_MISSING.has(result.name)
+  result.outcome === 'skipped' && process.env.CI === 'true' && result.name !== MAY_BE_MISSING
     ? { ...result, outcome: 'failed' }
     : result;
 
 /** A file that needs two runs in ten belongs into quarantine.ts. */
-const unsteadyFiles = (results: readonly TierResult[]): string => {
+const flakyFiles = (results: readonly TierResult[]): string => {
   const runs = results.map(
     ({ steps }) => new Set(steps.flatMap(({ secondRuns }) => secondRuns.map(({ file }) => file))),
   );

@@ -46,8 +46,8 @@ export const tierResultOf = (
   };
 };
 
-/** Every file of tests that is not broken, but failed once. */
-const unsteadyIn = (steps: readonly StepResult[]) =>
+/** Every test file that failed once and then passed alone. */
+const flakyIn = (steps: readonly StepResult[]) =>
   steps.flatMap(({ name, secondRuns }) =>
     secondRuns.filter(({ isPassed }) => isPassed).map((run) => ({ ...run, step: name })),
   );
@@ -55,7 +55,13 @@ const unsteadyIn = (steps: readonly StepResult[]) =>
 /**
  * A table of the steps, the slowest files, what failed once, and the numbers of tests in a line of their own.
  */
-export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult): string => {
+export const summaryOf = ({
+  minutes,
+  minutesOfProjects,
+  steps,
+  slowestFiles,
+  starts,
+}: TierResult): string => {
   const rows = steps.map((step) => [
     step.name,
     minutesOf(step.seconds).toFixed(1),
@@ -63,8 +69,8 @@ export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult):
     [step.outcome, step.why].filter(Boolean).join(': '),
   ]);
   const files = sum(steps.map((step) => step.files.length));
-  const [passed, failedTests, skipped] = [0, 1, 2].map((place) =>
-    sum(steps.map((step) => countsOf(step)[place] ?? 0)),
+  const [passed, failedTests, skipped] = [0, 1, 2].map((index) =>
+    sum(steps.map((step) => countsOf(step)[index] ?? 0)),
   );
   const total = ['all', minutes.toFixed(1), ...[files, passed, failedTests, skipped].map(String), ''];
   return [
@@ -73,10 +79,10 @@ export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult):
     'Slowest files:',
     ...slowestFiles.slice(0, SHOWN).map((each) => `${each.seconds.toFixed(1).padStart(7)} s  ${each.file}`),
     '',
-    `Starts: ${Object.entries(starts)
-      .map(([kind, count]) => `${kind} ${count}`)
-      .join(', ')}`,
-    ...unsteadyIn(steps).map(
+    `Minutes of test files by project: ${listOf(minutesOfProjects)}`,
+    `Starts: ${listOf(starts)}`,
+    ...commitsIn(steps),
+    ...flakyIn(steps).map(
       ({ step, file, seed, load }) =>
         `Failed once, and passed alone: ${file} (${step}, TEST_SEED=${seed}, load ${load.toFixed(1)})`,
     ),
@@ -85,6 +91,20 @@ export const summaryOf = ({ minutes, steps, slowestFiles, starts }: TierResult):
     // Programs that run this read it.
     `${passed} passed, ${failedTests} failed, ${skipped} skipped`,
   ].join('\n');
+};
+
+const listOf = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([kind, count]) => `${kind} ${count}`)
+    .join(', ');
+
+/** After a resumed run: which steps ran at which commit. */
+const commitsIn = (steps: readonly StepResult[]): readonly string[] => {
+  const byCommit = Map.groupBy(steps, ({ commit }) => commit);
+  if (byCommit.size <= 1) return [];
+  return [...byCommit].map(
+    ([commit, those]) => `Ran at ${commit ?? 'no known commit'}: ${those.map(({ name }) => name).join(', ')}`,
+  );
 };
 
 const verdictOn = (steps: readonly StepResult[]): string => {
@@ -109,12 +129,12 @@ const countsOf = ({ files, secondRuns }: StepResult): readonly [number, number, 
 };
 
 const tableOf = (rows: readonly (readonly string[])[]): readonly string[] => {
-  const widths = (rows[0] ?? []).map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
     row
-      .map((cell, place) => {
-        const isText = place === 0 || place === row.length - 1;
-        return isText ? cell.padEnd(widths[place] ?? 0) : cell.padStart(widths[place] ?? 0);
+      .map((cell, column) => {
+        const isText = column === 0 || column === row.length - 1;
+        return isText ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
       })
       .join('  ')
       .trimEnd(),
