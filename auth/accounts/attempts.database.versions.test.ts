@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { migrate } from '#shared/database/migrate.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { test as base } from '../../test/engines/pool.ts';
+import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { createAttempts } from './attempts.ts';
 import { createSignInLimits } from './sign-in-limits.ts';
@@ -47,7 +48,7 @@ test('a refused caller learns how long to wait', async ({ attempts, takeMany }) 
 });
 
 test('an attempt is allowed again after the wait', async ({ attempts }) => {
-  const quick = { name: 'quick', burst: 1, intervalMs: 50 };
+  const quick = { name: 'quick', burst: 1, intervalMs: scaled(300) };
   await attempts.take(quick, 'x');
   expect((await attempts.take(quick, 'x')).granted).toBe(false);
   await until(

@@ -297,10 +297,10 @@ describeInChromium('the console in Chromium', () => {
       await other.page.goto(`${installation.url}/console`);
       await signInOn(other.page, ada);
       await other.heading('Data');
-      expect(await other.page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
-        ...['Data', 'Users', 'Articles'],
-        ...['Your account', 'Webhooks'],
-      ]);
+      await until(
+        () => other.page.getByRole('navigation').getByRole('link').allTextContents(),
+        (links) => links.join() === 'Data,Users,Articles,Your account,Webhooks',
+      );
       await other.page.goto(`${installation.url}/console/parked`);
       await other.page.getByRole('heading', { name: 'This page is for administrators' }).waitFor();
       await other.look('not-for-you');
