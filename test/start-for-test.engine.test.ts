@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { rolesOf } from '#kernel/registry/roles.ts';
+import { publishing } from '../domain/publishing.ts';
 import { expenses } from '../examples/expenses/domain/domain.ts';
 import { startForTest } from '../package/testing/for-test.ts';
 import { createTestDatabase } from '../package/testing/test-database.ts';
 import { inDatabase } from '../testing/database/search-everywhere.ts';
 import { until } from '../testing/until.ts';
+import { departments } from './toy/departments.ts';
+import { helpdesk } from './toy/helpdesk.ts';
+import { lending } from './toy/lending.ts';
 
 test('starts a whole system, with clients by role, whose timers fire when the clock is moved', async () => {
   await using annals = await startForTest(expenses);
@@ -34,6 +39,16 @@ test('starts a whole system, with clients by role, whose timers fire when the cl
   // A second disposal does nothing.
   await annals[Symbol.asyncDispose]();
 });
+
+/** With a timer, with reactions alone, with neither, and with nothing but ends of what belongs to a user. */
+test.for([expenses, departments, lending, publishing, helpdesk])(
+  'is settled after a write in any domain: $name',
+  async (domain) => {
+    await using annals = await startForTest(domain);
+    for (const role of rolesOf(domain)) await annals.as(role);
+    await annals.settled();
+  },
+);
 
 test('refuses settings that it chooses itself', async () => {
   await expect(startForTest(expenses, { settings: { PORT: '4000' } })).rejects.toThrow(

@@ -71,7 +71,7 @@ const timedScenes = (scenes: readonly Scene[], beginMs: number): readonly Timed[
     .toSorted((one, other) => Math.sign(one.atMs - other.atMs) || 0);
 };
 
-type Playing = Pick<CommandSide, 'pool' | 'eventLog'> & {
+type Playing = Pick<CommandSide, 'pool' | 'eventLog' | 'domain'> & {
   readonly clock: StoryClock;
   readonly terminal: Terminal;
   /** Whether an event may start a timer. */

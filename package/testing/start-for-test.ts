@@ -4,12 +4,15 @@ import { waitOf } from '#kernel/registry/kind-of.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { realTimeAhead } from '#shared/clock/real-time.ts';
 import { policyOf } from '#shared/policy.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
+import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { startAll } from '../../all-roles.ts';
 import { createClient } from '../../client/client.ts';
 import type { Client } from '../../client/types/client.ts';
+import { untilSettled } from '../../command/process-manager/settled.ts';
 import { startInProcess } from './in-process.ts';
 import type { TestOptions, TestSystem } from './test-system.ts';
 
@@ -29,7 +32,7 @@ export const startSystem = async <D extends Domain>(
     startAll(context, { clock }),
   );
   const { url } = started;
-  const settled = () => untilSettled(started.foundation, clock.aheadMs);
+  const settled = () => settle(started.foundation, clock);
   return {
     url,
     client: createClient<D>({ url }),
@@ -106,27 +109,15 @@ const requestToken = async (
   }
 };
 
-/**
- * Resolves once the followers behind reads and timers have reached the end of the log, all work is done, and
- * no timer is due.
- */
-const untilSettled = async (
-  { pool, eventLog }: Started['foundation'],
-  aheadMs: () => number,
+/** Resolves once reads show all events, everything that follows from these has happened, and no timer is due. */
+const settle = async (
+  { pool, eventLog, domain }: Started['foundation'],
+  clock: Pick<Clock, 'aheadMs'>,
 ): Promise<void> => {
-  const deadline = performance.now() + WAIT_MAX_MS;
-  for (;;) {
-    const head = await eventLog.head();
-    const { rows } = await pool.query<{ isSettled: boolean }>(
-      `select (select count(*) = 2 from public.follower_checkpoint where follower in ('reactions', 'projector') and position >= $1)
-         and not exists (select from process_manager.task) and not exists (select from process_manager.timer_mark)
-         and not exists (select from process_manager.timer where due_at <= clock_timestamp() + $2 * interval '1 millisecond') as "isSettled"`,
-      [head, aheadMs()],
-    );
-    // An event that a timer has just appended must be projected too.
-    if (rows[0]?.isSettled && (await eventLog.head()) === head) return;
-    if (performance.now() > deadline)
-      throw new Error(`the reactions to the events did not finish within ${WAIT_MAX_MS / 1_000} seconds`);
-    await delay(LOOK_MS);
-  }
+  const pending = await untilSettled(
+    { pool, eventLog, domain, clock },
+    { waitMaxMs: WAIT_MAX_MS, followers: [PROJECTOR] },
+  );
+  if (pending.length > 0)
+    throw new Error(`not settled within ${WAIT_MAX_MS / 1_000} seconds: ${pending.join('; ')}`);
 };

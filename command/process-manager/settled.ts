@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { followingOf } from '#kernel/decide/reactions.ts';
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { REACTIONS } from './declaration.ts';
+import { PROCESS_MANAGER } from './process-manager.ts';
+
+type System = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'head'>;
+  readonly domain: Domain;
+  /** A timer is due by this clock. */
+  readonly clock: Pick<Clock, 'aheadMs'>;
+};
+
+type Options = {
+  readonly waitMaxMs: number;
+  /** Followers that must have reached the end of the log too. */
+  readonly followers?: readonly string[];
+};
+
+const LOOK_MS = 10;
+const NAMED_MAX = 5;
+
+/**
+ * Waits until everything that follows from the events so far has happened, and no timer is due. Returns some of
+ * what is still pending after the time; otherwise an empty list.
+ */
+export const untilSettled = async (
+  system: System,
+  { waitMaxMs, followers = [] }: Options,
+): Promise<readonly string[]> => {
+  const { pool, eventLog, domain, clock } = system;
+  // Without timers and reactions, this follower does not run.
+  const reacting = followingOf(domain) === undefined ? [] : [REACTIONS];
+  const startedAtMs = performance.now();
+  for (;;) {
+    const head = await eventLog.head();
+    const { rows } = await pool.query<{ pending: string }>(PENDING, [
+      [PROCESS_MANAGER, ...reacting, ...followers],
+      head,
+      clock.aheadMs(),
+    ]);
+    // An event that a timer has just appended must be followed too.
+    if (rows.length === 0 && (await eventLog.head()) === head) return [];
+    if (performance.now() - startedAtMs > waitMaxMs)
+      return rows.length === 0 ? ['new events'] : rows.map(({ pending }) => pending);
+    await delay(LOOK_MS);
+  }
+};
+
+const PENDING = `
+  select 'the follower ' || follower || ' is before position ' || $2::bigint as pending
+    from unnest($1::text[]) follower left join public.follower_checkpoint using (follower)
+    where position is null or position < $2::bigint
+  union all
+  select name || ' of ' || stream || coalesce(': ' || reason, '')
+    from process_manager.task where skipped_at is null
+  union all
+  select 'reactions to the event at position ' || position from process_manager.fan_out
+  union all
+  select 'timers of ' || stream from process_manager.timer_mark
+  union all
+  select 'the timer ' || name || ' of ' || stream
+    from process_manager.timer where due_at <= clock_timestamp() + $3::float8 * interval '1 millisecond'
+  limit ${NAMED_MAX}`;
