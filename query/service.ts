@@ -157,7 +157,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     ),
     operatorCommandRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
-    publicRoutes({ ...config, domain }),
+    publicRoutes({ ...config, domain }, eventLog),
     uploadRoutes({
       blobs,
       key,
@@ -191,8 +191,8 @@ const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposab
 };
 
 /** The routes with the same answers for everybody. */
-const publicRoutes = (options: OpenApiOptions): Router =>
-  Router().use(openApiRoutes(options), docsRoutes(options), consoleRoutes(options));
+const publicRoutes = (options: OpenApiOptions, eventLog: Pick<EventLog, 'identity'>): Router =>
+  Router().use(openApiRoutes(options, eventLog), docsRoutes(options), consoleRoutes(options));
 
 /** The type requires every kernel operation that this role serves, so the compiler names a missing one. */
 const createReads = (

@@ -22,6 +22,9 @@ export const CURSOR_PATTERN = '^[0-9a-f]{8}-[0-9a-z]{1,11}$';
 const CURSOR = /^([0-9a-f]{8})-([0-9a-z]{1,11})$/;
 const RADIX = 36;
 
+/** For texts that belong to no installation; `/openapi.json` shows the start of the own log in its place. */
+export const EXAMPLE_CURSOR = '6f9619ff-1z4' as Cursor;
+
 /** The first group of the log’s identity suffices to recognize a cursor of another log. */
 const prefixOf = (identity: LogIdentity): string => identity.slice(0, 8);
 

@@ -130,6 +130,10 @@ const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Reco
   };
 };
 
+/** Of a part of a path, which is never empty. */
+export const exampleOfPart = (domain: Domain, def: FieldDef): unknown =>
+  exampleValue(domain, { ...def, optional: false });
+
 /** The author’s example of a field, or one derived from its type. */
 export const exampleValue = (domain: Domain, def: FieldDef | undefined): unknown => {
   if (def === undefined) return 1;

@@ -1,3 +1,4 @@
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { editOf } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
@@ -7,7 +8,7 @@ import type { CommandInfo, CommandKind, Domain, Kind, ListInfo } from '../regist
 import { nameOfItems } from './operation.ts';
 import { labelOf, shownName } from './schemas.ts';
 
-const WRITTEN = { version: 3, cursor: '6f9619ff-1z4' };
+const WRITTEN = { version: 3, cursor: EXAMPLE_CURSOR };
 const TIMES = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
 
 /** Examples for the schemas of an aggregate, from the examples of its fields. */

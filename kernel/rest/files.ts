@@ -19,7 +19,7 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
     const of =
       list === undefined
         ? { path: itemPath(kind) }
-        : { path: onePath(kind, list), parameters: parametersOf(kind, list) };
+        : { path: onePath(kind, list), parameters: parametersOf(domain, kind, list) };
     const all = commanded(domain, kind, command);
     const shared = {
       ...all,

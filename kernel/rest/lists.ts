@@ -8,6 +8,7 @@ import { pathId } from '#shared/rest/path-id.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { formShape } from '../decide/forms.ts';
 import { oneOfList } from '../decide/items.ts';
+import { exampleOfPart } from '../events/definitions.ts';
 import { capital, kebab, oneOf, spaced } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { type AggregateOperation, itemPath, type Named, nameOfItems } from './operation.ts';
@@ -32,9 +33,14 @@ export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | stri
   return success && !text.includes('\u0000') ? (data as number | string) : undefined;
 };
 
-export const parametersOf = (kind: Kind, list: ListInfo): Readonly<Record<string, PathParameter>> => ({
+export const parametersOf = (
+  domain: Domain,
+  kind: Kind,
+  list: ListInfo,
+): Readonly<Record<string, PathParameter>> => ({
   [list.id.name]: {
     schema: list.id.def.recorded,
+    example: exampleOfPart(domain, list.id.def),
     absent: notFound(oneOfList(kind, list)),
     read: (text) => itemIdIn(list, text),
   },
@@ -55,7 +61,7 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
   const single: AggregateOperation = {
     ...read,
     path: onePath(kind, list),
-    parameters: parametersOf(kind, list),
+    parameters: parametersOf(domain, kind, list),
     summary: `${capital(oneOf(list.one))} of ${oneOf(kind.name)}`,
     query: ItemAt,
     answer: { status: 200, description: `The ${one}.`, kind: 'item', schema },
@@ -113,7 +119,7 @@ const writeOf = (domain: Domain, kind: Kind, list: ListInfo, command: CommandInf
 const writeToOne = (domain: Domain, kind: Kind, list: ListInfo, command: CommandInfo) => ({
   ...writeOf(domain, kind, list, command),
   path: onePath(kind, list),
-  parameters: parametersOf(kind, list),
+  parameters: parametersOf(domain, kind, list),
 });
 
 const formOf = (kind: Kind, command: CommandInfo, name: string) =>

@@ -7,6 +7,7 @@ import { PAGE, sortBy } from '#shared/rest/lists.ts';
 import type { PathParameter, RestOperation } from '#shared/rest/operation.ts';
 import { operationOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
+import { exampleOfPart } from '../events/definitions.ts';
 import { capital, column, oneOf, spaced, wire } from '../registry/names.ts';
 import type { Defs, Domain, ViewInfo } from '../registry/registry.ts';
 import { shownExample } from './examples.ts';
@@ -48,7 +49,9 @@ export const viewOperations = (
     const item: ViewOperation = {
       ...read,
       path: `/${path}/${parts.map(([part, def]) => `{${wire(part, def)}}`).join('/')}`,
-      parameters: Object.fromEntries(parts.map(([part, def]) => [wire(part, def), parameterOf(name, def)])),
+      parameters: Object.fromEntries(
+        parts.map(([part, def]) => [wire(part, def), parameterOf(domain, name, def)]),
+      ),
       summary: `${capital(spaced(name))} of ${new Intl.ListFormat('en-GB').format(parts.map(([part]) => oneOf(part)))}`,
       answer: { status: 200, description: `The row with this key.`, kind: 'item', schema },
       reads: { view, does: 'item' },
@@ -97,8 +100,9 @@ const filtersOf = (view: ViewInfo): Readonly<Record<string, z.ZodType>> => {
   return { ...Object.fromEntries(filters), sort: sortBy(first, ...others) };
 };
 
-const parameterOf = (view: string, def: FieldDef): PathParameter => ({
+const parameterOf = (domain: Domain, view: string, def: FieldDef): PathParameter => ({
   schema: def.recorded,
+  example: exampleOfPart(domain, def),
   absent: notFound(view),
   read: (text) => partIn(def, text) as number | string | undefined,
 });

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one list: the responses of operations, with their headers.
 import type * as z from 'zod';
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { Policy } from '#shared/policy.ts';
@@ -35,10 +36,10 @@ export const ANSWER_HEADERS = {
     'The preference of the request that was applied (RFC 7240), if one was.',
     'return=representation',
   ),
-  'Consistency-Token': text('The cursor of this write: a read that sends it sees the write.', '6f9619ff-1z4'),
+  'Consistency-Token': text('The cursor of this write: a read that sends it sees the write.', EXAMPLE_CURSOR),
   'As-Of': text(
     'For time travel: the cursor of the requested point in time. A request with this `at` always returns the same, unless a person is erased.',
-    '6f9619ff-1z4',
+    EXAMPLE_CURSOR,
   ),
   'Searched-To': text(
     'If the page ended because the search had read its maximum of events: the time of the last event that it read. The search continues at rel="next".',

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one list: the shared schemas and parameters of the document.
 import type { Domain } from '#kernel/registry/registry.ts';
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
@@ -125,7 +126,7 @@ export const HEADER_PARAMETERS = {
     in: 'header',
     description:
       'The token of the response to a write. The read waits up to 5 seconds until it sees that write.',
-    schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: ['6f9619ff-1z4'] },
+    schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: [EXAMPLE_CURSOR] },
   },
   Prefer: {
     name: 'Prefer',
@@ -155,7 +156,10 @@ const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSche
     name,
     in: 'path',
     required: true,
-    schema: own === undefined ? (IN_PATH[name] ?? ID) : schemas.of(own.schema, 'input'),
+    schema:
+      own === undefined
+        ? (IN_PATH[name] ?? ID)
+        : ({ examples: [own.example], ...schemas.of(own.schema, 'input') } as JsonObject),
   };
 };
 

@@ -6,6 +6,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { RestOperation } from '#shared/rest/operation.ts';
 import { DESCRIBED, operation as restOperation } from '../../test/engines/operations.ts';
 import { serveRoutes } from '../../test/serve.ts';
+import { EXAMPLE_LOG } from '../event-types/event-types.ts';
 import { openApiDocument, openApiRoutes } from './document.ts';
 import { examplesOf } from './examples.ts';
 
@@ -212,7 +213,7 @@ test.each(Object.keys(EXAMPLES))('the example of %s is valid', (name) => {
 });
 
 test('it is served as JSON, and revalidated with 304', async () => {
-  await using server = await serveRoutes(openApiRoutes(OPTIONS));
+  await using server = await serveRoutes(openApiRoutes(OPTIONS, { identity: EXAMPLE_LOG }));
   const first = await fetch(`${server.url}/openapi.json`);
   expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(await first.json()).toMatchObject({

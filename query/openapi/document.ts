@@ -1,6 +1,8 @@
 import { type RequestHandler, Router } from 'express';
 import { capital, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import { EXAMPLE_CURSOR, formatCursor } from '#shared/cursor.ts';
+import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { refuseOtherMethods } from '#shared/http/answer-errors.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
@@ -176,11 +178,18 @@ point in time. The history of an item shows who changed what.
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();
 
-export const openApiRoutes = (options: OpenApiOptions): Router => {
+export const openApiRoutes = (options: OpenApiOptions, { identity }: Pick<EventLog, 'identity'>): Router => {
   let answer: RequestHandler | undefined;
   // Lazily, because making the document would delay the start.
   const lazily: RequestHandler = (request, response, next) => {
-    answer ??= answerDocument({ type: 'application/json', text: JSON.stringify(openApiDocument(options)) });
+    answer ??= answerDocument({
+      type: 'application/json',
+      // The start of the log, so that all processes answer the same, and requests with the examples are valid.
+      text: JSON.stringify(openApiDocument(options)).replaceAll(
+        EXAMPLE_CURSOR,
+        formatCursor(identity, START),
+      ),
+    });
     return answer(request, response, next);
   };
   return Router().get('/openapi.json', lazily).all('/openapi.json', refuseOtherMethods('GET', 'HEAD'));

@@ -3,6 +3,7 @@ import { capital } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { examplesOfKind } from '#kernel/rest/examples.ts';
 import { exampleOfView } from '#kernel/rest/views.ts';
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { OPERATOR_EXAMPLES } from './operator-examples.ts';
@@ -58,7 +59,7 @@ const CLIENT = {
 const WITH_SECRET = {
   id: 6001,
   version: 1,
-  cursor: '6f9619ff-1z4',
+  cursor: EXAMPLE_CURSOR,
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   _links: { self: { href: '/webhooks/6001' } },
 } as const;
@@ -119,7 +120,7 @@ const DELIVERY: JsonObject = {
   eventId: EVENT_ID,
   type: 'user.updated',
   subject: 'user-1001',
-  cursor: '6f9619ff-1z4',
+  cursor: EXAMPLE_CURSOR,
   state: 'due',
   attempts: 1,
   nextAt: '2026-11-21T10:15:05.000Z',
@@ -158,7 +159,7 @@ const KERNEL_EXAMPLES: Examples = {
     _links: { redrive: { href: '/webhooks/6001/redrive', method: 'POST' } },
   },
   DeliveryBody: {
-    body: `{"id":"${EVENT_ID}","type":"user.updated","version":1,"at":"${written.updatedAt}","cursor":"6f9619ff-1z4","subject":"user-1001","data":{"userId":1001}}`,
+    body: `{"id":"${EVENT_ID}","type":"user.updated","version":1,"at":"${written.updatedAt}","cursor":"${EXAMPLE_CURSOR}","subject":"user-1001","data":{"userId":1001}}`,
     reason: null,
   },
   WebhookStatistics: {
@@ -186,7 +187,7 @@ const KERNEL_EXAMPLES: Examples = {
     webhookId: 6001,
     from: '6f9619ff-1a0',
     since: null,
-    to: '6f9619ff-1z4',
+    to: EXAMPLE_CURSOR,
     at: '6f9619ff-1k9',
     planned: 480,
     state: 'running',
@@ -240,7 +241,7 @@ const KERNEL_EXAMPLES: Examples = {
     id: EVENT_ID,
     type: 'user.updated',
     at: written.updatedAt,
-    cursor: '6f9619ff-1z4',
+    cursor: EXAMPLE_CURSOR,
     actor: 'user:1001',
     client: 'shop',
     request: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
@@ -254,5 +255,5 @@ const KERNEL_EXAMPLES: Examples = {
     diff: '@@ -1,1 +1,1 @@\n-It weaves patterns.\n+It weaves *algebraical* patterns.',
   },
   JsonPatch: [{ op: 'replace', path: '/name', value: 'Ada King' }],
-  Written: { id: 1001, version: 3, cursor: '6f9619ff-1z4', _links: { self: { href: '/users/1001' } } },
+  Written: { id: 1001, version: 3, cursor: EXAMPLE_CURSOR, _links: { self: { href: '/users/1001' } } },
 };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { instant } from '#shared/instant.ts';
 
 /** The format of `at`, the moment that a response shows. */
@@ -24,14 +25,14 @@ const moment = z
 const at = moment.optional().meta({
   description:
     'Time travel: the item at a time (RFC 3339), a cursor, or a version (`v3`). `As-Of` in the response is the cursor of that point in time.',
-  examples: ['2026-11-21T10:15:00Z', 'v3', '6f9619ff-1z4'],
+  examples: ['2026-11-21T10:15:00Z', 'v3', EXAMPLE_CURSOR],
 });
 
 /** Of a list, which has no versions. */
 export const atOfList = moment.optional().meta({
   description:
     'Time travel: the list at a time (RFC 3339) or at a cursor. Only in the order of creation, and without a search.',
-  examples: ['2026-11-21T10:15:00Z', '6f9619ff-1z4'],
+  examples: ['2026-11-21T10:15:00Z', EXAMPLE_CURSOR],
 });
 
 export const ItemAt = z.strictObject({ at });

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { RedriveWebhook, ReplayWebhook } from '#shared/commands/webhook.ts';
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { instant } from '#shared/instant.ts';
 import { createdAt, id, Links, Written } from './fields.ts';
 import { idParameter, PAGE } from './lists.ts';
@@ -13,7 +14,7 @@ const DELIVERY_STATES = ['due', 'delivered', 'dead', 'withheld'] as const;
 const state = z.enum(DELIVERY_STATES);
 export type ShownDeliveryState = z.infer<typeof state>;
 
-const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });
+const cursor = z.string().meta({ examples: [EXAMPLE_CURSOR] });
 const eventType = z.string().meta({ examples: ['user.updated'] });
 
 export const Delivery = z

@@ -36,6 +36,7 @@ export type RestOperation = {
 /** A path parameter, and the code of the refusal if nothing has its value. */
 export type PathParameter = {
   readonly schema: z.ZodType;
+  readonly example: unknown;
   readonly absent: RejectionCode;
   read(text: string): number | string | undefined;
 };

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { report } from '#shared/audit/verification-report.ts';
+import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { actor } from '#shared/events/metadata.ts';
 import { instant } from '#shared/instant.ts';
 import { Links } from './fields.ts';
@@ -11,7 +12,7 @@ import type { RestOperation } from './operation.ts';
 /** The operations of operators (administrators), whatever roles and engines the installation has. */
 
 const count = z.int().nonnegative();
-const cursor = z.string().meta({ examples: ['6f9619ff-1z4'] });
+const cursor = z.string().meta({ examples: [EXAMPLE_CURSOR] });
 const stream = z.string().meta({ examples: ['user-7001'] });
 const seconds = z.number().nonnegative().nullable();
 const version = z.int().positive();

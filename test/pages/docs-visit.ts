@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { docsRoutes } from '../../query/docs/routes.ts';
+import { EXAMPLE_LOG } from '../../query/event-types/event-types.ts';
 import { openApiRoutes } from '../../query/openapi/document.ts';
 import { scaled } from '../../testing/load.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
@@ -15,7 +16,8 @@ const OPTIONS = {
 };
 export const DEADLINE_MS = 60_000;
 
-const serveDocs = (): Promise<Served> => serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));
+const serveDocs = (): Promise<Served> =>
+  serveRoutes(openApiRoutes(OPTIONS, { identity: EXAMPLE_LOG }), docsRoutes(OPTIONS));
 
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = {

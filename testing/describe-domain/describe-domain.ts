@@ -1,6 +1,7 @@
 // Over 200 lines, because it is one list: all checks of a domain, in the order in which they run.
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { type Checks, countChecks } from './checks.ts';
+import { checkExamples, checkPages } from './documents.ts';
 import { checkErasure } from './erasure.ts';
 import type { Examples } from './forms.ts';
 import { checkQueries } from './graphql.ts';
@@ -101,6 +102,7 @@ export const describeDomain = (
       reactionsOf(domain),
     );
     describePast(domain, each);
+    describeDocuments(each);
     each('the read model is the same after a rebuild, and after a restore elsewhere', checkRebuilding);
     each('an erasure removes every copy of a person’s personal data', checkErasure, [
       'user.name',
@@ -190,6 +192,11 @@ const describeStreams = (domain: Domain, each: Each): void => {
     checkViews,
     viewChecksOf(domain),
   );
+};
+
+const describeDocuments = (each: Each): void => {
+  each('every page of the documentation is shown', checkPages);
+  each('every read accepts the examples of its parameters in /openapi.json', checkExamples);
 };
 
 const describePast = (domain: Domain, each: Each): void => {

@@ -56,6 +56,7 @@ export const fillIn = (
 const exampleId = ({ name, schema }: Parameter): number | string => {
   const example = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
   if (typeof example === 'number' || typeof example === 'string') return example;
+  if (typeof example === 'boolean') return String(example);
   throw new Error(`the parameter ${name} has no example`);
 };
 
