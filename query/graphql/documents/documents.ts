@@ -5,9 +5,12 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  Lexer,
   type OperationDefinitionNode,
   parse,
+  Source,
   specifiedRules,
+  TokenKind,
   validate,
   visit,
 } from 'graphql';
@@ -100,9 +103,28 @@ const isGivenUp = ({ message }: GraphQLError): boolean => message === 'Validatio
 const TOO_REPETITIVE =
   'The operation selects the same fields too often: checking whether they can be merged takes too long.';
 
+/** The parser and the rules of validation call themselves for each level, until the stack is full. */
+const NESTING_MAX = 200;
+const OPENING = new Set<TokenKind>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING = new Set<TokenKind>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+const isTooNested = (text: string): boolean => {
+  // Nearly every document has fewer, so that its tokens are read only once, by the parser.
+  if ((text.match(/[[{(]/g)?.length ?? 0) <= NESTING_MAX) return false;
+  const lexer = new Lexer(new Source(text));
+  let depth = 0;
+  for (let { kind } = lexer.advance(); kind !== TokenKind.EOF; { kind } = lexer.advance()) {
+    if (OPENING.has(kind)) depth += 1;
+    if (CLOSING.has(kind)) depth -= 1;
+    if (depth > NESTING_MAX) return true;
+  }
+  return false;
+};
+
 /** The parser counts tokens itself, and reports too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {
   try {
+    if (isTooNested(text)) return beyondLimit('too_nested', { max: NESTING_MAX });
     return parse(text, { maxTokens: tokensMax, allowEmptySelectionSets: false });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;

@@ -7,6 +7,7 @@ export type DocumentLimits = GraphqlSettings['limits'];
 /** Each limit has its own code, and its error has the maximum and the actual number. */
 const REFUSALS = {
   too_many_tokens: 'tokens',
+  too_nested: 'levels of brackets',
   too_deep: 'levels of fields',
   too_many_aliases: 'aliases',
   too_many_directives: 'directives',
