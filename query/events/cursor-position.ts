@@ -14,14 +14,18 @@ export const positionOfCursor = async (
     eventLog,
     known,
     parameter,
+    excludes = false,
   }: {
     readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>;
     readonly known: Position;
     readonly parameter: string;
+    /** Only events before it are wanted, so that it may be that of the next event. */
+    readonly excludes?: boolean;
   },
 ): Promise<Position> => {
   const position = parse(text, eventLog, parameter);
-  if (position > known && position > (await headReaching(eventLog, position)))
+  const last = excludes ? ((position - 1) as Position) : position;
+  if (last > known && last > (await headReaching(eventLog, last)))
     throw new HttpProblem('unknown_cursor', {
       detail: `${parameter}: this cursor is beyond the end of the log. ${ADVICE}`,
     });

@@ -54,8 +54,10 @@ export const eventReads = ({
     ) {
       const isLatestFirst = sort === '-cursor';
       if (before !== undefined && !isLatestFirst) throw beforeAlone();
-      const positionAt = (text: string | undefined, parameter: string) =>
-        text === undefined ? undefined : positionOfCursor(text, { eventLog, known: START, parameter });
+      const positionAt = (text: string | undefined, parameter: 'after' | 'before') =>
+        text === undefined
+          ? undefined
+          : positionOfCursor(text, { eventLog, known: START, parameter, excludes: parameter === 'before' });
       const [afterPosition, beforePosition] = [
         await positionAt(after, 'after'),
         await positionAt(before, 'before'),
