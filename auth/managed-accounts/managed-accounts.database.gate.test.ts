@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { ManagedAccount } from '#shared/rest/managed-accounts.ts';
 import {
+  ISSUER,
   registerClient,
   registerPerson,
   type TestPerson,
   webClient,
 } from '../../test/engines/auth-database.ts';
 import { test as base } from '../../test/engines/auth-process.ts';
-import { tokensByCode } from '../../test/engines/oauth.ts';
+import { post, tokensByCode } from '../../test/engines/oauth.ts';
 import { until } from '../../testing/until.ts';
 
 const SCOPES = ['manage:accounts', 'manage:tokens', 'read:articles'];
@@ -135,6 +136,33 @@ test('an administrator ends a session, an application and a token of a person, e
   expect(await accountOf(person)).toMatchObject({ sessions: [], applications: [], tokens: [] });
   // A repetition: it has already ended.
   expect((await ask(admin, 'DELETE', `${path}/tokens/${tokens[0]?.id}`)).status).toBe(204);
+});
+
+test('the console ends with the session of its browser, and other applications continue', async ({
+  accountOf,
+  admin,
+  ask,
+  one,
+  refusedSoon,
+  somebody,
+}) => {
+  const { person, session, path } = await somebody();
+  const { sessions: others } = await accountOf(person);
+  const inConsole = { client_id: 'console', redirect_uri: `${ISSUER}/console`, scope: SCOPES.join(' ') };
+  const ended = await tokensByCode(one.auth, person, inConsole);
+  const { sessions } = await accountOf(person);
+  const inBrowser = sessions.find(({ id }) => !others.some((other) => other.id === id));
+  const kept = await tokensByCode(one.auth, person, inConsole);
+  const refresh = async (tokens: typeof ended) => {
+    const form = { grant_type: 'refresh_token', client_id: 'console' };
+    return post(one.auth, '/token', { ...form, refresh_token: String(tokens.refresh_token) });
+  };
+  expect((await ask(String(ended.access_token), 'GET', '/account/tokens')).status).toBe(200);
+  expect((await ask(admin, 'DELETE', `${path}/sessions/${inBrowser?.id}`)).status).toBe(204);
+  await refusedSoon(String(ended.access_token));
+  expect(await refresh(ended)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  expect((await refresh(kept)).status).toBe(200);
+  expect((await ask(session, 'GET', '/account/tokens')).status).toBe(200);
 });
 
 describe('a deactivated account', () => {

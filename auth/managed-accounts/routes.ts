@@ -21,7 +21,7 @@ import { circumstancesOf } from '../clients/by.ts';
 import { demandRoleGiver } from '../clients/demand-rights.ts';
 import { invitationMessage } from '../mail/messages.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
-import { endApplications } from '../own-account/end-access.ts';
+import { endApplications, endSessions } from '../own-account/end-access.ts';
 import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
 
@@ -91,7 +91,7 @@ const handlersOf = (dependencies: Dependencies) => ({
 });
 
 const peopleHandlers = (dependencies: Dependencies) => {
-  const { pool, persons, sessions, ownTokens, record } = dependencies;
+  const { pool, persons, ownTokens, record } = dependencies;
   /** The person in the path; refuses a deleted one. */
   const personIn = async ({
     params: { userId = '' },
@@ -103,15 +103,6 @@ const peopleHandlers = (dependencies: Dependencies) => {
     if (person === undefined) throw new Rejection('user_not_found');
     if (person.status === 'deleted') throw new Rejection('user_deleted');
     return person;
-  };
-  const endSessions = async (
-    request: Parameters<Handler>[0],
-    userId: UserId,
-    uid?: string,
-  ): Promise<void> => {
-    const ended = await sessions.end(userId, (session) => uid === undefined || session.uid === uid);
-    for (const session of ended)
-      await record({ type: 'session.signed_out', data: { sessionId: session.uid, userId } }, byIn(request));
   };
   return {
     show: (async (request, response) => {
@@ -129,7 +120,7 @@ const peopleHandlers = (dependencies: Dependencies) => {
       });
       if (!isDone) return;
       await record({ type: 'account.deactivated', data: { userId } }, byIn(request));
-      await endSessions(request, userId);
+      await endSessions(dependencies, { userId, by: byIn(request) }, () => true);
     }) satisfies Handler,
     reactivate: (async (request) => {
       const { userId } = await personIn(request);
@@ -138,7 +129,8 @@ const peopleHandlers = (dependencies: Dependencies) => {
     }) satisfies Handler,
     endSession: (async (request) => {
       const { userId } = await personIn(request);
-      await endSessions(request, userId, request.params.sessionId);
+      const { sessionId } = request.params;
+      await endSessions(dependencies, { userId, by: byIn(request) }, ({ uid }) => uid === sessionId);
     }) satisfies Handler,
     endApplication: (async (request) => {
       const { userId } = await personIn(request);

@@ -143,8 +143,16 @@ describe('sessions', () => {
     expect(ended.body).toContain('The session has ended.');
     expect(titleOf(await phone.get('/account'))).toBe('Sign in');
     expect(titleOf(await third.get('/account'))).toBe('Your account');
+    const consent = await here.browser.follow(await here.browser.get(accounts.visit.authorizeUrl()));
+    await here.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     await here.fill('/account/sessions', { session: 'others' });
     expect(titleOf(await third.get('/account'))).toBe('Sign in');
+    expect((await here.get('/account/applications')).body).toContain('Reading List');
+    const fourth = await signInToAccount(accounts.site, person);
+    const all = await here.fill('/account/sessions', { session: 'others', access: 'yes' });
+    expect(all.body).toContain('so have your access tokens and the access of applications');
+    expect(titleOf(await fourth.get('/account'))).toBe('Sign in');
+    expect((await here.get('/account/applications')).body).toContain('No application can act for you.');
     expect(titleOf(await here.get('/account'))).toBe('Your account');
     expect(await accounts.visit.eventOf('session.signed_out', person.userId)).toMatchObject({
       metadata: { actor: `user:${person.userId}` },

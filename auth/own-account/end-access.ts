@@ -1,5 +1,7 @@
 import type { Provider } from 'oidc-provider';
 import type { Pool } from '#shared/database/pool.ts';
+import { CONSOLE } from '../clients/client.ts';
+import type { OwnTokens } from '../personal-tokens/personal-tokens.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import { createGrantEnder } from '../storage/end-grants.ts';
 import type { AllowedClient } from '../storage/grants.ts';
@@ -14,22 +16,35 @@ export type EndDependencies = {
   readonly readAllowedClients: (userId: Visitor['userId']) => Promise<readonly AllowedClient[]>;
 };
 
-/** Ends sessions of the visitor, and records each. */
+/** Whose access ends, and who ends it. */
+type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
+
+/** What a visitor ends of their own. */
+export const byVisitor = (visitor: Visitor): Ending => ({
+  userId: visitor.userId,
+  by: circumstancesOf(visitor),
+});
+
+/** Ends sessions with the console in their browsers, and records each. */
 export const endSessions = async (
-  { sessions, record }: EndDependencies,
-  visitor: Visitor,
+  { pool, sessions, record }: Pick<EndDependencies, 'pool' | 'sessions' | 'record'>,
+  { userId, by }: Ending,
   isMeant: (session: OpenSession) => boolean,
 ): Promise<number> => {
-  const ended = await sessions.end(visitor.userId, isMeant);
-  for (const { uid } of ended)
-    await record(
-      { type: 'session.signed_out', data: { sessionId: uid, userId: visitor.userId } },
-      circumstancesOf(visitor),
-    );
+  const ended = await sessions.end(userId, isMeant);
+  const { endGrant } = createGrantEnder({
+    pool,
+    async onEnded({ grantId }) {
+      await record({ type: 'grant.revoked', data: { grantId, userId, clientId: CONSOLE } }, by);
+    },
+  });
+  for (const { uid, consoleGrant } of ended) {
+    await record({ type: 'session.signed_out', data: { sessionId: uid, userId } }, by);
+    // Its refresh token ended with the session; this ends the access token too.
+    if (consoleGrant !== undefined) await endGrant(consoleGrant);
+  }
   return ended.length;
 };
-
-type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
 
 /**
  * Ends the grants of applications and their tokens; records each grant in the name of the person who ends it.
@@ -47,6 +62,15 @@ export const endApplications = async (
   });
   const meant = (await readAllowedClients(userId)).filter(isMeant);
   for (const grantId of meant.flatMap(({ grantIds }) => grantIds)) await endGrant(grantId);
+};
+
+/** Ends every application’s access and every access token. */
+export const endAccess = async (
+  dependencies: Omit<EndDependencies, 'sessions'> & { readonly ownTokens: Pick<OwnTokens, 'revoke'> },
+  ending: Ending,
+): Promise<void> => {
+  await endApplications(dependencies, ending, () => true);
+  await dependencies.ownTokens.revoke(ending.userId, 'all', ending.by);
 };
 
 /**

@@ -14,7 +14,7 @@ import { newPasswordField, PASSWORD_MAX, PASSWORD_NOTE, passwordField } from '..
 import { deleteResetsOf } from '../password-reset/reset-table.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { endApplications, endSessions, renewSession } from './end-access.ts';
+import { byVisitor, endAccess, endSessions, renewSession } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
@@ -106,9 +106,8 @@ const change = async (
     circumstancesOf(visitor),
   );
   if (everywhere) {
-    await endSessions(dependencies, visitor, ({ uid }) => uid !== sessionUid);
-    await endApplications(dependencies, { userId, by: circumstancesOf(visitor) }, () => true);
-    await dependencies.ownTokens.revoke(userId, 'all', circumstancesOf(visitor));
+    await endSessions(dependencies, byVisitor(visitor), ({ uid }) => uid !== sessionUid);
+    await endAccess(dependencies, byVisitor(visitor));
   }
   await renewSession(provider, visitor);
 };

@@ -3,20 +3,20 @@ import { type Html, html } from '#shared/html.ts';
 import { fieldsOf } from '../accounts/form.ts';
 import { type AccountView, accountPage, PATHS } from '../pages/account/account-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { hidden } from '../pages/field.ts';
+import { checkbox, hidden } from '../pages/field.ts';
 import type { Page } from '../pages/page.ts';
 import { momentOfSeconds } from '../pages/time.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
-import { endSessions } from './end-access.ts';
+import { byVisitor, endAccess, endSessions } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 
 type Dependencies = Pick<
   OwnAccountDependencies,
-  'pool' | 'tokens' | 'sessions' | 'record' | 'readAllowedClients'
+  'pool' | 'tokens' | 'sessions' | 'record' | 'readAllowedClients' | 'ownTokens'
 >;
 
 const UID_MAX = 100;
-const End = z.object({ session: z.string().max(UID_MAX) });
+const End = z.object({ session: z.string().max(UID_MAX), access: z.literal('yes').optional() });
 
 export const sessions = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.sessions,
@@ -33,15 +33,20 @@ export const sessions = (dependencies: Dependencies): AccountPage => ({
     answerPage(visitor.response, sessionsPage({ ...viewOf(dependencies, visitor, DONE), sessions: shown }));
   },
   async submit(visitor) {
-    const { session } = fieldsOf(End, visitor.request);
+    const { session, access } = fieldsOf(End, visitor.request);
     const isMeant = (uid: string) =>
       uid !== visitor.sessionUid && (session === ALL_OTHERS || uid === session);
-    const ended = await endSessions(dependencies, visitor, ({ uid }) => isMeant(uid));
-    goTo(visitor, PATHS.sessions, ended === 1 ? 'one' : 'several');
+    const ended = await endSessions(dependencies, byVisitor(visitor), ({ uid }) => isMeant(uid));
+    if (access !== undefined) await endAccess(dependencies, byVisitor(visitor));
+    goTo(visitor, PATHS.sessions, access ? 'everything' : ended === 1 ? 'one' : 'several');
   },
 });
 
-const DONE = { one: 'The session has ended.', several: 'All other sessions have ended.' };
+const DONE = {
+  one: 'The session has ended.',
+  several: 'All other sessions have ended.',
+  everything: 'All other sessions have ended, and so have your access tokens and the access of applications.',
+};
 
 type ShownSession = {
   readonly uid: string;
@@ -62,13 +67,15 @@ const sessionsPage = ({ sessions, ...view }: SessionsView): Page =>
     section: PATHS.sessions,
     title: 'Sessions',
     main: html`<h1>Sessions</h1>
-<p class="lead">The browsers in which you are signed in. Applications that may act for you do not depend on them:
-see <a href="${PATHS.applications}">Applications</a>.</p>
+<p class="lead">The browsers in which you are signed in. The console in a browser ends with its session.
+<a href="${PATHS.applications}">Applications</a> and <a href="${PATHS.tokens}">access tokens</a> continue until you end
+them.</p>
 <ul class="items">${sessions.map((session) => itemOf(session, view.token))}</ul>
 ${
   sessions.length > 1 &&
   html`<form method="post" action="${PATHS.sessions}">
 ${hidden('token', view.token)}
+${checkbox({ name: 'access', label: 'End my access tokens and the access of applications too' })}
 <button class="danger" type="submit" name="session" value="${ALL_OTHERS}">Sign out everywhere else</button>
 </form>`
 }`,

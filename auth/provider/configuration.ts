@@ -11,6 +11,7 @@ import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { clientCertificateOf, isCertificateVerified } from '#shared/http/client-certificate.ts';
 import { type CorsOrigins, isAllowedOrigin } from '#shared/http/cors.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { CONSOLE } from '../clients/client.ts';
 import { LIFETIMES_S } from '../lifetimes.ts';
 import { ALGORITHM, type SigningKeys } from '../signing-keys/signing-keys.ts';
 import { createFindAccount, type FindPerson } from './account.ts';
@@ -67,8 +68,8 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
   ttl: LIFETIMES_S,
   rotateRefreshToken: true,
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-  // Refresh tokens have their own lifetime, independent of the browser's session; devices have no session.
-  expiresWithSession: () => false,
+  // Other applications have a lifetime of their own; what a browser shows of ours ends with its session.
+  expiresWithSession: (_ctx, { clientId }) => clientId === CONSOLE,
   cookies: cookiesOf(settings),
   findAccount: createFindAccount(settings),
   formats: { customizers: { jwt: createTokenClaims(settings) } },

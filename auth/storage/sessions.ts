@@ -1,6 +1,7 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
+import { CONSOLE } from '../clients/client.ts';
 import { buryRecord } from './end-records.ts';
 import type { RecordSeal } from './seal-record.ts';
 import type { Visit } from './visit.ts';
@@ -12,6 +13,8 @@ export type OpenSession = {
   readonly signedInAtS: number;
   /** Undefined for a session older than this field. */
   readonly seen: Visit | undefined;
+  /** Of the console in this browser, which ends with it. */
+  readonly consoleGrant: string | undefined;
 };
 
 /** A person's sessions, beyond what oidc-provider does with the current one. */
@@ -26,7 +29,13 @@ export type Sessions = {
 
 type Row = { readonly idHash: Buffer; readonly sealed: Buffer };
 /** The fields that `adapter.ts` stores of a session and that are read here. */
-type Kept = { readonly uid: string; readonly loginTs?: number; readonly iat?: number; readonly seen?: Visit };
+type Kept = {
+  readonly uid: string;
+  readonly loginTs?: number;
+  readonly iat?: number;
+  readonly seen?: Visit;
+  readonly authorizations?: Record<string, { readonly grantId?: string }>;
+};
 
 const KIND = 'Session';
 /** More than anybody has browsers. Ending all sessions also ends those beyond the limit. */
@@ -60,10 +69,11 @@ export const createSessions = ({ pool, seal }: { pool: Pool; seal: RecordSeal })
   };
 };
 
-const sessionOf = ({ uid, loginTs, iat, seen }: Kept): OpenSession => ({
+const sessionOf = ({ uid, loginTs, iat, seen, authorizations }: Kept): OpenSession => ({
   uid,
   signedInAtS: loginTs ?? iat ?? 0,
   seen,
+  consoleGrant: authorizations?.[CONSOLE]?.grantId,
 });
 
 const byLastSeen = (one: OpenSession, other: OpenSession): number => lastSeenS(other) - lastSeenS(one);

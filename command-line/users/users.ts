@@ -122,22 +122,27 @@ const used = (at: string | null): string => (at === null ? 'never used' : `last 
 
 export const usersSessions: Command = {
   name: 'users sessions',
-  summary: 'Lists the browsers in which a user is signed in; --end signs them out everywhere.',
+  summary:
+    'Lists the browsers in which a user is signed in; --end signs them out, and ends their applications and access tokens.',
   positionals: ['<user>'],
-  options: { end: { type: 'boolean', description: 'Ends all of these sessions.' }, ...REMOTE_OPTIONS },
+  options: {
+    end: {
+      type: 'boolean',
+      description: 'Ends all sessions, the access of all applications, and all access tokens.',
+    },
+    'sessions-only': {
+      type: 'boolean',
+      description: 'With --end: leaves applications and access tokens, but ends the console.',
+    },
+    ...REMOTE_OPTIONS,
+  },
   examples: ['users sessions ada@example.com', 'users sessions 7001 --end'],
   run: (given, terminal) =>
-    withAccount(given, terminal, async ({ remote, user, account: { sessions } }) => {
+    withAccount(given, terminal, async (found) => {
       const isJson = given.flags.has('json');
-      if (given.flags.has('end')) {
-        for (const { id } of sessions)
-          await remote.write('DELETE', `${accountPath(user)}/sessions/${encodeURIComponent(id)}`);
-        return terminal.write(
-          isJson
-            ? JSON.stringify({ userId: user.id, ended: sessions.length })
-            : `${plural(sessions.length, 'session')} ended.`,
-        );
-      }
+      const { sessions } = found.account;
+      if (given.flags.has('end')) return endAll(found, { given, terminal });
+      if (given.flags.has('sessions-only')) throw new UsageError('--sessions-only needs --end');
       const rows = sessions.map(({ browser, network, signedInAt, lastSeenAt }) => [
         cellOf(browser ?? '–'),
         network ?? '–',
@@ -149,6 +154,33 @@ export const usersSessions: Command = {
         await terminal.write(line);
       if (!isJson) terminal.complain(plural(sessions.length, 'session'));
     }),
+};
+
+/** Ends what acts for a user, each by a request of its own, so that one that is gone already is no error. */
+const endAll = async (
+  { remote, user, account: { sessions, applications, tokens } }: Found,
+  { given, terminal }: { readonly given: Given; readonly terminal: Terminal },
+): Promise<void> => {
+  const isAll = !given.flags.has('sessions-only');
+  const end = (what: string, id: string) =>
+    remote.write('DELETE', `${accountPath(user)}/${what}/${encodeURIComponent(id)}`);
+  for (const { id } of sessions) await end('sessions', id);
+  for (const { clientId } of isAll ? applications : []) await end('applications', clientId);
+  for (const { id } of isAll ? tokens : []) await end('tokens', id);
+  const counts = {
+    sessions: sessions.length,
+    ...(isAll && { applications: applications.length, tokens: tokens.length }),
+  };
+  await terminal.write(
+    given.flags.has('json')
+      ? JSON.stringify({ userId: user.id, ended: counts.sessions, ...counts })
+      : `Ended: ${[
+          plural(sessions.length, 'session'),
+          ...(isAll
+            ? [plural(applications.length, 'application'), plural(tokens.length, 'access token')]
+            : []),
+        ].join(', ')}.`,
+  );
 };
 
 export const usersInvite: Command = {

@@ -55,7 +55,7 @@ export const post = async (
 export const tokensByCode = async (
   instance: AuthByHttp,
   person: TestPerson,
-  client: { readonly client_id: string; readonly scope: string },
+  client: { readonly client_id: string; readonly scope: string; readonly redirect_uri?: string },
 ): Promise<Answer['body']> => {
   const { code, verifier } = await obtainCode(instance, person, client);
   const form = {
@@ -63,7 +63,7 @@ export const tokensByCode = async (
     code,
     code_verifier: verifier,
     client_id: client.client_id,
-    redirect_uri: CALLBACK,
+    redirect_uri: client.redirect_uri ?? CALLBACK,
   };
   return (await post(instance, '/token', form)).body;
 };

@@ -26,6 +26,12 @@ export const Account = ({ user }: { readonly user: User }) => {
             <//></p>`
       }
     </section>
+    ${
+      account.sessions.length + account.applications.length + account.tokens.length > 0 &&
+      html`<p><${Confirm} label="End all access" title=${`End all access of ${user.name}?`} doing="End all access" act=${() => then(endAll(account, (what) => api.remove(`${path}/${what}`)))}>
+        <p>All sessions, the access of all applications, and all access tokens of the user end. They can sign in again.</p>
+      <//></p>`
+    }
     <${Acting} title="Sessions" none="The user has no sessions." items=${account.sessions.map(
       ({ id, browser, network, signedInAt, lastSeenAt }) => ({
         key: id,
@@ -55,6 +61,16 @@ export const Account = ({ user }: { readonly user: User }) => {
         end: end(`tokens/${encodeURIComponent(id)}`),
       }),
     )} />`} />`;
+};
+
+/** One after the other, so that a failure names the first that remains. */
+const endAll = async (
+  { sessions, applications, tokens }: ManagedAccount,
+  remove: (what: string) => Promise<unknown>,
+): Promise<void> => {
+  for (const { id } of sessions) await remove(`sessions/${encodeURIComponent(id)}`);
+  for (const { clientId } of applications) await remove(`applications/${encodeURIComponent(clientId)}`);
+  for (const { id } of tokens) await remove(`tokens/${encodeURIComponent(id)}`);
 };
 
 const waysOf = ({ hasPassword, passkeys, hasSecondFactor, isConfirmed }: ManagedAccount): string =>
