@@ -19,12 +19,13 @@ export const scopeIn = ({ rights, fieldRights, path }: Kind, name: string): stri
 };
 
 type Asked = { readonly kind: Kind; readonly name: string; readonly state: Row };
+type Beside = { readonly [Name in 'shown' | 'above']?: Omit<Asked, 'name'> };
 /** Computes outcomes from the declaration alone; undefined if it cannot evaluate a condition. */
 export type Expecting = {
   /** Public parts need no scope, and other parts are as absent as without a token. */
   read(caller: Caller, asked: Omit<Asked, 'name'>): Outcome | undefined;
-  /** `shown` is what the caller must be able to read to learn that it exists. */
-  write(caller: Caller, asked: Asked & { readonly shown?: Omit<Asked, 'name'> }): Outcome | undefined;
+  /** `shown` is what the caller must be able to read to learn that it exists, `above` the parent of a new one. */
+  write(caller: Caller, asked: Asked & Beside): Outcome | undefined;
 };
 
 export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
@@ -46,7 +47,10 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
         if (isPublic(domain, asked)) return undefined;
         if (caller.token === undefined) return 'unauthenticated';
         if (!caller.scopes.has(scopeIn(asked.kind, asked.name))) return 'insufficient_scope';
-        const { shown } = asked;
+        const { shown, above } = asked;
+        // Callers without the right to create learn nothing about the parent.
+        if (above !== undefined && may(caller, asked))
+          return may(caller, { ...above, name: 'read' }) ? 'allowed' : 'absent';
         // Whatever the scopes of the token.
         const isShown = shown === undefined || may(caller, { ...shown, name: 'read' });
         return may(caller, asked) ? 'allowed' : isShown ? 'forbidden' : 'absent';

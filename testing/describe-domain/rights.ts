@@ -119,9 +119,9 @@ const wantedFor = async (tried: Tried, { attempt, caller, body }: Cell) => {
   const { stage, seenRows, made, state, expecting } = tried;
   const { kind, command, does } = attempt;
   const shown = { kind: made.situation.kind, state };
-  const after =
-    does === 'create' ? await newState(stage, seenRows, { kind, body, caller, above: made.id }) : state;
-  return expecting.write(caller, { kind, name: command.name, state: after, shown });
+  if (does !== 'create') return expecting.write(caller, { kind, name: command.name, state, shown });
+  const given = await newState(stage, seenRows, { kind, body, caller, above: made.id });
+  return expecting.write(caller, { kind, name: command.name, state: given, above: shown });
 };
 
 /** Files share the command of their field. */
