@@ -26,6 +26,7 @@ import type { Situation } from './situations.ts';
 import { sortsOf } from './sorted-pages.ts';
 import { isCrowded, openStage, type Stage } from './stage.ts';
 import { checkStreams, PAST, RECEIVED } from './streams.ts';
+import { checkViewLists, viewListsOf } from './view-pages.ts';
 import { checkViews, viewChecksOf } from './views.ts';
 
 export type Options = {
@@ -191,6 +192,11 @@ const describeStreams = (domain: Domain, each: Each): void => {
     'the subscriber of a view has its exact content, without the rows of ended aggregates',
     checkViews,
     viewChecksOf(domain),
+  );
+  each(
+    'lists of a view show every reader the rows with a right to them, sorted, in pages',
+    checkViewLists,
+    viewListsOf(domain),
   );
 };
 

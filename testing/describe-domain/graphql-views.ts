@@ -1,7 +1,7 @@
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { memberName, orderName } from '../../query/graphql/names.ts';
 import { orderOfView, type ViewSource, viewSourcesOf } from '../../query/views/source.ts';
-import { mayAs } from './declared.ts';
+import { type Asking, mayAs } from './declared.ts';
 import {
   type Args,
   compareBy,
@@ -25,20 +25,32 @@ const queriesOf = (source: ViewSource): readonly (readonly [string, Resolve])[] 
   const one: Resolve = (_, args, reference) => nodes(readable(source, args, reference))[0] ?? null;
   const page: Resolve = (_, args, reference) => {
     const rows = readable(source, (args.filter ?? {}) as Args, reference);
-    const [name, by] =
-      [...source.sorts].find(([sort]) => isOrder(sort, args.sort)) ?? [...source.sorts][0] ?? [];
-    if (name === undefined || by === undefined) throw new RangeError(`${view.name} has no order`);
-    const columns = orderOfView(source, name).map((column) => column.name);
-    const sign = args.sort === orderName({ name }, true) ? -1 : 1;
-    const sorted = rows
-      .filter((row) => !by.isOptional || row[by.name] !== null)
-      .toSorted((first, second) => compareBy(columns, first, second) * sign);
-    return pageOf(nodes(sorted), args);
+    const [name] = [...source.sorts.keys()]
+      .filter((sort) => isOrder(sort, args.sort))
+      .concat(...source.sorts.keys());
+    if (name === undefined) throw new RangeError(`${view.name} has no order`);
+    const isDescending = args.sort === orderName({ name }, true);
+    return pageOf(nodes(inOrder(source, rows, { sort: name, isDescending })), args);
   };
   return [
     [`Query.${view.name}`, one],
     [`Query.${view.name}Connection`, page],
   ];
+};
+
+type Order = { readonly sort: string; readonly isDescending: boolean };
+
+/** The rows that have a value to sort by. */
+export const inOrder = (
+  source: ViewSource,
+  rows: readonly Row[],
+  { sort, isDescending }: Order,
+): readonly Row[] => {
+  const by = source.sorts.get(sort);
+  const columns = orderOfView(source, sort).map(({ name }) => name);
+  return rows
+    .filter((row) => !by?.isOptional || row[by.name] !== null)
+    .toSorted((first, second) => compareBy(columns, first, second) * (isDescending ? -1 : 1));
 };
 
 const isOrder = (name: string, asked: unknown): boolean =>
@@ -56,13 +68,15 @@ const readable = (
       const given = args[memberName(part)];
       return given == null || String(row[part.column]) === String(given);
     });
-    return (
-      isAsked &&
-      mayAs(
-        asking,
-        view.asked,
-        'read',
-        Object.fromEntries(parts.map(({ name, column }) => [name, row[column]])),
-      )
-    );
+    return isAsked && mayReadRow(asking, { view, keys, members }, row);
   });
+
+/** By the key of the row alone. */
+export const mayReadRow = (
+  asking: Asking,
+  { view, keys, members }: Pick<ViewSource, 'view' | 'keys' | 'members'>,
+  row: Row,
+): boolean => {
+  const key = members.slice(0, keys.length).map(({ name, column }) => [name, row[column]]);
+  return mayAs(asking, view.asked, 'read', Object.fromEntries(key));
+};

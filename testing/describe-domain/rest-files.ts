@@ -128,10 +128,11 @@ export const checkFilesOfItems = async (stage: Stage, checks: Checks, { kind }: 
 const ITEMS = 2;
 
 const checkFileOfItem = async (
-  { stage, made, list, by }: Filling,
+  filling: Filling,
   checks: Checks,
   { field, key }: { readonly field: string; readonly key: string },
 ): Promise<void> => {
+  const { stage, made, list, by } = filling;
   const { kind } = made.situation;
   const item = `${pathOf(made, list)}/${encodeURIComponent(key)}`;
   const put = await stage.ask('PUT', `${item}/${kebab(field)}`, {
@@ -145,6 +146,7 @@ const checkFileOfItem = async (
     token: stage.admin.token,
     headers,
   });
+  await checkForeignFile(filling, checks, { field, key, address: body[field] });
   const seenRows = openSeenRows(stage);
   const state = (await seenRows.look(kind, made.id)) ?? {};
   const part = partsOf(kind).find(
@@ -163,4 +165,20 @@ const checkFileOfItem = async (
       `the file in ${field} of ${item}${part ? ` (${part.name})` : ''} for ${actor.key}`,
     );
   }
+};
+
+/** Another item of the list does not accept it. */
+const checkForeignFile = async (
+  filling: Filling,
+  checks: Checks,
+  { field, key, address }: { readonly field: string; readonly key: string; readonly address: unknown },
+): Promise<void> => {
+  const { stage, made, list } = filling;
+  const other = (await keysIn(filling)).find((each) => each !== key);
+  const change = commandOn(made.situation.kind, list, 'changeItem');
+  if (other === undefined || change === undefined) return;
+  const { token } = await giverOf(stage, made, change.name);
+  const path = `${pathOf(made, list)}/${encodeURIComponent(other)}`;
+  const { status, body } = await stage.ask('PATCH', path, { token, body: { [field]: address }, type: MERGE });
+  checks.equal(status, 422, `the file of item ${key} as ${field} of ${path}: ${JSON.stringify(body)}`);
 };

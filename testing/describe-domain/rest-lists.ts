@@ -45,7 +45,7 @@ const listOf = ({ domain }: Stage, { situation: { kind, state }, ids }: Made): s
 };
 
 /** All pages, by their links. */
-const walk = async (
+export const readPages = async (
   { read }: Stage,
   by: Actor,
   path: string,
@@ -75,7 +75,7 @@ const checkReaders = async (
     const wanted = here
       .filter(({ id }) => mayAs(asking, kind, 'read', seenRows.find(kind.name, id) as Row))
       .map(({ id }) => id);
-    const { items, status } = await walk(stage, actor, `${path}?limit=100`);
+    const { items, status } = await readPages(stage, actor, `${path}?limit=100`);
     if (status !== 200) {
       checks.equal(wanted, [], `${path} is refused to ${actor.key}`);
       return;
@@ -90,8 +90,8 @@ const checkReaders = async (
 
 /** Small pages contain the same aggregates as large ones, once each, and in the declared order. */
 const checkPages = async ({ stage, checks, kind, path }: Listing): Promise<void> => {
-  const whole = await walk(stage, stage.admin, `${path}?limit=100`);
-  const small = await walk(stage, stage.admin, `${path}?limit=3`);
+  const whole = await readPages(stage, stage.admin, `${path}?limit=100`);
+  const small = await readPages(stage, stage.admin, `${path}?limit=3`);
   checks.equal(idsOf(small.items), idsOf(whole.items), `${path} in small pages`);
   const times = whole.items.map(({ createdAt, id }) => [String(createdAt), Number(id)] as const);
   const sign = kind.oldestFirst ? 1 : -1;
@@ -104,7 +104,7 @@ const checkPages = async ({ stage, checks, kind, path }: Listing): Promise<void>
 const idsOf = (items: readonly Row[]): readonly unknown[] => items.map(({ id }) => id);
 
 const checkFilters = async ({ stage, checks, kind, path }: Listing): Promise<void> => {
-  const whole = await walk(stage, stage.admin, `${path}?limit=100`);
+  const whole = await readPages(stage, stage.admin, `${path}?limit=100`);
   const states = whole.items.map((item) => stateOf(kind, item));
   const filters = Object.entries(kind.fields).flatMap(([name, def]) => {
     if (def.filter === undefined && name !== kind.owner) return [];
@@ -113,7 +113,7 @@ const checkFilters = async ({ stage, checks, kind, path }: Listing): Promise<voi
   for (const [parameter, name] of filters) {
     const values = new Set(states.flatMap((state) => state[name] ?? []).map(String));
     for (const value of values) {
-      const { items } = await walk(
+      const { items } = await readPages(
         stage,
         stage.admin,
         `${path}?limit=100&${parameter}=${encodeURIComponent(value)}`,

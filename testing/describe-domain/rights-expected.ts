@@ -1,5 +1,5 @@
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
-import { mayAs, mayEver, UnknownCondition } from './declared.ts';
+import { mayAs, mayEver, mayReadPart, UnknownCondition } from './declared.ts';
 import type { Caller } from './rights-callers.ts';
 import { askingAs, type SeenRows } from './seen-rows.ts';
 import type { Stage } from './stage.ts';
@@ -24,6 +24,8 @@ type Beside = { readonly [Name in 'shown' | 'above']?: Omit<Asked, 'name'> };
 export type Expecting = {
   /** Public parts need no scope, and other parts are as absent as without a token. */
   read(caller: Caller, asked: Omit<Asked, 'name'>): Outcome | undefined;
+  /** Whether it shows the part with this right. */
+  part(caller: Caller, asked: Asked): boolean | undefined;
   /** `shown` is what the caller must be able to read to learn that it exists, `above` the parent of a new one. */
   write(caller: Caller, asked: Asked & Beside): Outcome | undefined;
 };
@@ -42,6 +44,11 @@ export const expectingOf = (stage: Stage, seenRows: SeenRows): Expecting => {
   };
   return {
     read: (caller, asked) => ifKnown(() => read(caller, asked)),
+    part: (caller, { kind, name, state }) =>
+      ifKnown(() => {
+        const as = caller.scopes.has(scopeIn(kind, name)) ? caller : { ...caller, ...NOBODY };
+        return mayReadPart(askingAs(stage, seenRows, as), kind, name, state);
+      }),
     write: (caller, asked) =>
       ifKnown(() => {
         if (isPublic(domain, asked)) return undefined;

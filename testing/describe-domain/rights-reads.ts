@@ -1,6 +1,8 @@
+import { kebab, wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { listsOf } from '../../query/graphql/names.ts';
 import type { Checks } from './checks.ts';
+import { isHidden, partsOf } from './declared.ts';
 import type { Caller, Callers } from './rights-callers.ts';
 import { type Expecting, type Outcome, scopeIn } from './rights-expected.ts';
 import { tryField } from './rights-mutations.ts';
@@ -25,6 +27,7 @@ export const checkReads = async (read: Read): Promise<void> => {
     const wanted = expecting.read(caller, { kind, state });
     if (wanted === undefined) continue;
     await checkOne(read, caller, wanted);
+    if (wanted === 'allowed') await checkParts(read, caller);
     if (kind.parent === undefined) await checkLists(read, caller, wanted);
   }
   const silent = await callers.without(EVENTS);
@@ -50,6 +53,38 @@ const checkOne = async ({ stage, checks, made }: Read, caller: Caller, wanted: O
   const representations = [{ __typename: kind.type, id }];
   for (const [field, values] of Object.entries({ node: { id }, _entities: { representations } }))
     checks.equal(await ask(field, values), wanted === 'allowed' ? wanted : 'absent', `${what} by ${field}`);
+};
+
+/** Representations and lists of items contain exactly the parts that a reader may read. */
+const checkParts = async ({ stage, checks, expecting, made, state }: Read, caller: Caller): Promise<void> => {
+  const { kind, name } = made.situation;
+  const parts = partsOf(kind);
+  if (parts.length === 0) return;
+  const readable = parts.map((part) => expecting.part(caller, { kind, name: part.name, state }));
+  if (readable.includes(undefined)) return;
+  const hidden = parts.filter((_, index) => readable[index] === false);
+  const { body } = await stage.read<Row>(made.path, caller);
+  for (const field of parts.flatMap(({ reads }) => reads)) {
+    const def = kind.fields[field];
+    if (def !== undefined && kind.lists[field] === undefined)
+      checks.equal(
+        field in body || wire(field, def) in body,
+        !hidden.some(({ reads }) => reads.includes(field)),
+        `${field} of ${name} for ${caller.key}`,
+      );
+  }
+  for (const list of Object.values(kind.lists)) {
+    const isShown = (item: Row): boolean =>
+      !hidden.some(
+        ({ reads, items }) =>
+          reads.includes(list.name) ||
+          (items[list.name] !== undefined && isHidden(items[list.name] as Row, item)),
+      );
+    const path = `${made.path}/${kebab(list.name)}`;
+    const { body: items } = await stage.read<readonly Row[]>(`${path}?limit=100`, caller);
+    const wanted = ((state[list.name] ?? []) as readonly Row[]).filter(isShown);
+    checks.equal(items.length, wanted.length, `${path} of ${name} for ${caller.key}`);
+  }
 };
 
 /** The latest are on the first page. */
