@@ -33,8 +33,8 @@ type Options = {
   readonly of?: Served;
 };
 
-/** A domain, and the file that starts all roles for it. */
-type Served = { readonly domain: Domain; readonly main: string };
+/** A domain, and the file that starts all roles for it in a process of their own. */
+type Served = { readonly domain: Domain; readonly main?: string };
 const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
 
 /**
@@ -95,7 +95,7 @@ const start = async ({
   };
   // Production does not make it by itself.
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
-  const main = isHere ? startInThisProcess.bind(undefined, of.domain) : asProcess(of.main);
+  const main = isHere ? startInThisProcess.bind(undefined, of.domain) : asProcess(demandMain(of));
   const starting = topology === 'one' ? startInOne(given, tls, main) : startInCopies(given, tls);
   // Its first client is made in parallel.
   const [running, admin] = await Promise.all([
@@ -113,6 +113,11 @@ const start = async ({
     admin,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+const demandMain = ({ domain, main }: Served): string => {
+  if (main === undefined) throw new RangeError(`No file starts ${domain.name} in a process of its own`);
+  return main;
 };
 
 const fetchAt =

@@ -22,7 +22,7 @@ const LOOKS = [
 const MANY = 11;
 
 const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: care, main: 'test/toy/care-main.ts' } })
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: care } })
   /** Creates content for each page. */
   .extend('content', { scope: 'file' }, async ({ ask, operator }) => {
     const { token } = operator;

@@ -38,7 +38,7 @@ const test = base
     { scope: 'file' },
     {
       settings: { WEBHOOK_RETRY_SCHEDULE: '0.1' },
-      of: { domain: care, main: 'test/toy/care-main.ts' },
+      of: { domain: care },
     },
   )
   .extend('ada', { scope: 'file' }, ({ people }) => people.signUp(SAID.name))

@@ -23,11 +23,7 @@ const departmentIn = ({ token }: Person): unknown =>
   ).attributes?.department;
 
 const test = base
-  .extend(
-    'installationOptions',
-    { scope: 'file' },
-    { of: { domain: departments, main: 'test/toy/departments-main.ts' } },
-  )
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: departments } })
   /** Signs somebody in again until their token has the department; they use this token from then on. */
   .extend('signInto', { scope: 'file' }, ({ people }) => async (person: Person, department: string) => {
     const again = await until(

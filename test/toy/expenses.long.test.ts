@@ -14,11 +14,7 @@ type Linked = {
 };
 
 const test = base
-  .extend(
-    'installationOptions',
-    { scope: 'file' },
-    { of: { domain: expenses, main: 'test/toy/expenses-main.ts' } },
-  )
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: expenses } })
   .extend('eve', { scope: 'file' }, ({ people }) => people.signUp('Eve'))
   .extend('bert', { scope: 'file' }, ({ people }) => people.signUp('Bert'))
   .extend(

@@ -27,7 +27,7 @@ test('events from before new fields are read with null or the default, and webho
   const first = await (async () => {
     await using installation = await startInstallation({
       settings,
-      of: { domain: before, main: 'test/toy/before.ts' },
+      of: { domain: before },
     });
     const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
@@ -57,7 +57,7 @@ test('events from before new fields are read with null or the default, and webho
   await using installation = await startInstallation({
     settings,
     admin,
-    of: { domain: after, main: 'test/toy/after.ts' },
+    of: { domain: after },
   });
   const status = async () =>
     JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, after)).live;

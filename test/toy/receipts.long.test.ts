@@ -22,11 +22,7 @@ type Linked = {
 type Shown = Linked & Readonly<Record<'receipt' | 'overview' | 'scan', string | null>>;
 
 const test = base
-  .extend(
-    'installationOptions',
-    { scope: 'file' },
-    { of: { domain: receipts, main: 'test/toy/receipts-main.ts' } },
-  )
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: receipts } })
   .extend('everybody', { scope: 'file' }, async ({ people, signUpAs }) => ({
     eve: await people.signUp('Eve'),
     other: await people.signUp('Otto'),

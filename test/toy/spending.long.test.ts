@@ -11,11 +11,7 @@ import { test as base } from './toy-fixture.ts';
 type Row = Readonly<Record<string, unknown>> & { readonly team: { readonly id: number } };
 
 const test = base
-  .extend(
-    'installationOptions',
-    { scope: 'file' },
-    { of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } },
-  )
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: spendingDomain } })
   .extend('everybody', { scope: 'file' }, async ({ people }) => {
     const serve = async (role: string) => people.tokenOf(await people.registerService(role));
     return {

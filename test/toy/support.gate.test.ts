@@ -19,11 +19,7 @@ type Body = Readonly<Record<string, unknown>>;
 type Entry = Body & { readonly type: string; readonly changes: readonly { readonly field: string }[] };
 
 const test = base
-  .extend(
-    'installationOptions',
-    { scope: 'file' },
-    { of: { domain: support, main: 'test/toy/support-main.ts' } },
-  )
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: support } })
   .extend('everybody', { scope: 'file' }, async ({ people, signUpAs }) => ({
     customer: await people.signUp('Carla'),
     agent: await signUpAs('Agnes', 'agent'),

@@ -16,7 +16,7 @@ type Notification = { readonly type: string; readonly subject: string };
 const idIn = (path: string): number => Number(path.split('/').at(-1));
 
 const test = base
-  .extend('installationOptions', { scope: 'file' }, { of: { domain: teams, main: 'test/toy/teams-main.ts' } })
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: teams } })
   .extend('everybody', { scope: 'file' }, async ({ ada, people, signUpAs }) => ({
     ada,
     bea: await people.signUp('Bea'),

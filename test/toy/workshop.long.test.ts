@@ -25,7 +25,7 @@ test('an author’s SQL and code work on every surface, and changes to them are 
   const left = await (async () => {
     await using installation = await startInstallation({
       settings,
-      of: { domain: workshop, main: 'test/toy/workshop-main.ts' },
+      of: { domain: workshop },
     });
     return { admin: installation.admin, id: await first(installation, database.url) };
   })();
@@ -33,7 +33,7 @@ test('an author’s SQL and code work on every surface, and changes to them are 
   await using installation = await startInstallation({
     settings,
     admin: left.admin,
-    of: { domain: nextWorkshop, main: 'test/toy/workshop-next-main.ts' },
+    of: { domain: nextWorkshop },
   });
   const status = async () =>
     JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, nextWorkshop)).live;

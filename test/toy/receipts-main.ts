@@ -1,4 +1,0 @@
-import { start } from '../../start.ts';
-import { receipts } from './receipts.ts';
-
-await start({ domain: async () => receipts });

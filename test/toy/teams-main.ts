@@ -1,4 +1,0 @@
-import { start } from '../../start.ts';
-import { teams } from './teams.ts';
-
-await start({ domain: async () => teams });
