@@ -1,5 +1,5 @@
 import { domain } from '#kernel/declare/domain.ts';
-import { flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
+import { flag, instant, integer, line, list, ref, states, upload } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /** Rights to parts, where everybody who may write one may read it. */
@@ -15,7 +15,10 @@ const enquiry = aggregate('enquiry', {
     priority: integer(1, 9).optional().filter(),
     assignee: ref(user).optional().filter(),
     triagedAt: instant().optional().sort(),
-    notes: list({ text: line(200), internal: flag().default(false) }, { max: 20, ordered: true }),
+    notes: list(
+      { text: line(200), internal: flag().default(false), scan: upload().optional() },
+      { max: 20, ordered: true },
+    ),
     costs: list({ amount: integer(1, 1_000) }, { max: 9 }),
     status: states('open', 'solved').filter(),
   },
@@ -47,7 +50,7 @@ const enquiry = aggregate('enquiry', {
     withdraw: { emits: 'withdrawn' },
   },
   rights: {
-    read: { customer: 'own', agent: true, lead: true },
+    read: { anyone: 'solved', customer: 'own', agent: true, lead: true },
     write: { agent: true, lead: true },
     open: { customer: 'own' },
     solve: { customer: 'own', agent: true },

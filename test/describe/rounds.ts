@@ -1,19 +1,45 @@
 import { domain } from '#kernel/declare/domain.ts';
-import { date, integer, line, list, prose, ref, states, upload } from '#kernel/declare/fields.ts';
-import { count, sum } from '#kernel/declare/view.ts';
+import {
+  choice,
+  date,
+  instant,
+  integer,
+  line,
+  list,
+  picture,
+  prose,
+  ref,
+  states,
+  upload,
+} from '#kernel/declare/fields.ts';
+import { count, latest, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
 /**
- * A view, a reaction to a reference of items, files of items, and personal data by a path: small enough for a
- * suite of its own.
+ * Two views, reactions to references of items and by code, a timer, files of items, and personal data by a
+ * path: small enough for a suite of its own.
  */
 const base = domain({ name: 'rounds', roles: ['client', 'nurse'] });
 const { aggregate, user, view } = base;
 
 const area = aggregate('area', {
-  fields: { name: line(60) },
-  events: { opened: { creates: ['name'] }, renamed: { changes: ['name'] }, closed: { ends: true } },
-  commands: { open: { emits: 'opened' }, rename: { emits: 'renamed' }, close: { emits: 'closed' } },
+  fields: {
+    name: line(60),
+    size: choice('village', 'town').filter(),
+    stops: integer(0, 1_000).optional(),
+  },
+  events: {
+    opened: { creates: ['name', 'size'] },
+    renamed: { changes: ['name'] },
+    visited: { changes: ['stops'] },
+    closed: { ends: true },
+  },
+  commands: {
+    open: { emits: 'opened' },
+    rename: { emits: 'renamed' },
+    count: { emits: 'visited', internal: true },
+    close: { emits: 'closed' },
+  },
   rights: { read: { signedIn: true }, write: { nurse: true } },
 });
 
@@ -24,20 +50,23 @@ const visit = aggregate('visit', {
     reason: prose(200).personal({ erased: '[deleted]' }),
     minutes: integer(1, 600),
     plannedOn: date().optional().filter(),
+    bornOn: date().optional().personal(),
     stops: list(
-      { area: ref(area), note: line(60).optional(), map: upload().optional() },
+      { area: ref(area), note: line(60).optional(), map: upload().optional(), photo: picture().optional() },
       { max: 6, key: 'area', ordered: true },
     ),
     status: states('asked', 'done'),
+    urgency: states('usual', 'reminded'),
   },
   events: {
-    asked: { creates: ['reason', 'minutes', 'plannedOn'] },
+    asked: { creates: ['reason', 'minutes', 'plannedOn', 'bornOn'] },
     edited: { changes: ['reason', 'minutes', 'plannedOn'] },
     stopAdded: { adds: 'stops' },
     stopChanged: { updates: 'stops' },
     stopMoved: { moves: 'stops' },
     stopRemoved: { removes: 'stops' },
     done: { sets: { status: 'done' } },
+    reminded: { sets: { urgency: 'reminded' } },
     cancelled: { ends: true },
   },
   commands: {
@@ -48,6 +77,7 @@ const visit = aggregate('visit', {
     moveStop: { emits: 'stopMoved' },
     removeStop: { emits: 'stopRemoved' },
     do: { emits: 'done' },
+    remind: { emits: 'reminded', internal: true },
     cancel: { emits: 'cancelled' },
   },
   rights: {
@@ -58,6 +88,11 @@ const visit = aggregate('visit', {
   reactions: {
     client: { deleted: { run: 'cancel', when: 'asked' } },
     'stops.area': { closed: { run: 'removeStop' } },
+  },
+  timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', unless: 'done' } },
+  react: {
+    done: (_, { state, run }) =>
+      state.stops.slice(0, 1).map((stop) => run(area, 'count', stop.area, { stops: state.stops.length })),
   },
 });
 
@@ -92,4 +127,21 @@ const workload = view('workload', {
   rights: { read: { nurse: true, client: { client: 'caller' } } },
 });
 
-export const rounds = assemble(base, [area, visit, report], [workload]);
+/** Its key has several parts, of which one changes. */
+const known = view('known', {
+  of: [area],
+  key: { size: choice('village', 'town'), name: line(60) },
+  values: { areas: count(), renames: count().sort(), renamedAt: latest(instant().sort()) },
+  from: {
+    area: {
+      by: { size: 'size', name: 'name' },
+      on: {
+        opened: { gives: { areas: 1 } },
+        renamed: { changes: { renamedAt: 'now' }, adds: { renames: 1 } },
+      },
+    },
+  },
+  rights: { read: { nurse: true } },
+});
+
+export const rounds = assemble(base, [area, visit, report], [workload, known]);
