@@ -255,38 +255,6 @@ test('an open stream ends when the department of its reader changes, and webhook
   });
 });
 
-test('earlier states are shown by the reader’s current department', async ({
-  ask,
-  byAdmin,
-  draft,
-  everybody: { ada, cora, dora },
-  people,
-  session,
-  signInto,
-  statusesOf,
-}) => {
-  const moved = await draft(ada, 'mill', 'Moved');
-  await byAdmin('PATCH', moved, { department: 'office' });
-  const types = async (person: Person) =>
-    (await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: person.token }))
-      .status;
-  expect(await Promise.all([types(ada), types(cora)])).toEqual([404, 404]);
-  await byAdmin('PATCH', `/users/${dora.userId}`, { department: 'office' });
-  await signInto(dora, 'office');
-  const { body } = await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, {
-    token: dora.token,
-  });
-  // Its state in the mill belongs to the mill.
-  expect(body.map(({ type }) => type)).toEqual(['report.edited']);
-  const [first] = (
-    await session.read<{ cursor: string }[]>(`${moved}/history`, { token: people.administrator.token })
-  ).body.toReversed();
-  expect(await statusesOf(`${moved}?at=${first?.cursor}`)).toEqual([404, 404, 404, 404]);
-  expect(
-    (await ask('GET', `${moved}?at=${first?.cursor}`, { token: people.administrator.token })).status,
-  ).toBe(200);
-});
-
 test('a service account has the department of its user, and the read model is proven', async ({
   ask,
   installation,

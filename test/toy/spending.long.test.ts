@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { spendingDomain } from './spending.ts';
 import { test as base } from './toy-fixture.ts';
 
-/** Views on every surface, with nothing outside their declaration. */
+/** What `describeDomain` does not try of views: single rows, filters, cursors, tags, streams of some rows. */
 type Row = Readonly<Record<string, unknown>> & { readonly team: { readonly id: number } };
 
 const test = base
@@ -103,33 +103,29 @@ test('a row shows its key with labels, its values, and the targets of its key', 
   });
 });
 
-test('rows are listed and read with the right, and absent otherwise', async ({
+test('a row is absent without the right to it or with an invalid key', async ({
   ask,
   everybody: { eve, ann, bob, accountant },
   teams,
-  views: { read, teamsIn },
+  views: { read },
 }) => {
   const absent = async (path: string, by: TokenHolder) => {
     const { status, body } = await read(path, by);
     return [status, body.code];
   };
-  expect(await teamsIn('/spending')).toEqual([0, 1, 2]);
-  expect(await teamsIn('/spending', ann)).toEqual([0]);
-  expect(await teamsIn('/spending', bob)).toEqual([1, 2]);
-  // A role without any right is refused.
-  for (const [path, by] of [
-    ['/spending', eve],
-    ['/asking', ann],
-  ] as const)
-    expect(await absent(path, by)).toEqual([403, 'forbidden']);
-  expect(await absent(`/spending/${teams[0]}`, bob)).toEqual([404, 'spending_not_found']);
+  for (const by of [bob, eve])
+    expect(await absent(`/spending/${teams[0]}`, by)).toEqual([404, 'spending_not_found']);
   for (const key of ['0', 'x', '9007199254740993', '%00'])
     expect(await absent(`/spending/${key}`, accountant)).toEqual([404, 'spending_not_found']);
-  expect(await absent(`/asking/${eve.userId}/trifles`, accountant)).toEqual([404, 'asking_not_found']);
-  expect((await ask('GET', '/spending')).status).toBe(401);
+  for (const [key, by] of [
+    ['travel', ann],
+    ['trifles', accountant],
+  ] as const)
+    expect(await absent(`/asking/${eve.userId}/${key}`, by)).toEqual([404, 'asking_not_found']);
+  expect((await ask('GET', `/spending/${teams[0]}`)).status).toBe(401);
 });
 
-test('lists are filtered by the key, and sorted by sortable values', async ({
+test('lists are filtered by the key, and refuse other parameters', async ({
   everybody: { ann },
   teams,
   views: { read, teamsIn },
@@ -137,11 +133,6 @@ test('lists are filtered by the key, and sorted by sortable values', async ({
   expect(await teamsIn(`/spending?team=${teams[1]}`)).toEqual([1]);
   expect(await teamsIn(`/spending?team=${teams[1]}`, ann)).toEqual([]);
   expect((await read('/asking?category=meals')).body).toEqual([]);
-  expect(await teamsIn('/spending?sort=-team')).toEqual([2, 1, 0]);
-  expect(await teamsIn('/spending?sort=-paid')).toEqual([2, 0, 1]);
-  expect(await teamsIn('/spending?sort=waiting')).toEqual([1, 2, 0]);
-  // Without a payment there is no time to sort by.
-  expect(await teamsIn('/spending?sort=lastPaidAt')).toEqual([0, 2]);
   for (const query of ['sort=budget', 'sort=x', 'category=travel', 'at=v1', 'limit=0', 'team=x'])
     expect([query, (await read(`/spending?${query}`)).status]).toEqual([query, 400]);
 });
@@ -160,30 +151,6 @@ test('time travel is refused with an explanation', async ({ graphql, teams, view
     errors: [{}],
   });
 });
-
-test.for(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])(
-  'pages by %s have each row once, forwards and backwards',
-  async (sort, { teams, views: { read, teamsIn } }) => {
-    const whole = await teamsIn(`/spending?sort=${sort}`);
-    const forwards: (readonly number[])[] = [];
-    let last = '';
-    for (let path: string | undefined = `/spending?sort=${sort}&limit=1`; path !== undefined; ) {
-      last = path;
-      const { body, headers } = await read(path);
-      forwards.push(body.map(({ team }) => teams.indexOf(team.id)));
-      path = linkIn(headers.get('link'), 'next');
-    }
-    expect(forwards).toEqual(whole.map((each) => [each]));
-    const backwards: number[] = [];
-    for (
-      let path: string | undefined = last;
-      path !== undefined;
-      path = linkIn((await read(path)).headers.get('link'), 'prev')
-    )
-      backwards.push(...(await teamsIn(path)));
-    expect(backwards.toReversed()).toEqual(whole);
-  },
-);
 
 const linkIn = (header: string | null, rel: string): string | undefined =>
   new RegExp(`<([^>]*)>; rel="${rel}"`).exec(header ?? '')?.[1];

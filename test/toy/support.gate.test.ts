@@ -60,7 +60,7 @@ const test = base
 const linksOf = (item: Body) => Object.keys(item._links as object);
 const textsOf = (items: readonly Body[]) => items.map(({ text }) => text);
 
-test('REST: fields are shown to readers with the right, and times and versions to readers of everything', async ({
+test('REST: times, versions and links to parts are only for readers of all parts', async ({
   everybody: { customer, agent, lead },
   read,
   session,
@@ -85,21 +85,13 @@ test('REST: fields are shown to readers with the right, and times and versions t
     'status',
     'subject',
   ]);
-  expect(agents).toMatchObject({
-    priority: 3,
-    assignee: { id: agent.userId, name: 'Agnes' },
-    triagedAt: expect.any(String),
-  });
-  expect(agents).not.toHaveProperty('budget');
-  expect(agents).not.toHaveProperty('costTotal');
   expect(agents).not.toHaveProperty('updatedAt');
-  expect(leads).toMatchObject({ priority: 3, budget: 500, costTotal: 40, updatedAt: expect.any(String) });
-  expect(linksOf(theirs)).toEqual(
-    expect.arrayContaining(['self', 'history', 'edit', 'notes', 'add-note', 'solve', 'withdraw']),
-  );
-  for (const rel of ['assignee', 'costs', 'add-cost', 'triage']) expect(linksOf(theirs)).not.toContain(rel);
-  expect(linksOf(agents)).toEqual(expect.arrayContaining(['assignee', 'triage']));
-  expect(linksOf(leads)).toEqual(expect.arrayContaining(['costs', 'add-cost']));
+  expect(leads).toMatchObject({ budget: 500, costTotal: 40, updatedAt: expect.any(String) });
+  for (const rel of ['assignee', 'costs']) expect(linksOf(theirs)).not.toContain(rel);
+  expect([linksOf(agents), linksOf(leads)]).toEqual([
+    expect.arrayContaining(['assignee']),
+    expect.arrayContaining(['assignee', 'costs']),
+  ]);
 });
 
 test('REST: an entity tag does not change while only parts change that its reader may not see', async ({
@@ -154,9 +146,8 @@ test('REST: writes to a list that is hidden as a whole are refused, whatever its
   ]).toEqual([403, 403, 403]);
 });
 
-test('REST: hidden items do not exist for others', async ({
-  everybody: { customer, agent, lead },
-  read,
+test('REST: hidden items are on no page, and have no address for others', async ({
+  everybody: { customer, agent },
   refused,
   session,
   ticket: { path },
@@ -166,8 +157,6 @@ test('REST: hidden items do not exist for others', async ({
   await add(agent, { text: SECRET, internal: true });
   await add(agent, { text: 'Is it on?' });
   await add(agent, { text: 'Toner', internal: true });
-  expect(textsOf(await read(`${path}/notes`, customer))).toEqual(['Smoke', 'Is it on?']);
-  expect(textsOf(await read(`${path}/notes`, agent))).toEqual(['Smoke', SECRET, 'Is it on?', 'Toner']);
   const [page] = [await session.read<Body[]>(`${path}/notes?limit=1`, { token: customer.token })];
   const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
   const last = await session.read<Body[]>(next, { token: customer.token });
@@ -176,9 +165,7 @@ test('REST: hidden items do not exist for others', async ({
     expect.not.stringContaining('rel="next"'),
   ]);
   expect(await refused(`${path}/notes/2`, customer)).toEqual([404, 'ticket_note_not_found', []]);
-  expect(await read(`${path}/costs`, agent)).toEqual([]);
   expect(await refused(`${path}/costs/1`, agent)).toEqual([404, 'ticket_cost_not_found', []]);
-  expect(await read(`${path}/costs`, lead)).toMatchObject([{ amount: 40 }]);
 });
 
 test('REST: nobody can change what they may not read, or learn from trying', async ({
@@ -249,7 +236,7 @@ test('REST: nobody can change what they may not read, or learn from trying', asy
   });
 });
 
-const QUERY = `query Q($id: ID!) { ticket(id: $id) {
+const QUERY = `query Q($id: ID!, $at: String) { ticket(id: $id, at: $at) {
   subject priority assignee { name } triagedAt budget costTotal updatedAt version
   notes { text internal } notesConnection(first: 1) { totalCount nodes { text } pageInfo { hasNextPage } }
   costs { amount } costsConnection { totalCount } } }`;
@@ -271,54 +258,23 @@ const THEIRS = {
   ...{ costs: [], costsConnection: { totalCount: 0 } },
 };
 
-test('GraphQL: the same, by the planner and by the resolvers, now and in time travel', async ({
+test('GraphQL: time travel shows no part that its reader may not read', async ({
   everybody: { customer, agent, lead },
   graphql,
   read,
   ticket: { id, path },
 }) => {
-  await read(path, lead);
-  const asks = async (by: Person, query = QUERY) =>
-    (await graphql<{ ticket: Body }>(query, { token: by.token, variables: { id: String(id) } })).data.ticket;
-  // Histories are not planned, so that the whole is left to the resolvers.
-  const RESOLVED = QUERY.replace('costs {', 'history(first: 0) { nodes { id } } costs {');
-  const history = { nodes: [] };
-  const agents = {
+  const [latest] = await read(`${path}/history?limit=1`, lead);
+  const variables = { id: String(id), at: `v${String(latest?.version)}` };
+  const asks = async ({ token }: Person) =>
+    (await graphql<{ ticket: Body }>(QUERY, { token, variables })).data.ticket;
+  expect(await asks(customer)).toEqual(THEIRS);
+  expect(await asks(agent)).toMatchObject({
     ...{ priority: 3, assignee: { name: 'Agnes' }, budget: null, costTotal: null, version: null },
     notesConnection: { totalCount: 3, nodes: [{ text: 'Smoke' }], pageInfo: { hasNextPage: true } },
     costsConnection: { totalCount: 0 },
-  };
-  expect(await asks(customer)).toEqual(THEIRS);
-  expect(await asks(agent)).toMatchObject(agents);
-  expect(await asks(lead)).toMatchObject({
-    budget: 600,
-    costTotal: 40,
-    version: expect.any(Number),
-    costs: [{ amount: 40 }],
   });
-  expect(await asks(customer, RESOLVED)).toEqual({ ...THEIRS, history });
-  expect(await asks(agent, RESOLVED)).toMatchObject({ ...agents, history });
-  const then = QUERY.replace(
-    'ticket(id: $id)',
-    `ticket(id: $id, at: "v${String((await asks(lead)).version)}")`,
-  );
-  expect(await asks(customer, then)).toEqual(THEIRS);
-  expect(await asks(agent, then)).toMatchObject(agents);
-  const listed = async (by: Person, args: string) =>
-    graphql<{ tickets: Body[] }>(
-      `{ tickets(${args}) { id } ticketsConnection(first: 9, ${args.replace('limit: 9, ', '')}) { totalCount } }`,
-      {
-        token: by.token,
-      },
-    );
-  for (const args of ['limit: 9, filter: { priority: 3 }', 'limit: 9, sort: TRIAGED_AT_DESC']) {
-    expect(await listed(agent, args), args).toMatchObject({
-      data: { tickets: [{ id: String(id) }], ticketsConnection: { totalCount: 1 } },
-    });
-    expect(await listed(customer, args), args).toMatchObject({
-      data: { tickets: [], ticketsConnection: { totalCount: 0 } },
-    });
-  }
+  expect(await asks(lead)).toMatchObject({ budget: 600, costTotal: 40, costs: [{ amount: 40 }] });
 });
 
 test('GraphQL: a repeated mutation shows no item that its sender may not read any more', async ({

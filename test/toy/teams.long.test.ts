@@ -1,5 +1,3 @@
-// Over 200 lines, because every interface is tried with the one team that is set up here, in the order of its
-// changes.
 import { expect } from 'vitest';
 import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import type { Person } from '../../testing/people.ts';
@@ -8,9 +6,8 @@ import { operate } from '../engines/installation.ts';
 import { teams } from './teams.ts';
 import { test as base } from './toy-fixture.ts';
 
-/** Rights by lists of other aggregates, on every surface. The tests depend on each other. */
+/** Rights by lists of other aggregates, while these change. The tests depend on each other. */
 type Listed = readonly { readonly id: number; readonly purpose: string }[];
-type Linked = { readonly _links: Readonly<Record<string, unknown>> };
 type Notification = { readonly type: string; readonly subject: string };
 
 const idIn = (path: string): number => Number(path.split('/').at(-1));
@@ -63,43 +60,17 @@ test.beforeAll(async ({ everybody: { bea }, received: _open, session, sink }) =>
   await session.write('POST', '/webhooks', { token: bea.token, body: hook });
 });
 
-test('only members of a team may draft claims for it', async ({
-  ask,
-  everybody: { ada, cora },
-  session,
-  statusesOf,
-  team,
-}) => {
-  const body = { teamId: idIn(team), purpose: 'Strasbourg' };
-  const refused = await ask('POST', '/claims', { token: cora.token, body });
-  expect([refused.status, refused.body]).toMatchObject([409, { code: 'team_not_ours' }]);
-  claim = `/claims/${(await session.write('POST', '/claims', { token: ada.token, body })).written.id}`;
-  expect(await statusesOf(claim)).toEqual([200, 404, 404, 404]);
-  expect(await statusesOf(team)).toEqual([200, 200, 404, 200]);
-  await session.write('POST', `${claim}/submit`, { token: ada.token });
-  expect(await statusesOf(claim)).toEqual([200, 200, 404, 200]);
-});
-
-test('links and the resolvers of mutations check the same', async ({
+test('a former approver loses the rights with the next request', async ({
   ask,
   byAdmin,
-  everybody: { ada, bea, cora, dora },
-  graphql,
+  everybody: { ada, bea },
   people,
   session,
   team,
 }) => {
-  const linksOf = async (person: Person, path: string) =>
-    Object.keys((await session.read<Linked>(path, { token: person.token })).body._links);
-  expect(await linksOf(bea, claim)).toContain('approve');
-  expect(await linksOf(bea, team)).toContain('edit');
-  for (const person of [ada, dora]) expect(await linksOf(person, claim)).not.toContain('approve');
-  expect(await linksOf(ada, team)).not.toContain('edit');
-  const listed = await session.read<Linked[]>('/claims', { token: bea.token });
-  expect(Object.keys(listed.body[0]?._links ?? {})).toContain('approve');
-  const refused = await ask('POST', `${claim}/approve`, { token: ada.token });
-  expect([refused.status, refused.body]).toMatchObject([403, { code: 'forbidden' }]);
-  // A former approver loses the rights with the next request.
+  const body = { teamId: idIn(team), purpose: 'Strasbourg' };
+  claim = `/claims/${(await session.write('POST', '/claims', { token: ada.token, body })).written.id}`;
+  await session.write('POST', `${claim}/submit`, { token: ada.token });
   const members = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, {
     token: people.administrator.token,
   });
@@ -107,13 +78,7 @@ test('links and the resolvers of mutations check the same', async ({
   await byAdmin('PATCH', `${team}/members/${ofBea}`, { part: 'guest' });
   expect((await ask('POST', `${claim}/approve`, { token: bea.token })).status).toBe(403);
   await byAdmin('PATCH', `${team}/members/${ofBea}`, { part: 'approver' });
-  const approve = `mutation { approveClaim(id: "${idIn(claim)}") { status team { name } } }`;
-  expect(await graphql(approve, { token: cora.token })).toMatchObject({
-    errors: [{ extensions: { code: 'claim_not_found' } }],
-  });
-  expect((await graphql(approve, { token: bea.token })).data).toEqual({
-    approveClaim: { status: 'approved', team: { name: 'Mills' } },
-  });
+  expect((await ask('POST', `${claim}/approve`, { token: bea.token })).status).toBe(200);
 });
 
 test('a user who leaves a team gets no more events, in open streams and by webhooks, and a new member gets later ones', async ({

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { streamOf } from '../../testing/graphql/graphql-stream.ts';
 import { until } from '../../testing/until.ts';
 import { runAnnals } from '../annals-process.ts';
 import { startRole } from '../engines/role-process.ts';
@@ -27,42 +26,6 @@ const test = base
     async ({ carla, session }) =>
       (await session.write('POST', '/tickets', { token: carla.token, body: FIRE })).written.id,
   );
-
-test('GraphQL: a subscription to its events, and one to one ticket, deliver what mutations do', async ({
-  agent,
-  carla,
-  graphql,
-  installation,
-  ticket,
-}) => {
-  await using stream = await streamOf(installation, 'subscription { ticketSolved { subjectId } }', {
-    token: agent.token,
-  });
-  const made = await graphql<{ createTicket: { id: string } }>(
-    'mutation { createTicket(input: { subject: "Second", details: "x" }) { id } }',
-    {
-      token: carla.token,
-    },
-  );
-  const { id } = made.data.createTicket;
-  const ofOne = `subscription { ticketChanged(id: "${id}") { type subjectId } }`;
-  await using changes = await streamOf(installation, ofOne, { token: carla.token });
-  for (const each of [ticket, id])
-    await graphql(`mutation { updateTicket(id: "${each}", changes: { tags: ["fire"] }) { id } }`, {
-      token: carla.token,
-    });
-  const solved = await graphql(`mutation { solveTicket(id: "${id}") { status } }`, { token: agent.token });
-  expect(solved).toMatchObject({ data: { solveTicket: { status: 'solved' } } });
-  expect(await stream.results(1)).toMatchObject([{ data: { ticketSolved: { subjectId: id } } }]);
-  // An event with the name of the subscription to one ticket does not affect it.
-  const expected = ['ticket.changed', 'ticket.solved'].map((type) => ({
-    data: { ticketChanged: { type, subjectId: id } },
-  }));
-  // A process that lags begins the subscription where it is, which may be before the ticket was opened.
-  const [first] = await changes.results(1);
-  const earlier = JSON.stringify(first).includes('ticket.opened') ? 1 : 0;
-  expect((await changes.results(expected.length + earlier)).slice(earlier)).toMatchObject(expected);
-});
 
 test('its one file starts a role alone, and runs operator commands', async ({
   agent,
