@@ -19,7 +19,7 @@ export type EndDependencies = {
 /** Whose access ends, and who ends it. */
 type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
 
-/** What a visitor ends of their own. */
+/** A visitor ends their own access. */
 export const byVisitor = (visitor: Visitor): Ending => ({
   userId: visitor.userId,
   by: circumstancesOf(visitor),

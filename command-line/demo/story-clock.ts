@@ -36,7 +36,7 @@ export const untilFollowed = async (system: Parameters<typeof untilSettled>[0]):
   const pending = await untilSettled(system, { waitMaxMs: WAIT_MAX_MS });
   if (pending.length > 0)
     throw new StartRefused(
-      `What follows from the events of the demo did not happen within a minute: ${pending.join('; ')}`,
+      `The events of the demo still have consequences after a minute: ${pending.join('; ')}`,
     );
 };
 

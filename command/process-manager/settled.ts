@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
@@ -11,8 +10,7 @@ type System = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'head'>;
   readonly domain: Domain;
-  /** A timer is due by this clock. */
-  readonly clock: Pick<Clock, 'aheadMs'>;
+  readonly clock: Clock;
 };
 
 type Options = {
@@ -35,7 +33,7 @@ export const untilSettled = async (
   const { pool, eventLog, domain, clock } = system;
   // Without timers and reactions, this follower does not run.
   const reacting = followingOf(domain) === undefined ? [] : [REACTIONS];
-  const startedAtMs = performance.now();
+  const startedAtMs = clock.elapsedMs();
   for (;;) {
     const head = await eventLog.head();
     const { rows } = await pool.query<{ pending: string }>(PENDING, [
@@ -45,9 +43,9 @@ export const untilSettled = async (
     ]);
     // An event that a timer has just appended must be followed too.
     if (rows.length === 0 && (await eventLog.head()) === head) return [];
-    if (performance.now() - startedAtMs > waitMaxMs)
+    if (clock.elapsedMs() - startedAtMs > waitMaxMs)
       return rows.length === 0 ? ['new events'] : rows.map(({ pending }) => pending);
-    await delay(LOOK_MS);
+    await clock.sleep(LOOK_MS);
   }
 };
 

@@ -3,7 +3,7 @@ import { exists, isFull, notFound, type RejectionCode } from '#shared/rejection.
 import { ItemAt } from '#shared/rest/at.ts';
 import { createdAt, id, Links, updatedAt, Written, written } from '#shared/rest/fields.ts';
 import { PAGE } from '#shared/rest/lists.ts';
-import type { PathParameter } from '#shared/rest/operation.ts';
+import type { PathParameters } from '#shared/rest/operation.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { operationOf } from '../conditions/rights.ts';
 import { formShape } from '../decide/forms.ts';
@@ -33,11 +33,7 @@ export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | stri
   return success && !text.includes('\u0000') ? (data as number | string) : undefined;
 };
 
-export const parametersOf = (
-  domain: Domain,
-  kind: Kind,
-  list: ListInfo,
-): Readonly<Record<string, PathParameter>> => ({
+export const parametersOf = (domain: Domain, kind: Kind, list: ListInfo): PathParameters => ({
   [list.id.name]: {
     schema: list.id.def.recorded,
     example: exampleOfPart(domain, list.id.def),

@@ -110,10 +110,7 @@ const requestToken = async (
 };
 
 /** Resolves once reads show all events, everything that follows from these has happened, and no timer is due. */
-const settle = async (
-  { pool, eventLog, domain }: Started['foundation'],
-  clock: Pick<Clock, 'aheadMs'>,
-): Promise<void> => {
+const settle = async ({ pool, eventLog, domain }: Started['foundation'], clock: Clock): Promise<void> => {
   const pending = await untilSettled(
     { pool, eventLog, domain, clock },
     { waitMaxMs: WAIT_MAX_MS, followers: [PROJECTOR] },

@@ -11,7 +11,7 @@ export type RestOperation = {
   /** With its parameters as OpenAPI writes them: `/users/{userId}`. */
   readonly path: string;
   /** Path parameters that are not the id of an aggregate. */
-  readonly parameters?: Readonly<Record<string, PathParameter>>;
+  readonly parameters?: PathParameters;
   /** The role that serves it. */
   readonly role: 'command' | 'query' | 'webhook-dispatcher' | 'auth';
   readonly summary: string;
@@ -32,6 +32,8 @@ export type RestOperation = {
   /** Refusals that depend on the present state rather than on the form of the request. */
   readonly refusals?: readonly RejectionCode[];
 };
+
+export type PathParameters = Readonly<Record<string, PathParameter>>;
 
 /** A path parameter, and the code of the refusal if nothing has its value. */
 export type PathParameter = {

@@ -53,7 +53,7 @@ test('a user is signed out everywhere, deactivated and reactivated', async ({ ca
   expect(lines).toHaveLength(2);
   expect(await call('users', 'sessions', mary.email, '--end')).toMatchObject({
     exit: 0,
-    lines: ['1 session ended.'],
+    lines: ['Ended: 1 session, 1 application, 0 access tokens.'],
   });
   expect(await listed('users', 'sessions', mary.email)).toEqual([]);
   expect(await call('users', 'deactivate', mary.email)).toMatchObject({

@@ -14,7 +14,7 @@ export type StepResult = {
   readonly seconds: number;
   readonly files: readonly FileResult[];
   readonly secondRuns: readonly SecondRun[];
-  /** What was checked out when it ran: a run that resumes may have steps of several commits. */
+  /** The commit that was checked out; a run that resumes may have steps of several ones. */
   readonly commit?: string | undefined;
   /** How many of each kind its tests started. */
   readonly starts?: Readonly<Record<string, number>>;

@@ -67,7 +67,7 @@ const addressOf = (path: string, given: Given): string => {
   return `${filled}?${new URLSearchParams(Object.fromEntries(valuesIn('query', given)))}`;
 };
 
-/** What an example names need not exist here, and a condition may not hold. */
+/** Examples name items that need not exist here, and conditions that need not hold. */
 const isAccepted = (status: number): boolean => status < 400 || status === 404 || status === 412;
 
 const LINK = /href="(\/docs[^"#]*)/g;
