@@ -3,7 +3,6 @@ import { exampleKind } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
-import type { Clock } from '#shared/clock/clock.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
@@ -30,8 +29,6 @@ import { queryLinksOf, startQueryService } from './query/service.ts';
 import { startDispatcher } from './webhook-dispatcher/service.ts';
 
 type Options = {
-  /** Tests pass one that they control. */
-  readonly clock?: Clock;
   /** Whether the domain has a demo, which a first start then offers. */
   readonly hasDemo?: boolean;
 };
@@ -63,13 +60,12 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
  */
 export const startAll = async (
   context: ProcessContext,
-  { clock, hasDemo = false }: Options = {},
+  { hasDemo = false }: Options = {},
 ): Promise<Started> => {
   const { config, worker } = context;
   const foundation = await openFoundation(context, 'annals');
   const follows = worker === undefined;
   const { blobs, gateway, auth, authentication, query, dispatcher } = await startRoles(context, foundation, {
-    clock,
     follows,
   });
   const isDevelopment = config.environment === 'development';
@@ -115,7 +111,6 @@ export const startAll = async (
 };
 
 type RoleOptions = {
-  readonly clock: Clock | undefined;
   /** Whether this process follows the event log. */
   readonly follows: boolean;
 };
@@ -123,7 +118,7 @@ type RoleOptions = {
 const startRoles = async (
   context: ProcessContext,
   foundation: Foundation,
-  { clock, follows }: RoleOptions,
+  { follows }: RoleOptions,
 ) => {
   const { config, log, resources } = context;
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
@@ -134,7 +129,6 @@ const startRoles = async (
       log,
       webhooks: config.webhooks,
       follows,
-      ...(clock && { clock }),
     }),
   );
   const notifier = resources.use(

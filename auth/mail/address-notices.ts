@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { UserId, Version } from '#shared/brands.ts';
-import type { Clock } from '#shared/clock/clock.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { beginWhere } from '#shared/follower/checkpoint.ts';
@@ -80,7 +80,7 @@ const mailAbout = (
   { type, stream, version, recordedAt, metadata }: RecordedEvent,
   clock: Clock,
 ): readonly AddressMail[] => {
-  if (type !== 'user.updated' || clock.nowMs() - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000)
+  if (type !== 'user.updated' || dateElsewhereMs(clock) - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000)
     return [];
   const userId = Number(stream.slice(stream.indexOf('-') + 1)) as UserId;
   const former: AddressMail = { userId, version, recipient: 'former' };

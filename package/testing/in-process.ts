@@ -6,6 +6,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createLog } from '#shared/process/log.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';
@@ -63,6 +64,7 @@ const startOnce = async <Started>(
   const started = await start({
     config,
     domain,
+    clock: REAL_TIME,
     resources,
     signal: stopping.signal,
     log: createLog({ level: config.logLevel }),

@@ -29,7 +29,7 @@ export const startSystem = async <D extends Domain>(
   let aheadMs = 0;
   const clock = realTimeAhead(() => aheadMs);
   const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) =>
-    startAll(context, { clock }),
+    startAll({ ...context, clock }),
   );
   const { url } = started;
   const settled = () => settle(started.foundation, clock);

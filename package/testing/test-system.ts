@@ -16,8 +16,9 @@ export type TestSystem<D> = AsyncDisposable & {
   /** A new account of this role, with a client that is signed in as it. */
   as(role: string): Promise<Client<D>>;
   /**
-   * Moves the clock of commands and timers forward; resolves once all due timers have fired and everything is
-   * projected.
+   * Moves the date of all roles forward; resolves once all due timers have fired and everything is projected.
+   * Sign-ins, access tokens, retries of webhooks and leases keep the real time, because browsers, other servers
+   * and PostgreSQL measure them.
    */
   advance(duration: Wait): Promise<void>;
   /** Resolves once all consequences of the writes have been processed and projected. */

@@ -23,6 +23,13 @@ export type Clock = {
   every(ms: number, work: () => void): Timer;
 };
 
+/**
+ * The date that other programs know: PostgreSQL, the event log, and receivers of webhooks do not move with this
+ * clock.
+ */
+export const dateElsewhereMs = (clock: Pick<Clock, 'nowMs' | 'aheadMs'>): number =>
+  clock.nowMs() - clock.aheadMs();
+
 /** With `ref: false`, it does not keep the process running. */
 type Unheld = { readonly ref?: boolean };
 

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandWritable } from '../database/demand-writable.ts';
 import { observePool } from '../database/observe-pool.ts';
 import { type Database, isFirstStart, openDatabase } from '../database/open-database.ts';
@@ -67,9 +66,9 @@ const CONNECTIONS_MAX = 8;
 export const openFoundation = async (
   context: ProcessContext,
   service: string,
-  { isReader = false, clock = REAL_TIME } = {},
+  { isReader = false } = {},
 ): Promise<Foundation> => {
-  const { config, log, domain, resources, signal, worker } = context;
+  const { config, log, domain, clock, resources, signal, worker } = context;
   const health = new Health(log);
   const metrics = createMetrics();
   const { tracing: settings, environment } = config;

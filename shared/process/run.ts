@@ -1,6 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { setupFailure } from '../database/failures.ts';
 import { fileFailure } from '../folder.ts';
 import { signUpRoleOf } from '../sign-up-role.ts';
@@ -15,6 +17,8 @@ export type ProcessContext = {
   readonly log: Log;
   /** The domain that this process serves. */
   readonly domain: Domain;
+  /** The time of all roles; tests and demos move it. */
+  readonly clock: Clock;
   /** Disposed in reverse order when the process receives a stop signal. */
   readonly resources: AsyncDisposableStack;
   /** Aborts when the process receives a stop signal, even during its start. */
@@ -48,7 +52,7 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
     signUpRoleOf(domain, config.signUp);
     const worker = openWorkerLink();
     const log = createLog({ level: config.logLevel, worker: worker?.name });
-    process.exit(await live(start, { config, log, domain, worker }));
+    process.exit(await live(start, { config, log, domain, clock: REAL_TIME, worker }));
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -58,7 +62,7 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
 
 const live = async (
   start: Start,
-  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'worker'>,
+  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'clock' | 'worker'>,
 ): Promise<number> => {
   const { config, log, worker } = given;
   const stopSignal = new AbortController();

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createLog } from '#shared/process/log.ts';
 import { signUpRoleOf } from '#shared/sign-up-role.ts';
@@ -43,7 +44,7 @@ export const startInThisProcess = async (domain: Domain, settings: Settings): Pr
   const stopping = new AbortController();
   await using opening = new AsyncDisposableStack();
   const resources = opening.use(new AsyncDisposableStack());
-  await startAll({ config, domain, log, resources, signal: stopping.signal });
+  await startAll({ config, domain, clock: REAL_TIME, log, resources, signal: stopping.signal });
   const started = opening.move();
   const stop = async (): Promise<void> => {
     stopping.abort();

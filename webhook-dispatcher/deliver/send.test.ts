@@ -2,6 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { POLICY } from '../../test/engines/policy.ts';
 import { openRawServer } from '../../test/engines/raw-server.ts';
@@ -20,7 +22,7 @@ const SECRET = newSecret();
 /** Sends one delivery to a server with this response. */
 const send = async (
   answer: string,
-  { endpoint = {}, attempts = 0, compose = composeBody, nowMs = Date.now() }: Partial<Given> = {},
+  { endpoint = {}, attempts = 0, compose = composeBody, clock = REAL_TIME }: Partial<Given> = {},
 ) => {
   await using receiver = await openRawServer((socket) => socket.end(answer));
   await using poster = openPoster({ rules: guard, timeoutMs: 10_000 });
@@ -29,7 +31,7 @@ const send = async (
     poster,
     retryDelaysMs,
     random: () => 0.5,
-    clock: { nowMs: () => nowMs },
+    clock,
   });
   const result = await sender.send(outgoingTo(receiver.url, endpoint, attempts), forever);
   const [head = '', body = ''] = receiver.requests[0]?.split('\r\n\r\n') ?? [];
@@ -46,7 +48,7 @@ type Given = {
   readonly endpoint: Partial<Endpoint>;
   readonly attempts: number;
   readonly compose: ComposeBody;
-  readonly nowMs: number;
+  readonly clock: Pick<Clock, 'nowMs' | 'aheadMs'>;
 };
 
 const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number): Outgoing => {
@@ -98,19 +100,23 @@ test('an independent library verifies the delivery', async () => {
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Annals' });
 });
 
-test('old secrets sign too until they expire', async () => {
-  const nowMs = Date.now();
-  const [former, ended] = [newSecret(), newSecret()];
-  const secrets = [
-    { secret: SECRET, endsAtMs: null },
-    { secret: former, endsAtMs: nowMs + 1_000 },
-    { secret: ended, endsAtMs: nowMs },
-  ];
-  const { headers, body } = await send(answerOf(204), { endpoint: { secrets }, nowMs });
-  expect(headers['webhook-signature']?.split(' ').length).toBe(2);
-  for (const secret of [SECRET, former]) new Webhook(secret).verify(body, headers);
-  expect(() => new Webhook(ended).verify(body, headers)).toThrow('No matching signature');
-});
+test.each([0, 3 * 86_400_000])(
+  'old secrets sign too until they expire, by a clock %i ms ahead',
+  async (aheadMs) => {
+    const nowMs = Date.now() + aheadMs;
+    const clock = { nowMs: () => nowMs, aheadMs: () => aheadMs };
+    const [former, ended] = [newSecret(), newSecret()];
+    const secrets = [
+      { secret: SECRET, endsAtMs: null },
+      { secret: former, endsAtMs: nowMs + 1_000 },
+      { secret: ended, endsAtMs: nowMs },
+    ];
+    const { headers, body } = await send(answerOf(204), { endpoint: { secrets }, clock });
+    expect(headers['webhook-signature']?.split(' ').length).toBe(2);
+    for (const secret of [SECRET, former]) new Webhook(secret).verify(body, headers);
+    expect(() => new Webhook(ended).verify(body, headers)).toThrow('No matching signature');
+  },
+);
 
 test('the owner’s headers are sent, and never replace ours', async () => {
   const extra = {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
-import type { Clock } from '#shared/clock/clock.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { HIDDEN_VALUE } from '#shared/commands/webhook.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -29,7 +29,7 @@ type Dependencies = {
   readonly poster: Pick<Poster, 'post'>;
   /** From the setting WEBHOOK_RETRY_SCHEDULE. */
   readonly retryDelaysMs: readonly number[];
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'aheadMs'>;
   readonly random?: () => number;
 };
 
@@ -50,11 +50,11 @@ export const createSender = ({
     }
     if (delivery.shape === null) await outgoing.settle?.(body.shape);
     const { trace } = outgoing;
-    const signed = signedHeaders({ delivery, endpoint, body: body.bytes, atMs: clock.nowMs() });
+    const signed = signedHeaders({ delivery, endpoint, body: body.bytes, clock });
     const ours = trace === undefined ? signed : { ...signed, traceparent: trace };
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);
-    const wait = retryAfterMs(answer.headers['retry-after'], clock.nowMs());
+    const wait = retryAfterMs(answer.headers['retry-after'], dateElsewhereMs(clock));
     const retry = retryInMs({
       delaysMs: retryDelaysMs,
       attempts: delivery.attempts,
@@ -80,12 +80,14 @@ type ToSign = {
   readonly delivery: Delivery;
   readonly endpoint: Endpoint;
   readonly body: Buffer;
-  readonly atMs: number;
+  readonly clock: Dependencies['clock'];
 };
 
-const signedHeaders = ({ delivery, endpoint, body, atMs }: ToSign): Readonly<Record<string, string>> => {
+const signedHeaders = ({ delivery, endpoint, body, clock }: ToSign): Readonly<Record<string, string>> => {
   const id = delivery.eventId;
-  const timestampSeconds = Math.floor(atMs / 1_000);
+  // The receiver compares it with its own date.
+  const timestampSeconds = Math.floor(dateElsewhereMs(clock) / 1_000);
+  const atMs = clock.nowMs();
   const live = endpoint.secrets
     .filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > atMs)
     .slice(0, SECRETS_MAX);

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { UserId, Version } from '#shared/brands.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { REAL_TIME, realTimeAhead } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createDatabase } from '../../../test/engines/database.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
@@ -71,6 +71,14 @@ test('a change revokes earlier tokens even while the revocation for an earlier c
   await settle();
   const late = await issue(2);
   expect([between, late].map(isRevoked)).toEqual([true, true]);
+});
+
+test('a change revokes earlier tokens even if the clock of this process is months ahead', async () => {
+  const clock = realTimeAhead(() => 90 * 86_400_000);
+  await using ahead = await followRevocations({ pool, log: pino({ level: 'silent' }), clock });
+  const token = await issue(1);
+  ahead.revokeUser(userId, { version: 2 as Version, at: new Date() });
+  expect(ahead.isRevoked(token)).toBe(true);
 });
 
 test('a change revokes the tokens of an authorization server whose clock is ahead', async () => {

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one thing: how revocations are recorded, read and checked.
 import type { Version } from '#shared/brands.ts';
-import type { Clock } from '#shared/clock/clock.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -147,7 +147,7 @@ export const followRevocations = async ({
       isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
     staleMs: () => clock.elapsedMs() - readAtMs,
     revokeUser(userId, { version, at }) {
-      const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - clock.nowMs();
+      const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - dateElsewhereMs(clock);
       if (livesMs <= 0 || (changed.get(userId)?.version ?? 0) >= version) return;
       changed.set(userId, { version, at, forgetAtMs: clock.elapsedMs() + livesMs });
       notify(userId);
