@@ -42,9 +42,7 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
   const gateway = resources.use(
     await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
   );
-  const notifier = resources.use(
-    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
-  );
+  const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   await startProjection(context, foundation, notifier);
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),
@@ -115,11 +113,7 @@ type RoleOptions = {
   readonly follows: boolean;
 };
 
-const startRoles = async (
-  context: ProcessContext,
-  foundation: Foundation,
-  { follows }: RoleOptions,
-) => {
+const startRoles = async (context: ProcessContext, foundation: Foundation, { follows }: RoleOptions) => {
   const { config, log, resources } = context;
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = resources.use(
@@ -131,9 +125,7 @@ const startRoles = async (
       follows,
     }),
   );
-  const notifier = resources.use(
-    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
-  );
+  const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   if (follows) await startProjection(context, foundation, notifier);
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   const changes = resources.use(

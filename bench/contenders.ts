@@ -5,6 +5,7 @@ import pg from 'pg';
 import { v7 } from 'uuid';
 import { createIdMaker } from '../command/new-id.ts';
 import type { EventId, StreamName } from '../shared/brands.ts';
+import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { NO_STREAM } from '../shared/event-log/event-log.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
 
@@ -39,7 +40,7 @@ const metadata = {
 const oursOn = (title: string): Contender => ({
   title,
   async open(url) {
-    const log = await openEventLog({ url });
+    const log = await openEventLog({ url, clock: REAL_TIME });
     return {
       append: () =>
         log.append(newStream() as StreamName, NO_STREAM, [

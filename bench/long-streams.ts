@@ -11,6 +11,7 @@ import { migrateProjector } from '../projector/migrate.ts';
 import { createHistory } from '../query/history/history.ts';
 import { createPastOpener } from '../query/time-travel/past.ts';
 import type { EventId, Position, StreamName, UserId } from '../shared/brands.ts';
+import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { openPool, type Pool } from '../shared/database/pool.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
 import { createCodec } from '../shared/events/codec.ts';
@@ -108,7 +109,7 @@ const free = async () => {};
 const measure = async (url: string, count: number): Promise<readonly string[]> => {
   const stream = `article-${ARTICLE}` as StreamName;
   const events = `a stream of ${count.toLocaleString('en')}`;
-  await using eventLog = await openEventLog({ url });
+  await using eventLog = await openEventLog({ url, clock: REAL_TIME });
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 4 });
   const masterKey = parseMasterKey(MASTER_KEY);
   await using keys = await openPostgresKeyStore({ pool, masterKey });

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { v7 } from 'uuid';
 import type { EventId, StreamName } from '../shared/brands.ts';
+import { REAL_TIME } from '../shared/clock/real-time.ts';
 import { openPool } from '../shared/database/pool.ts';
 import { openEventLog } from '../shared/event-log/open.ts';
 import { type Codec, createCodec } from '../shared/events/codec.ts';
@@ -20,7 +21,7 @@ export const fillLog = async (
   name: HistoryName = 'publishing',
 ): Promise<void> => {
   const { domain, history } = HISTORIES[name];
-  await using log = await openEventLog({ url });
+  await using log = await openEventLog({ url, clock: REAL_TIME });
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 4 });
   await using keys = await openPostgresKeyStore({
     pool,

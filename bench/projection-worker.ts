@@ -31,7 +31,7 @@ const { values } = parseArgs({
 const url = String(values.url);
 const { domain } = HISTORIES[values.domain as HistoryName];
 
-await using eventLog = await openEventLog({ url });
+await using eventLog = await openEventLog({ url, clock: REAL_TIME });
 await using pool = openPool({
   url,
   applicationName: 'annals-bench',

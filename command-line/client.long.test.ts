@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { policyOf } from '#shared/policy.ts';
@@ -62,7 +63,7 @@ test('deleting a client ends its grants, and the log records that', async () => 
   expect(await annals.call('delete', 'web')).toMatchObject({ exit: 0 });
   const { rows } = await pool.query(`select from auth.record where client_id = 'web'`);
   expect(rows).toEqual([]);
-  await using log = await openEventLog({ url: annals.url });
+  await using log = await openEventLog({ url: annals.url, clock: REAL_TIME });
   const events = [];
   for await (const page of log.read('grant-granted' as StreamName)) events.push(...page);
   expect(events).toMatchObject([{ type: 'grant.revoked' }]);

@@ -1,3 +1,4 @@
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandDatabase } from '#shared/database/demand-database.ts';
 import {
   connectEmbeddedPostgres,
@@ -33,7 +34,12 @@ export const openInstallation = async (
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl } = config;
   const eventLog = opening.use(
-    await openConfiguredEventLog({ eventLogUrl, databaseUrl, directUrl: config.databaseDirectUrl }),
+    await openConfiguredEventLog({
+      eventLogUrl,
+      databaseUrl,
+      directUrl: config.databaseDirectUrl,
+      clock: REAL_TIME,
+    }),
   );
   if (!mayBeOfAnother) await demandDomain(databaseUrl, domain);
   const isDense = isPostgres(eventLogUrl ?? databaseUrl);

@@ -123,7 +123,9 @@ type Opening = { readonly databaseUrl: string; readonly source: EventLog };
 
 /** The log that `--to` names. */
 export const openTarget = async (url: string, { databaseUrl, source }: Opening): Promise<EventLog> => {
-  const target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl }).catch(nameOption);
+  const target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl, clock: REAL_TIME }).catch(
+    nameOption,
+  );
   if (target.identity !== source.identity) return target;
   await target[Symbol.asyncDispose]();
   throw new StartRefused('--to is the log to copy from: give another one.');

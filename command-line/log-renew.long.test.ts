@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LogIdentity } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { callLine } from '../test/engines/call-line.ts';
 import {
@@ -43,7 +44,10 @@ const checkpointsOf = (database: CommandDatabase) =>
   });
 
 const identityOf = async ({ settings }: CommandDatabase): Promise<LogIdentity> => {
-  await using eventLog = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
+  await using eventLog = await openEventLog({
+    url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '',
+    clock: REAL_TIME,
+  });
   return eventLog.identity;
 };
 

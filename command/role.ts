@@ -62,7 +62,7 @@ const KEEP_ALIVE_MS = 4_000;
 /** Commands of other roles have a server of their own, which only they can reach. */
 const serveRoles = async (
   { config, log, resources }: ProcessContext,
-  { domain, masterKey, metrics, tracing }: Foundation,
+  { domain, clock, masterKey, metrics, tracing }: Foundation,
   gateway: CommandGateway,
 ): Promise<HttpServer> => {
   const { internal: listener, limits } = config;
@@ -85,6 +85,7 @@ const serveRoles = async (
       ...drainingOf(config),
       keepAliveMs: KEEP_ALIVE_MS,
       log,
+      clock,
     }),
   );
   log.info({ url: server.url }, 'Listening for commands of other roles.');

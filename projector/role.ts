@@ -13,7 +13,7 @@ import { startSampling } from './take-samples.ts';
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-projector');
   const notifier = context.resources.use(
-    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+    openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }),
   );
   await startProjection(context, foundation, notifier);
   await serveClients(context, foundation, { routes: [], links: [] });

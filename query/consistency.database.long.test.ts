@@ -2,6 +2,7 @@ import express from 'express';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openReadModelNotifier, type ReadModelNotifier } from '#shared/read-model/read-model.ts';
@@ -15,7 +16,7 @@ import { serveRoutes } from '../test/serve.ts';
 import { until } from '../testing/until.ts';
 
 const openNotifier = ({ databaseUrl }: CommandSide): ReadModelNotifier =>
-  openReadModelNotifier({ url: databaseUrl });
+  openReadModelNotifier({ url: databaseUrl, clock: REAL_TIME });
 
 const project = (side: CommandSide, notifier: ReadModelNotifier) =>
   startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() });

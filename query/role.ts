@@ -25,9 +25,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
   );
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
-  const notifier = resources.use(
-    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
-  );
+  const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
   const gateway = createHttpGateway({
     urls: config.commandUrls,

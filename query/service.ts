@@ -4,6 +4,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -67,6 +68,7 @@ export type QueryDependencies = {
   /** Executes the mutations of GraphQL. */
   readonly gateway: CommandGateway;
   readonly log: Log;
+  readonly clock: Clock;
   /** The timeout of a read that waits for a write. */
   readonly visibleWithinMs?: number;
   /** The timeout of a read without a token that waits for a just created item. */
@@ -136,7 +138,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   );
   const { keys } = dependencies;
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
-  const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
+  const { clock } = dependencies;
+  const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads({ domain, pool, searches });
   const reads = createReads(spreadKindReads(kinds, { domain, pool, searches, replicas }), past);
   const readWritten = createReadWritten({
@@ -172,12 +175,20 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
 
 /** Creates the tables of this role and opens what several routes share. */
 const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposableStack) => {
-  const { domain, pool, eventLog, notifier, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
+  const {
+    domain,
+    pool,
+    eventLog,
+    notifier,
+    config,
+    clock,
+    visibleWithinMs = VISIBLE_WITHIN_MS,
+  } = dependencies;
   await migrateAudit(pool);
   await migrateOperations(pool);
   await migrateSnapshots(pool);
   const snapshots = createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(dependencies.log) });
-  const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier }));
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, notifier, clock }));
   const searches = opening.use(openSearches(dependencies));
   const before: readonly RequestHandler[] = [
     awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs }),
@@ -185,7 +196,9 @@ const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposab
   const events = opening.use(
     await openEvents({ ...dependencies, snapshots, settings: config.streams, before }),
   );
-  const views = opening.use(openViewFeed({ domain, pool, notifier, moveOnMs: config.streams.heartbeatMs }));
+  const views = opening.use(
+    openViewFeed({ domain, pool, notifier, clock, moveOnMs: config.streams.heartbeatMs }),
+  );
   const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   return { snapshots, readPosition, searches, before, events, views, replicas, visibleWithinMs };
 };

@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 
 /**
  * Notifies followers that there may be news. A notification is only a hint: followers then read, and they
@@ -11,7 +10,7 @@ export class Notifier {
   #waiting = new Set<() => void>();
   readonly #clock: Clock;
 
-  constructor(clock: Clock = REAL_TIME) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

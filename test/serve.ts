@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createApp } from '#shared/http/app.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { type Config, loadConfig, type TlsFiles } from '#shared/process/config.ts';
@@ -32,6 +33,7 @@ export const serve = async (
   const { log, logged } = captureLog();
   const config = loadConfig({});
   const server = await startHttpServer({
+    clock: REAL_TIME,
     handler,
     listener: { port: 0, host: '127.0.0.1' },
     setting: 'PORT',

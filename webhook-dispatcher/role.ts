@@ -19,9 +19,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const authentication = resources.use(
     await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
   );
-  const notifier = resources.use(
-    openReadModelNotifier({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
-  );
+  const notifier = resources.use(openReadModelNotifier({ ...foundation, url: foundation.databaseUrl }));
   const gateway = createHttpGateway({
     urls: config.commandUrls,
     key: gatewayKey(foundation.masterKey),

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { fromLine } from '#shared/audit/export/cloud-event.ts';
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { hashOf } from '#shared/events/canonical.ts';
@@ -131,7 +132,7 @@ test('a part starts where another ended, and both together fill a log', async ({
   const second = await exportLog(exporting(), two, { ...all, after: 20 as Position });
   expect(second.chain.before).toEqual(first.chain.after);
   await using database = await createDatabase();
-  await using target = await openEventLog({ url: database.url });
+  await using target = await openEventLog({ url: database.url, clock: REAL_TIME });
   const fill = async (path: string) => {
     const opened = await openExport(path);
     const { before } = opened.manifest.chain;
@@ -218,7 +219,7 @@ test.for<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposabl
   '%s is filled in the order of the source, resumes after an interruption, and refuses foreign events',
   async ([_name, order, start], { audited }) => {
     await using engine = await start();
-    await using target = await openEventLog({ url: engine.url });
+    await using target = await openEventLog({ url: engine.url, clock: REAL_TIME });
     const events = await audited.events();
     // Streams that alternate.
     const source = async function* () {

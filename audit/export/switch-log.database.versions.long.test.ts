@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -91,7 +92,10 @@ const test = processes
   })
   /** The position of each event in the present log. */
   .extend('places', { scope: 'file' }, ({ database, log }) => async () => {
-    await using eventLog = await openEventLog({ url: log.url ?? database.settings.DATABASE_URL ?? '' });
+    await using eventLog = await openEventLog({
+      url: log.url ?? database.settings.DATABASE_URL ?? '',
+      clock: REAL_TIME,
+    });
     const found = new Map<string, Position>();
     for await (const events of readBetween(eventLog, { after: START, upTo: await eventLog.head() }))
       for (const { id, position } of events) found.set(id, position);

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { mortal, registerUser } from '../../test/engines/command-side.ts';
 import { test } from '../../test/engines/directory-fixture.ts';
 import { until } from '../../testing/until.ts';
@@ -26,7 +27,7 @@ test('a new person can sign in at once, even if no process follows the log', asy
   const persons = await open();
   await persons[Symbol.asyncDispose]();
   const wanted = applicant();
-  const signedUp = await signUp({ pool, gateway: side, persons, credentials }, wanted);
+  const signedUp = await signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, wanted);
   if (signedUp.outcome !== 'done') throw new Error(signedUp.outcome);
   expect(await persons.byEmail(wanted.email)).toEqual({
     userId: signedUp.person.userId,
@@ -44,7 +45,7 @@ test('the same form again finds the same person; with another password it is ref
   side,
 }) => {
   await using persons = await open();
-  const dependencies = { pool, gateway: side, persons, credentials };
+  const dependencies = { pool, gateway: side, persons, credentials, clock: REAL_TIME };
   const wanted = applicant();
   const first = await signUp(dependencies, wanted);
   expect(await signUp(dependencies, wanted)).toEqual(first);
@@ -58,7 +59,7 @@ test('two simultaneous clicks make one person', async ({ credentials, open, pool
   await using persons = await open();
   const wanted = applicant();
   const [one, two] = await Promise.all(
-    [1, 2].map(() => signUp({ pool, gateway: side, persons, credentials }, wanted)),
+    [1, 2].map(() => signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, wanted)),
   );
   expect(one).toEqual(two);
   expect(one?.outcome).toBe('done');
@@ -73,7 +74,9 @@ test('a taken address stays with its owner, with or without a password', async (
   await using persons = await open();
   const email = anAddress();
   const owner = await registerUser(side, { email, role: 'admin' });
-  expect(await signUp({ pool, gateway: side, persons, credentials }, applicant({ email }))).toEqual({
+  expect(
+    await signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, applicant({ email })),
+  ).toEqual({
     outcome: 'taken',
   });
   expect(await credentials.verify(owner, 'correct horse battery')).toBe(false);
@@ -86,7 +89,7 @@ test('a form sent again after a password change does not open the account with t
   side,
 }) => {
   await using persons = await open();
-  const dependencies = { pool, gateway: side, persons, credentials };
+  const dependencies = { pool, gateway: side, persons, credentials, clock: REAL_TIME };
   const wanted = applicant();
   const signedUp = await signUp(dependencies, wanted);
   if (signedUp.outcome !== 'done') throw new Error(signedUp.outcome);
@@ -106,7 +109,9 @@ test('a crash between the registration and the password leaves a person with a p
   );
   await using persons = await open();
   const wanted = applicant();
-  await expect(signUp({ pool, gateway: dying, persons, credentials }, wanted)).rejects.toThrow();
+  await expect(
+    signUp({ pool, gateway: dying, persons, credentials, clock: REAL_TIME }, wanted),
+  ).rejects.toThrow();
   const person = await until(() => persons.byEmail(wanted.email), Boolean);
   expect(await credentials.verify(person?.userId, wanted.password)).toBe(true);
 });
@@ -124,17 +129,19 @@ test('after a crash before the registration, sending the same form again complet
   );
   await using persons = await open();
   const wanted = applicant();
-  await expect(signUp({ pool, gateway: dying, persons, credentials }, wanted)).rejects.toThrow();
+  await expect(
+    signUp({ pool, gateway: dying, persons, credentials, clock: REAL_TIME }, wanted),
+  ).rejects.toThrow();
   expect(await persons.byEmail(wanted.email)).toBeUndefined();
   expect(
     await signUp(
-      { pool, gateway: dying, persons, credentials },
+      { pool, gateway: dying, persons, credentials, clock: REAL_TIME },
       { ...wanted, formId: applicant().formId },
     ).catch(() => 'died'),
   ).toBe('died');
   // The claim of the dead process expires after two seconds.
   const again = await signUp(
-    { pool, gateway: side, persons, credentials },
+    { pool, gateway: side, persons, credentials, clock: REAL_TIME },
     { ...wanted, formId: applicant().formId },
   );
   expect(again.outcome).toBe('done');
@@ -148,7 +155,7 @@ test('the database contains neither the password nor the address in clear', asyn
 }) => {
   await using persons = await open();
   const wanted = applicant();
-  await signUp({ pool, gateway: side, persons, credentials }, wanted);
+  await signUp({ pool, gateway: side, persons, credentials, clock: REAL_TIME }, wanted);
   for (const table of ['auth.person', 'auth.credential', 'auth.sign_up', 'auth.attempt']) {
     const { rows } = await pool.query<{ row: string }>(`select t::text as row from ${table} t`);
     const all = rows.map(({ row }) => row).join('\n');

@@ -1,6 +1,5 @@
 import type { UserId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import {
   type CommandGateway,
   type CommandResult,
@@ -19,7 +18,7 @@ export type SignUpDependencies = {
   readonly gateway: CommandGateway;
   readonly persons: Persons;
   readonly credentials: Credentials;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 };
 
 export type Applicant = {
@@ -77,7 +76,7 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
 };
 
 const register = async (
-  { gateway, clock = REAL_TIME }: SignUpDependencies,
+  { gateway, clock }: SignUpDependencies,
   { name, email, role, requestId, trace }: Applicant,
   id: string,
 ): Promise<CommandResult | 'taken' | 'repeated' | 'busy'> => {

@@ -1,5 +1,6 @@
 import type { Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
@@ -33,6 +34,7 @@ export type OwnAccountDependencies = {
   readonly provider: Provider;
   readonly issuerUrl: string;
   readonly pool: Pool;
+  readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly erasures: Pick<ErasureList, 'read' | 'path'>;
   readonly gateway: CommandGateway;

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { openBlobs } from '#shared/blobs/open.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { demandRedis } from '#shared/process/demand-redis.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -44,7 +45,7 @@ export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[
 
 const eventLog = async (url: string): Promise<Diagnosis> => {
   try {
-    await using log = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl: url });
+    await using log = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl: url, clock: REAL_TIME });
     await log.head();
     return ok('The event log of EVENT_LOG_URL answers.');
   } catch (error) {

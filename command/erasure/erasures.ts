@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { eraseInReadModels } from '#shared/erasure/copies.ts';
@@ -85,6 +86,7 @@ export type EraseDependencies = {
   readonly domain: Domain;
   readonly keys: Pick<KeyStore, 'destroy'>;
   readonly erasures: Pick<ErasureList, 'note'>;
+  readonly clock: Clock;
 };
 
 /**
@@ -92,11 +94,11 @@ export type EraseDependencies = {
  * erasure a restored backup could undo.
  */
 export const erase = async (
-  { domain, pool, keys, erasures }: EraseDependencies,
+  { domain, pool, keys, erasures, clock }: EraseDependencies,
   userId: UserId,
   event: EventId,
 ): Promise<void> => {
-  await erasures.note([{ userId, at: new Date().toISOString(), event }]);
+  await erasures.note([{ userId, at: new Date(clock.nowMs()).toISOString(), event }]);
   await keys.destroy(userId);
   await deleteSnapshotsOf(pool, [userId]);
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, [userId]);

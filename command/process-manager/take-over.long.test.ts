@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
-import { realTimeAhead } from '#shared/clock/real-time.ts';
+import { REAL_TIME, realTimeAhead } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -128,7 +128,7 @@ test('a process without the lease never takes back its declaration, however long
   // No process uses any declaration.
   const url = database.settings.DATABASE_URL ?? '';
   await using pool = openPool({ url, applicationName: 'test', connectionsMax: 2 });
-  await using eventLog = await openEventLog({ url });
+  await using eventLog = await openEventLog({ url, clock: REAL_TIME });
   const side = { pool, eventLog };
   await declareReactions(side.pool, side.eventLog, followingOf(next));
   await forgetSeen(side);
@@ -150,7 +150,7 @@ test('a process without timers releases the lease while another may use its decl
     applicationName: 'test',
     connectionsMax: 2,
   });
-  await using eventLog = await openEventLog({ url: database.settings.DATABASE_URL ?? '' });
+  await using eventLog = await openEventLog({ url: database.settings.DATABASE_URL ?? '', clock: REAL_TIME });
   const epoch = await takeLease(pool);
   await forgetUnseen(pool, epoch);
   await declareReactions(pool, eventLog, followingOf(next));

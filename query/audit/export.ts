@@ -6,6 +6,7 @@ import { toLine } from '#shared/audit/export/cloud-event.ts';
 import { readProof, signManifest, toManifestLine } from '#shared/audit/export/manifest.ts';
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import type { LastingAccess } from '#shared/http/authenticate/resource-server.ts';
 import type { Health } from '#shared/http/health.ts';
@@ -26,6 +27,7 @@ export type ExportDependencies = AuditKeyDependencies & {
   /** Re-checks whether the caller is still admitted. */
   readonly access: Pick<LastingAccess, 'refusalNow'>;
   readonly log: Log;
+  readonly clock: Clock;
   readonly before: readonly RequestHandler[];
   readonly drainMaxMs?: number;
 };
@@ -115,9 +117,9 @@ const send = async (
   { request, response, signal }: Sending,
   range: Range,
 ): Promise<void> => {
-  const { pool, eventLog, access, log, drainMaxMs = DRAIN_MAX_MS } = dependencies;
+  const { pool, eventLog, access, log, clock, drainMaxMs = DRAIN_MAX_MS } = dependencies;
   const { identity } = eventLog;
-  const begun = { at: new Date().toISOString(), signer: await openSigner(dependencies) };
+  const begun = { at: new Date(clock.nowMs()).toISOString(), signer: await openSigner(dependencies) };
   const before = await chainAt(dependencies, range.after);
   const proof = await readProof(pool, { log: identity, ...range });
   const hash = createHash('sha256');

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { cohort, createReader } from '../../test/engines/feed-fixture.ts';
 import { openFeed } from './feed.ts';
@@ -77,6 +78,7 @@ test.each([
       changes,
       moveOnMs: 1_000,
       log: pino({ level: 'silent' }),
+      clock: REAL_TIME,
       metrics: createMetrics(),
     });
     let rendered = 0;

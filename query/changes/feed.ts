@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { visibilityOf } from '#kernel/visibility/visibility.ts';
 import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -42,6 +42,7 @@ export type FeedOptions = {
   /** The interval at which idle readers move on. */
   readonly moveOnMs: number;
   readonly log: Log;
+  readonly clock: Clock;
   readonly metrics: Registry;
   /** Off unless given. */
   readonly tracing?: Tracing;
@@ -59,6 +60,7 @@ export const openFeed = async ({
   onReceived = () => {},
   moveOnMs,
   log,
+  clock,
   metrics,
   tracing = NO_TRACING,
   ringLimits,
@@ -90,11 +92,11 @@ export const openFeed = async ({
       lanes.receive(fresh);
     }
   };
-  const following = keepUp(listen, stopping.signal, (err) => {
+  const following = keepUp(listen, { clock, signal: stopping.signal }, (err) => {
     // Whatever guards the history logs that one.
     if (!(err instanceof LogWentBack)) log.warn({ err }, 'Following the changes failed; retrying.');
   });
-  const movingOn = repeat(moveOnMs, stopping.signal, () => lanes.moveOn());
+  const movingOn = repeat(moveOnMs, { clock, signal: stopping.signal }, () => lanes.moveOn());
   return {
     join: (reader) => lanes.join(reader),
     get upTo() {
@@ -134,23 +136,29 @@ const createTakesVisibility = (domain: Domain): ((change: Change) => boolean) =>
     isParked || (types.get(type)?.takesAway ?? catalogue.find(type) === undefined);
 };
 
+type Lasting = { readonly clock: Clock; readonly signal: AbortSignal };
+
 /** Repeats the work whenever it ends, until the signal. */
 const keepUp = async (
   work: () => Promise<void>,
-  signal: AbortSignal,
+  { clock, signal }: Lasting,
   onFailure: (error: unknown) => void,
 ): Promise<void> => {
   while (!signal.aborted) {
     await work().catch((error: unknown) => {
       if (!signal.aborted) onFailure(error);
     });
-    await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+    await clock.sleep(RETRY_MS, signal);
   }
 };
 
-const repeat = async (intervalMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> => {
+const repeat = async (
+  intervalMs: number,
+  { clock, signal }: Lasting,
+  work: () => Promise<void>,
+): Promise<void> => {
   while (!signal.aborted) {
-    await delay(intervalMs, undefined, { signal }).catch(() => {});
+    await clock.sleep(intervalMs, signal);
     if (!signal.aborted) await work();
   }
 };

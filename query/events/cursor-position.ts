@@ -16,7 +16,7 @@ export const positionOfCursor = async (
     parameter,
     excludes = false,
   }: {
-    readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>;
+    readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'late'>;
     readonly known: Position;
     readonly parameter: string;
     /** Only events before it are wanted, so that it may be that of the next event. */

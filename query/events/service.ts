@@ -6,6 +6,7 @@ import { migrateAudit } from '#shared/audit/migrate.ts';
 import type { Position } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { createChangeOpener } from '#shared/change-stream/open-change.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { migrateEventIndex } from '#shared/event-index/event-index.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -56,6 +57,7 @@ export type EventDependencies = {
   readonly access: LastingAccess;
   readonly settings: StreamSettings;
   readonly log: Log;
+  readonly clock: Clock;
   readonly metrics: Registry;
   /** Off unless given. */
   readonly tracing?: Tracing;

@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool } from '#shared/database/pool.ts';
@@ -44,6 +45,7 @@ export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'pl
     /** The folder for the last known schemas of composed services. */
     readonly dataDir: string;
     readonly log: Log;
+    readonly clock: Clock;
     readonly metrics: Registry;
     /** Runs before every operation. */
     readonly before: readonly RequestHandler[];

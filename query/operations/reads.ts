@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { type ListedTask, readConsequences } from '#shared/operations/consequences.ts';
@@ -28,6 +29,7 @@ type OperationsDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+  readonly clock: Clock;
 };
 
 /** Reads for operators come from the database alone, so every process answers the same. */
@@ -35,6 +37,7 @@ export const operationsReads = ({
   domain,
   pool,
   eventLog,
+  clock,
 }: OperationsDependencies): Reads<
   | 'getOperations'
   | 'getOperationsSamples'
@@ -48,7 +51,7 @@ export const operationsReads = ({
     const state = await readInstallationState(pool, eventLog).catch(throwReadFailure);
     const item = representStanding(state, {
       identity: eventLog.identity,
-      at: new Date(),
+      at: new Date(clock.nowMs()),
       mayManage: mayManage(caller),
     });
     return { kind: 'item', version: undefined, item };

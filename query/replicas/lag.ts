@@ -10,7 +10,7 @@ export type Lag = {
 /** An hour of four checks per second. */
 const LOOKS_MAX = 14_400;
 
-export const createLag = (nowMs: () => number = () => performance.now()): Lag => {
+export const createLag = (nowMs: () => number): Lag => {
   /** Positions that the primary had reached and the replica had not, the oldest first. */
   const missing: { readonly position: Position; readonly atMs: number }[] = [];
   return {

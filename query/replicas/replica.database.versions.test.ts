@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { LogIdentity } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -13,6 +14,11 @@ test('a server that accepts writes is no replica, even if there is nothing to re
   pool,
 }) => {
   await migrate(pool, 'follower', new URL('../../shared/follower/', import.meta.url));
-  await using replica = openReplica({ url, eventLog: { identity: LOG }, metrics: createMetrics() });
+  await using replica = openReplica({
+    url,
+    eventLog: { identity: LOG },
+    metrics: createMetrics(),
+    clock: REAL_TIME,
+  });
   await expect(replica.reaches(START, 0)).rejects.toThrow('accepts writes');
 });

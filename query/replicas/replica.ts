@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
@@ -34,6 +34,7 @@ type Options = {
   readonly url: string;
   readonly eventLog: Pick<EventLog, 'identity'>;
   readonly metrics: Registry;
+  readonly clock: Clock;
 };
 
 const CONNECTIONS_MAX = 4;
@@ -49,7 +50,7 @@ const READ_REPLAYED = {
 };
 type Replayed = { readonly isReplica: boolean; readonly position: Position | null };
 
-export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
+export const openReplica = ({ url, eventLog, metrics, clock }: Options): Replica => {
   const { hostname, port } = new URL(url);
   const name = `${hostname}:${port || '5432'}`;
   const limits = { url, connectionsMax: CONNECTIONS_MAX, settings: UNCOMPILED };
@@ -84,11 +85,11 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
     look,
     async reaches(position, timeoutMs) {
       if (reached !== undefined && reached >= position) return true;
-      const endMs = performance.now() + timeoutMs;
+      const endMs = clock.elapsedMs() + timeoutMs;
       for (;;) {
         if ((await look()) >= position) return true;
-        if (performance.now() >= endMs) return false;
-        await delay(LOOK_AGAIN_MS);
+        if (clock.elapsedMs() >= endMs) return false;
+        await clock.sleep(LOOK_AGAIN_MS);
       }
     },
     async [Symbol.asyncDispose]() {

@@ -1,8 +1,8 @@
 // Over 200 lines, because it is one thing: which read replica serves a read, and what happens when it lags
 // or fails.
-import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -34,6 +34,7 @@ type Options = {
   readonly eventLog: Pick<EventLog, 'identity'>;
   readonly metrics: Registry;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 /** Most commits are replayed within milliseconds; if not, the primary is faster. */
@@ -58,11 +59,11 @@ const onPrimaryAlone = <Reads>(reads: Reads): Spread<Reads> => ({
   read: (work) => work(reads),
 });
 
-const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => {
+const openEach = ({ urls, pool, eventLog, metrics, log, clock }: Options): Replicas => {
   const members = urls.map((url): Member => {
     return {
-      replica: openReplica({ url, eventLog, metrics }),
-      lag: createLag(),
+      replica: openReplica({ url, eventLog, metrics, clock }),
+      lag: createLag(clock.elapsedMs),
       isIn: false,
       gone: new AbortController(),
     };
@@ -76,7 +77,7 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
   const watching = members.map(async (member) => {
     while (!closed.signal.aborted) {
       await watch(member);
-      await delay(LOOK_EVERY_MS, undefined, { signal: closed.signal }).catch(() => {});
+      await clock.sleep(LOOK_EVERY_MS, closed.signal);
     }
   });
 

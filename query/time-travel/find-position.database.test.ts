@@ -4,6 +4,7 @@ import { EMPTY_CHAIN, insertBlock, readChainEnd } from '#shared/audit/blocks.ts'
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { EventId, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { blockOf, hashesOf } from '../../audit/chain/block-of.ts';
 import { test as base } from '../../test/engines/pool.ts';
@@ -29,7 +30,7 @@ const test = base.extend('findPosition', { scope: 'file' }, async ({ eventLog, p
     await eventLog.append(STREAM, 'any', events);
   }
   const readPosition = { reaches: async () => true };
-  return createPositionFinder({ pool, eventLog, readPosition, visibleWithinMs: 0 });
+  return createPositionFinder({ pool, eventLog, readPosition, visibleWithinMs: 0, clock: REAL_TIME });
 });
 
 test('finding a version reads one event only', async ({ findPosition }) => {

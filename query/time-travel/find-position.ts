@@ -1,5 +1,6 @@
 import type { AuditedLog } from '#shared/audit/position-at.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
@@ -18,6 +19,7 @@ export type PositionOptions = AuditedLog & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly visibleWithinMs: number;
+  readonly clock: Clock;
 };
 
 /**
@@ -36,7 +38,7 @@ const RETRY_AFTER_SECONDS = '1';
 type Asked = { readonly charge: Charge; readonly stream: StreamName | undefined };
 
 const positionOf = async (
-  { pool, eventLog }: PositionOptions,
+  { pool, eventLog, clock }: PositionOptions,
   at: string,
   { charge, stream }: Asked,
 ): Promise<Position> => {
@@ -48,7 +50,7 @@ const positionOf = async (
   }
   if (!at.includes(':')) return positionOfCursor(at, { eventLog, known: START, parameter: 'at' });
   const time = new Date(at.toUpperCase());
-  if (time.getTime() > Date.now()) throw refused('Must not be in the future.');
+  if (time.getTime() > dateElsewhereMs(clock)) throw refused('Must not be in the future.');
   return findTime({ pool, eventLog }, time, charge);
 };
 

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { keyOfRow } from '#kernel/rest/views.ts';
 import { REMOVED_MAX } from '#kernel/rows/view-streams.ts';
 import type { Position, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Command } from '#shared/commands/command.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { Notifier } from '#shared/notifier.ts';
@@ -33,7 +34,13 @@ const test = base
   .extend('ann', { scope: 'file' }, ({ side }) => registerUser(side, { role: 'approver' as never }))
   .extend('bob', { scope: 'file' }, ({ side }) => registerUser(side, { role: 'approver' as never }))
   .extend('views', { scope: 'file' }, ({ projector: _running, side: { domain, pool } }, { onCleanup }) => {
-    const views = openViewFeed({ domain, pool, notifier: new Notifier(), moveOnMs: 50 });
+    const views = openViewFeed({
+      domain,
+      pool,
+      notifier: new Notifier(REAL_TIME),
+      moveOnMs: 50,
+      clock: REAL_TIME,
+    });
     onCleanup(() => views[Symbol.asyncDispose]());
     return views;
   })

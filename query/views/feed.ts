@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one feed: the subscribers of views, and the messages that each gets.
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -50,6 +50,7 @@ type Options = {
   readonly notifier: Pick<Notifier, 'notified' | 'wait'>;
   /** The interval at which idle readers get their position. */
   readonly moveOnMs: number;
+  readonly clock: Clock;
 };
 
 /** The polling interval while notifications are unavailable. */
@@ -67,7 +68,7 @@ type Seat = {
   isRunning: boolean;
 };
 
-export const openViewFeed = ({ domain, pool, notifier, moveOnMs }: Options): ViewFeed => {
+export const openViewFeed = ({ domain, pool, notifier, moveOnMs, clock }: Options): ViewFeed => {
   const sources = viewSourcesOf(domain);
   const seats = new Set<Seat>();
   const closed = new AbortController();
@@ -98,7 +99,7 @@ export const openViewFeed = ({ domain, pool, notifier, moveOnMs }: Options): Vie
         failUnlessPassing(error);
       }
       await notifier.wait(notified, POLL_MS, closed.signal);
-      await delay(REST_MS, undefined, { signal: closed.signal }).catch(() => {});
+      await clock.sleep(REST_MS, closed.signal);
     }
     isLooking = false;
   };
@@ -109,9 +110,11 @@ export const openViewFeed = ({ domain, pool, notifier, moveOnMs }: Options): Vie
       seat.reader.fail(error);
     }
   };
-  const movingOn = setInterval(() => {
-    for (const seat of seats) if (!seat.isRunning) sendPosition(seat);
-  }, moveOnMs).unref();
+  const movingOn = clock
+    .every(moveOnMs, () => {
+      for (const seat of seats) if (!seat.isRunning) sendPosition(seat);
+    })
+    .unref();
   return {
     follow(reader) {
       const seat: Seat = {
@@ -127,7 +130,7 @@ export const openViewFeed = ({ domain, pool, notifier, moveOnMs }: Options): Vie
     },
     async [Symbol.asyncDispose]() {
       closed.abort();
-      clearInterval(movingOn);
+      movingOn[Symbol.dispose]();
       seats.clear();
     },
   };

@@ -39,6 +39,7 @@ export const openChangeStream = async ({
         catalogue: catalogueOf(following.domain),
         identity: following.eventLog.identity,
         log,
+        clock: following.clock,
         fromLog,
       });
     }

@@ -1,7 +1,5 @@
 import type { Position } from '#shared/brands.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, Late } from './event-log.ts';
 
 const ASK_AGAIN_MS = 200;
 
@@ -11,11 +9,13 @@ const ASK_AGAIN_MS = 200;
  */
 export const askAgain = async <Answer>(
   ask: () => Promise<Answer>,
-  { lateMs, clock = REAL_TIME }: { readonly lateMs: number; readonly clock?: Clock },
+  late: Late | undefined,
   isEnough: (answer: Answer) => boolean,
 ): Promise<Answer> => {
   let answer = await ask();
-  for (const untilMs = clock.elapsedMs() + lateMs; !isEnough(answer) && clock.elapsedMs() < untilMs; ) {
+  if (late === undefined) return answer;
+  const { ms, clock } = late;
+  for (const untilMs = clock.elapsedMs() + ms; !isEnough(answer) && clock.elapsedMs() < untilMs; ) {
     await clock.sleep(ASK_AGAIN_MS);
     answer = await ask();
   }
@@ -24,11 +24,11 @@ export const askAgain = async <Answer>(
 
 /** The head; for callers that would otherwise report a position beyond it as wrong. */
 export const headReaching = (
-  eventLog: Pick<EventLog, 'head' | 'lateMs'>,
+  eventLog: Pick<EventLog, 'head' | 'late'>,
   position: Position,
 ): Promise<Position> =>
   askAgain(
     () => eventLog.head(),
-    { lateMs: eventLog.lateMs ?? 0 },
+    eventLog.late,
     (head) => head >= position,
   );

@@ -1,5 +1,9 @@
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
+
+/** How long a server may lag, by this clock. */
+export type Late = { readonly ms: number; readonly clock: Clock };
 
 /**
  * The event log: every change is appended to it once, and everything else follows from it.
@@ -71,8 +75,8 @@ export type EventLog = AsyncDisposable & {
    */
   head(): Promise<Position>;
 
-  /** For how long a server may return stale results, if the engine has several. */
-  readonly lateMs?: number;
+  /** If the engine has several servers, which may return stale results. */
+  readonly late?: Late;
 
   /** Resolves if the log is readable, and accepts appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;

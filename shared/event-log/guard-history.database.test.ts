@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { cutLog } from '../../test/engines/cut-log.ts';
 import { createDatabase } from '../../test/engines/database.ts';
@@ -36,12 +37,12 @@ const openProcesses = async ({ isMoving = true } = {}) => {
   if (isMoving) move();
   const told: string[] = [];
   const open = async () =>
-    guardHistory(await openEventLog({ url: database.url }), {
+    guardHistory(await openEventLog({ url: database.url, clock: REAL_TIME }), {
       log: { error: (_: unknown, text?: string) => told.push(text ?? '') } as never,
       clock,
     });
   const eventLog = opening.use(await open());
-  const other = opening.use(await openEventLog({ url: database.url }));
+  const other = opening.use(await openEventLog({ url: database.url, clock: REAL_TIME }));
   const resources = opening.move();
   return { pool, open, eventLog, other, told, move, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -1,7 +1,6 @@
 // Over 200 lines, because it is one guard: how a log that has lost events is noticed.
 import type { EventId } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '#shared/process/log.ts';
 import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
@@ -26,7 +25,7 @@ const LATE_MS = 2_000;
  */
 export const guardHistory = (
   eventLog: EventLog,
-  { log, clock = REAL_TIME }: { readonly log: Pick<Log, 'error'>; readonly clock?: Clock },
+  { log, clock }: { readonly log: Pick<Log, 'error'>; readonly clock: Clock },
 ): GuardedLog => {
   const history = new History(eventLog, log, clock);
   const closed = new AbortController();
@@ -201,7 +200,7 @@ class History {
   #find({ position }: Seen, isEnough: (found: EventId | undefined) => boolean): Promise<EventId | undefined> {
     return askAgain(
       () => this.#eventLog.eventAt(position),
-      { lateMs: this.#eventLog.lateMs ?? LATE_MS, clock: this.#clock },
+      this.#eventLog.late ?? { ms: LATE_MS, clock: this.#clock },
       isEnough,
     );
   }

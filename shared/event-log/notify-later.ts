@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 
 const NOTIFY_AT_MOST_EVERY_MS = 4;
 
@@ -8,7 +7,7 @@ const NOTIFY_AT_MOST_EVERY_MS = 4;
  * responses first, and at most every few milliseconds, because waking all followers costs more than an
  * append.
  */
-export const notifyLater = (wake: () => void, clock: Clock = REAL_TIME): (() => void) => {
+export const notifyLater = (wake: () => void, clock: Clock): (() => void) => {
   let isResting = false;
   let isDue = false;
   const notify = (): void => {

@@ -1,3 +1,4 @@
+import type { Clock } from '#shared/clock/clock.ts';
 import { demandPostgres } from '#shared/database/demand-postgres.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -10,6 +11,7 @@ type Configured = {
   readonly eventLogUrl: string | undefined;
   readonly databaseUrl: string;
   readonly directUrl?: string | undefined;
+  readonly clock: Clock;
 };
 
 /**
@@ -20,11 +22,12 @@ export const openConfiguredEventLog = async ({
   eventLogUrl,
   databaseUrl,
   directUrl,
+  clock,
 }: Configured): Promise<EventLog> => {
   const url = eventLogUrl ?? databaseUrl;
   if (eventLogUrl !== undefined && isPostgres(eventLogUrl))
     await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
-  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined }).catch(
+  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined, clock }).catch(
     (cause: unknown) => {
       if (isPostgres(url)) throw cause;
       const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
@@ -49,16 +52,17 @@ type OpenedLog = {
   readonly url: string;
   /** Of the same database without a pooler, if there is one at `url`. */
   readonly directUrl?: string | undefined;
+  readonly clock: Clock;
 };
 
 /** Opens the event log at a URL: `postgres:…`, or `esdb:…` for EventStoreDB. Loads only the engine in use. */
-export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<EventLog> => {
+export const openEventLog = async ({ url, directUrl, clock }: OpenedLog): Promise<EventLog> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'postgres':
     case 'postgresql': {
       const { openPostgresEventLog } = await import('./postgres/postgres-event-log.ts');
-      return openPostgresEventLog({ url, directUrl });
+      return openPostgresEventLog({ url, directUrl, clock });
     }
     case 'esdb':
     case 'esdb+discover': {
@@ -66,7 +70,7 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
         'EventStoreDB',
         () => import('./eventstoredb/eventstore-event-log.ts'),
       );
-      return openEventStoreEventLog({ url });
+      return openEventStoreEventLog({ url, clock });
     }
     default:
       throw new Error(`an event log cannot be opened at ${scheme}: – only at postgres: and esdb:`);

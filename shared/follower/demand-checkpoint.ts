@@ -43,7 +43,7 @@ export const demandEvent = async (eventLog: EventLog, { position, event }: Check
   if (event === null) return;
   const found = await askAgain(
     () => eventLog.eventAt(position),
-    { lateMs: eventLog.lateMs ?? 0 },
+    eventLog.late,
     (id) => id !== undefined,
   );
   if (found !== event) throw new LogWentBack({ position, id: event }, found);

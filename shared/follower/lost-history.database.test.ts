@@ -17,7 +17,7 @@ const openFollowed = async () => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
-  const eventLog = opening.use(await openEventLog({ url: database.url }));
+  const eventLog = opening.use(await openEventLog({ url: database.url, clock: REAL_TIME }));
   const heard: Position[] = [];
   const act = async (events: readonly { position: Position }[]) =>
     void heard.push(...events.map(({ position }) => position));

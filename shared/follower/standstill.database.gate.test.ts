@@ -23,7 +23,7 @@ beforeEach(async () => {
   onTestFinished(() => resources.disposeAsync());
   const database = resources.use(await createDatabase());
   pool = resources.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
-  eventLog = resources.use(await openEventLog({ url: database.url }));
+  eventLog = resources.use(await openEventLog({ url: database.url, clock: REAL_TIME }));
   failing = undefined;
 });
 

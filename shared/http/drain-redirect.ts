@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 
 /** With this header a sender states that another replica can serve the request as well. */
 export const MAY_MOVE = 'x-may-move';
@@ -31,7 +30,7 @@ const LOOK_AGAIN_MS = 20;
  * have reached the port but not the process are lost when the port closes, and their sender does not know
  * whether they were carried out.
  */
-export const createDrainRedirect = (handler: RequestListener, clock: Clock = REAL_TIME): DrainRedirect => {
+export const createDrainRedirect = (handler: RequestListener, clock: Clock): DrainRedirect => {
   let [hasBegun, mayMove, sinceMs] = [false, false, 0];
   let movedMs: number | undefined;
   const isAway = (nowMs: number): boolean =>

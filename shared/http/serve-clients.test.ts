@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
@@ -23,8 +24,16 @@ const start = async (
     ...settings,
   });
   const { log } = captureLog();
-  const rateLimits = resources.use(await openRateLimits({ url: config.rateLimits.url, log }));
-  const foundation = { domain: publishing, health: new Health(log), metrics: createMetrics(), rateLimits };
+  const rateLimits = resources.use(
+    await openRateLimits({ url: config.rateLimits.url, log, clock: REAL_TIME }),
+  );
+  const foundation = {
+    domain: publishing,
+    clock: REAL_TIME,
+    health: new Health(log),
+    metrics: createMetrics(),
+    rateLimits,
+  };
   const { url } = await serveClients({ config, log, resources }, foundation, {
     routes: [],
     links: [],

@@ -60,11 +60,12 @@ export const serveClients = async (
   { config, log, resources, worker }: Pick<ProcessContext, 'config' | 'log' | 'resources' | 'worker'>,
   {
     domain,
+    clock,
     health,
     metrics,
     rateLimits,
     tracing = NO_TRACING,
-  }: Pick<Foundation, 'domain' | 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
+  }: Pick<Foundation, 'domain' | 'clock' | 'health' | 'metrics' | 'rateLimits'> & Partial<Foundation>,
   { routes, links, offersDemo, isPage, authentication, fastPaths = [], beside }: Served,
 ): Promise<{ readonly url: string }> => {
   const { http: listener, tls, limits, drainNoticeMs, trustProxy, corsOrigins } = config;
@@ -111,6 +112,7 @@ export const serveClients = async (
         if (worker?.isReplaced) health.drain({ isReplaced: true });
       },
       log,
+      clock,
       metrics,
     }),
   );

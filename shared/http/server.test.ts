@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { expect, test, vi } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from '../../test/engines/certificates.ts';
 import { captureLog, serve } from '../../test/serve.ts';
@@ -44,6 +45,7 @@ test('a port that is in use is one sentence that names the setting', async () =>
     listener: { port, host: '127.0.0.1' },
     setting: 'PORT',
     limits: loadConfig({}).limits,
+    clock: REAL_TIME,
     drainMs: 100,
     log: captureLog().log,
   });

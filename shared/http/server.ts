@@ -14,6 +14,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import type { Registry } from 'prom-client';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { HttpLimits, Listener, TlsFiles } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -43,6 +44,7 @@ export type HttpServerOptions = {
   /** The idle timeout of a connection; a peer that gets it in a header closes it somewhat earlier. */
   readonly keepAliveMs?: number;
   readonly log: Log;
+  readonly clock: Clock;
   /** The classes of requests and responses; Node’s own by default. */
   readonly exchange?: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
   /** Counts the connections of one server in a process. */
@@ -81,6 +83,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     lingerMs = () => 0,
     keepAliveMs = KEEP_ALIVE_MS,
     log,
+    clock,
     metrics,
     exchange,
   } = options;
@@ -99,7 +102,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       : createTlsServer({ ...timing, ...shaking(limits), ...(await readTls(tls)) });
   limitConnections(server, { ...limits, log, metrics });
   server.on('clientError', answerBrokenRequest);
-  const leaving: Leaving = { hasBegun: false, lingers: false, redirect: createDrainRedirect(handler) };
+  const leaving: Leaving = { hasBegun: false, lingers: false, redirect: createDrainRedirect(handler, clock) };
   const traffic: Traffic = {
     connections: trackConnections(server),
     inFlight: trackResponses(server, leaving),

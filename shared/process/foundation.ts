@@ -93,6 +93,7 @@ export const openFoundation = async (
     eventLogUrl: config.eventLogUrl,
     databaseUrl: database.url,
     directUrl,
+    clock,
   });
   const guarded = resources.use(guardHistory(logOutages(openedLog, { log }), { log, clock }));
   demandNothingLost(openedLog);
@@ -105,7 +106,7 @@ export const openFoundation = async (
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
   const rateLimits = resources.use(
-    await openRateLimits({ url: rateLimitUrl(config, database.url), log, primary: worker?.primary }),
+    await openRateLimits({ url: rateLimitUrl(config, database.url), log, clock, primary: worker?.primary }),
   );
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
   return {

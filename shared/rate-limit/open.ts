@@ -1,16 +1,15 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { demandRedis } from '#shared/process/demand-redis.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import { type Arrivals, type Charge, type Charged, createRateLimit } from './gcra.ts';
-import { memoryArrivals } from './memory/arrivals.ts';
+import { memoryArrivals, microsecondsOf } from './memory/arrivals.ts';
 import { type Primary, primaryArrivals } from './primary/arrivals.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 /** Opens the rate limits at a URL: `memory:`, `postgres:…`, or `redis:…`. Loads only the engine in use. */
-export const openRateLimits = async ({ url, log, primary }: Options): Promise<RateLimits> => {
-  const arrivals = await openArrivals({ url, log, primary });
+export const openRateLimits = async (options: Options): Promise<RateLimits> => {
+  const arrivals = await openArrivals(options);
   return {
     of: (policy) => createRateLimit(arrivals, policy),
     [Symbol.asyncDispose]: () => arrivals[Symbol.asyncDispose](),
@@ -20,25 +19,28 @@ export const openRateLimits = async ({ url, log, primary }: Options): Promise<Ra
 type Options = {
   readonly url: string;
   readonly log: Log;
+  readonly clock: Clock;
   /** The process whose memory counts, if this is one of its workers. */
   readonly primary?: Primary | undefined;
 };
 
-const openArrivals = async ({ url, log, primary }: Options): Promise<Arrivals> => {
+const openArrivals = async ({ url, log, clock, primary }: Options): Promise<Arrivals> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'memory':
-      return primary === undefined ? memoryArrivals() : surviveOutages(primaryArrivals(primary), { log });
+      return primary === undefined
+        ? memoryArrivals({ nowUs: microsecondsOf(clock) })
+        : surviveOutages(primaryArrivals(primary), { log, clock });
     case 'postgres':
     case 'postgresql': {
       const { openPostgresArrivals } = await import('./postgres/arrivals.ts');
-      return surviveOutages(await openPostgresArrivals({ url, log }), { log });
+      return surviveOutages(await openPostgresArrivals({ url, log }), { log, clock });
     }
     case 'redis':
     case 'rediss': {
       const { openRedisArrivals } = await loadEngine('Redis', () => import('./redis/arrivals.ts'));
       await demandRedis(url, 'RATE_LIMIT_URL');
-      return surviveOutages(await openRedisArrivals({ url, log }), { log });
+      return surviveOutages(await openRedisArrivals({ url, log }), { log, clock });
     }
     default:
       throw new Error(`rate limits cannot be stored at ${scheme}: – only at memory:, postgres:, and redis:`);
@@ -52,7 +54,7 @@ type OutageOptions = {
   readonly log: Log;
   readonly answerTimeoutMs?: number;
   readonly tryAgainMs?: number;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 };
 
 /**
@@ -61,9 +63,9 @@ type OutageOptions = {
  */
 const surviveOutages = (
   engine: Arrivals,
-  { log, answerTimeoutMs = ANSWER_TIMEOUT_MS, tryAgainMs = TRY_AGAIN_MS, clock = REAL_TIME }: OutageOptions,
+  { log, answerTimeoutMs = ANSWER_TIMEOUT_MS, tryAgainMs = TRY_AGAIN_MS, clock }: OutageOptions,
 ): Arrivals => {
-  const alone = memoryArrivals();
+  const alone = memoryArrivals({ nowUs: microsecondsOf(clock) });
   let outage: { triedAtMs: number; isTrying: boolean } | undefined;
   const ask = (charge: Charge): Promise<Charged> =>
     within(Promise.resolve(engine.charge(charge)), answerTimeoutMs, clock);

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { Notifier } from '#shared/notifier.ts';
@@ -26,13 +27,19 @@ const test = base
         [log, position],
       );
     };
-    const open = ({ waitersMax = 1_000, notifier = new Notifier() } = {}) => {
+    const open = ({ waitersMax = 1_000, notifier = new Notifier(REAL_TIME) } = {}) => {
       const own = openPool({ url: database.url, applicationName: 'test-read-position', connectionsMax: 4 });
       let asked = 0;
       own.on('acquire', () => {
         asked += 1;
       });
-      const position = openReadPosition({ pool: own, eventLog: { identity: LOG }, notifier, waitersMax });
+      const position = openReadPosition({
+        pool: own,
+        eventLog: { identity: LOG },
+        notifier,
+        waitersMax,
+        clock: REAL_TIME,
+      });
       return {
         notifier,
         asked: () => asked,
@@ -46,7 +53,7 @@ const test = base
     };
     /** A notifier notifies itself as soon as it listens. */
     const openNotifier = async () => {
-      const notifier = openReadModelNotifier({ url: database.url });
+      const notifier = openReadModelNotifier({ url: database.url, clock: REAL_TIME });
       await until(
         () => notifier.notified,
         (notified) => notified === 1,

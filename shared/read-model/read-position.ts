@@ -1,6 +1,5 @@
 import type { Position } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -25,7 +24,7 @@ export type ReadPositionOptions = {
   /** Notified by the projector’s commits; during silence, the position is polled. */
   readonly notifier: Notifier & Partial<Pick<ReadModelNotifier, 'announcedPosition'>>;
   readonly waitersMax?: number;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 };
 
 /** Notifications may be lost; readers then wait this much longer. */
@@ -46,7 +45,7 @@ export const openReadPosition = ({
   eventLog,
   notifier,
   waitersMax = WAITERS_MAX,
-  clock = REAL_TIME,
+  clock,
 }: ReadPositionOptions): ReadPosition => {
   const waiters = new Set<Waiter>();
   const closed = new AbortController();

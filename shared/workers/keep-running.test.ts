@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createLog } from '../process/log.ts';
 import { keepRunning } from './keep-running.ts';
 import type { Running } from './running.ts';
@@ -13,7 +14,13 @@ test('a first start may take as long as its migrations do', async () => {
   const { promise: ready, resolve: isReady } = Promise.withResolvers<{ url: undefined }>();
   const ended = Promise.withResolvers<never>().promise;
   const run = (): Running => ({ pid: 1, channel: { ask: () => ended }, ready, ended, stop() {}, kill });
-  const kept = keepRunning({ name: '1', run, ended() {}, log: createLog({ level: 'silent' }) });
+  const kept = keepRunning({
+    name: '1',
+    run,
+    ended() {},
+    log: createLog({ level: 'silent' }),
+    clock: REAL_TIME,
+  });
   const starting = kept.start();
   await vi.advanceTimersByTimeAsync(TEN_MINUTES_MS);
   expect(kill).not.toHaveBeenCalled();

@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Log } from '../process/log.ts';
 import { StartRefused } from '../process/start-refused.ts';
 import type { Ended, Ready, Running } from './running.ts';
@@ -27,7 +26,7 @@ type Options = {
   /** Called for every process that has ended. */
   readonly ended: (running: Running) => void;
   readonly log: Log;
-  readonly clock?: Clock;
+  readonly clock: Clock;
 };
 
 const DELAY_MIN_MS = 100;
@@ -36,7 +35,7 @@ const START_MAX_MS = 120_000;
 /** A worker that ran for so long is healthy: its next failure counts as the first. */
 const WELL_AFTER_MS = 60_000;
 
-export const keepRunning = ({ name, run, ended, log, clock = REAL_TIME }: Options): Kept => {
+export const keepRunning = ({ name, run, ended, log, clock }: Options): Kept => {
   const stopping = new AbortController();
   let current: Running | undefined;
   let failures = 0;

@@ -4,7 +4,7 @@ import type { Readiness } from '../http/health.ts';
 import { demandFreePorts } from '../http/listen.ts';
 import { createMetrics, startMetricsServer } from '../process/metrics.ts';
 import type { ProcessContext } from '../process/run.ts';
-import { memoryArrivals } from '../rate-limit/memory/arrivals.ts';
+import { memoryArrivals, microsecondsOf } from '../rate-limit/memory/arrivals.ts';
 import { embeddedConnections, warnOfFewConnections } from './connections.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { FOLLOWERS } from './protocol.ts';
@@ -53,8 +53,8 @@ type Options = {
   readonly trouble: () => string | undefined;
 };
 
-const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, trouble }: Options) => {
-  const arrivals = memoryArrivals();
+const openWorkers = ({ config, clock, log }: ProcessContext, { databaseUrl, sum, trouble }: Options) => {
+  const arrivals = memoryArrivals({ nowUs: microsecondsOf(clock) });
   const answersTo = (who: string): Asked => ({
     charge: (charges) => charges.map((charge) => arrivals.charge(charge)),
     readiness: () => readinessOf(followers, trouble()),
@@ -66,6 +66,7 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
     keepRunning({
       name,
       log,
+      clock,
       run(isFirst) {
         started += 1;
         const key = `${name} ${started}`;

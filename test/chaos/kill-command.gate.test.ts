@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
   type CommandContext,
@@ -104,7 +105,7 @@ test(
       PATIENCE_MS,
     );
 
-    await using log = await openEventLog({ url: database.url });
+    await using log = await openEventLog({ url: database.url, clock: REAL_TIME });
     const answered = sent.filter(({ answer }) => answer);
     const recorded = await readAll(log);
     expect(

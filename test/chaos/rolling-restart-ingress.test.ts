@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { type HttpServer, startHttpServer } from '#shared/http/server.ts';
 import { loadConfig } from '#shared/process/config.ts';
@@ -117,6 +118,7 @@ const startSite = async (count: number): Promise<Site> => {
       listener: { port: ports[copy] ?? 0, host: '127.0.0.1' },
       setting: 'PORT',
       limits: loadConfig({}).limits,
+      clock: REAL_TIME,
       drainMs: 8_000,
       lingerMs: () => 2_500,
       log: captureLog().log,

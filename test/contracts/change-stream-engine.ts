@@ -1,6 +1,7 @@
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { isPublic } from '#shared/visibility/may-see.ts';
@@ -39,7 +40,7 @@ export const startChangeEngine = async (startLog?: StartLog): Promise<ChangeEngi
   const resources = opening.move();
   return {
     side,
-    open: async () => openPostgresChangeStream({ ...side, notifier: new Notifier() }),
+    open: async () => openPostgresChangeStream({ ...side, notifier: new Notifier(REAL_TIME) }),
     async holdReadModel() {
       await untilProjected(side);
       await projector[Symbol.asyncDispose]();

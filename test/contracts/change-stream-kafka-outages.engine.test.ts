@@ -1,6 +1,7 @@
 // Takes minutes, so it starts first.
 import { describe, expect } from 'vitest';
 import { openChangeStream } from '#shared/change-stream/open.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { until } from '../../testing/until.ts';
@@ -83,7 +84,7 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that fails', () =
     await using stream = await openChangeStream({
       ...topic.side,
       url: topic.url,
-      notifier: new Notifier(),
+      notifier: new Notifier(REAL_TIME),
       log: captureLog().log,
     });
     const start = (await topic.changes()).at(-1)?.position;

@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openChangeStream, openPublication } from '#shared/change-stream/open.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { startConfiguredPublisher } from '../../projector/publish.ts';
@@ -31,7 +32,12 @@ const startEngine = async (): Promise<ChangeEngine> => {
   const kafka = opening.use(await startKafka());
   const engine = opening.use(await startChangeEngine());
   const { side } = engine;
-  const common = { ...side, url: kafka.url('changes'), notifier: new Notifier(), log: captureLog().log };
+  const common = {
+    ...side,
+    url: kafka.url('changes'),
+    notifier: new Notifier(REAL_TIME),
+    log: captureLog().log,
+  };
   opening.use(await startConfiguredPublisher({ ...common, metrics: createMetrics() }));
   const resources = opening.move();
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { registerUser } from '../engines/command-side.ts';
@@ -29,7 +30,7 @@ test('reads no further than its consumer', async () => {
   };
   for (const name of ['Ada', 'Grace', 'Mary']) await registerUser(side, { name });
   await untilProjected(side);
-  await using stream = openPostgresChangeStream({ ...side, eventLog, notifier: new Notifier() });
+  await using stream = openPostgresChangeStream({ ...side, eventLog, notifier: new Notifier(REAL_TIME) });
   const leaving = new AbortController();
   const pages = stream.follow(START, leaving.signal)[Symbol.asyncIterator]();
   await pages.next();

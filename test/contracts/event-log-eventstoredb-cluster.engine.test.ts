@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
@@ -32,7 +33,7 @@ describe('an address with several hosts', () => {
 
   test('is reported by its hosts only, if none of them answers', async () => {
     const eventLogUrl = 'esdb://annals:hunter2@127.0.0.1:1,127.0.0.1:2?maxDiscoverAttempts=1';
-    const refused = openConfiguredEventLog({ eventLogUrl, databaseUrl: '' });
+    const refused = openConfiguredEventLog({ eventLogUrl, databaseUrl: '', clock: REAL_TIME });
     await expect(refused).rejects.toThrow('No EventStoreDB answers at 127.0.0.1:1,127.0.0.1:2: start it,');
   });
 
@@ -40,10 +41,14 @@ describe('an address with several hosts', () => {
     'leads to the node that leads, whatever another shows that is %s',
     async (state: NodeState, { cluster, node, other }) => {
       other.become(state);
-      await using log = await openEventStoreEventLog({ url: cluster(), timing: TIMING });
+      await using log = await openEventStoreEventLog({ clock: REAL_TIME, url: cluster(), timing: TIMING });
       const stream = aStream();
       expect(await log.append(stream, NO_STREAM, [anEvent()])).toMatchObject({ version: 1 });
-      await using direct = await openEventStoreEventLog({ url: node.address, timing: TIMING });
+      await using direct = await openEventStoreEventLog({
+        clock: REAL_TIME,
+        url: node.address,
+        timing: TIMING,
+      });
       expect(await readAll(direct, stream)).toHaveLength(1);
     },
   );
@@ -58,6 +63,7 @@ test('after a time without any node appends continue, and readiness fails until 
 }) => {
   await other.stop();
   await using log = await openEventStoreEventLog({
+    clock: REAL_TIME,
     url: cluster(),
     timing: { ...TIMING, retryBudgetMs: 400 },
   });

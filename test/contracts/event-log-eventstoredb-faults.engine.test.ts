@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, vi } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
@@ -29,7 +30,7 @@ const test = base
     { scope: 'file' },
     ({ standIn }) =>
       (timing = TIMING) =>
-        openEventStoreEventLog({ url: standIn.address, timing }),
+        openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing }),
   )
   .extend(
     'idsIn',
@@ -320,7 +321,7 @@ describe('a closed log', () => {
 
   test('lets its process end', async ({ standIn }) => {
     const script = `import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
-      const log = await openEventStoreEventLog({ url: '${standIn.address}' });
+      const log = await openEventStoreEventLog({ clock: REAL_TIME, url: '${standIn.address}' });
       const stopped = new AbortController();
       const following = (async () => { for await (const _ of log.follow(0, stopped.signal)) stopped.abort(); })();
       await log.append('thing-${randomUUID()}', 0, [{ id: '${randomUUID()}', type: 'thing.noted', data: {}, metadata: {} }]);
@@ -338,7 +339,9 @@ describe('a closed log', () => {
 test('opened in parallel for the first time, a log has one identity', async () => {
   await using fresh = await startEventStoreStandIn();
   const logs = await Promise.all(
-    Array.from({ length: 8 }, () => openEventStoreEventLog({ url: fresh.address, timing: TIMING })),
+    Array.from({ length: 8 }, () =>
+      openEventStoreEventLog({ clock: REAL_TIME, url: fresh.address, timing: TIMING }),
+    ),
   );
   expect(new Set(logs.map(({ identity }) => identity)).size).toBe(1);
   await Promise.all(logs.map((each) => each[Symbol.asyncDispose]()));

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM as NO_STREAM_YET } from '@eventstore/db-client';
 import { describe, expect, vi } from 'vitest';
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
@@ -166,7 +167,7 @@ describe('a follower', () => {
     const before = await log.head();
     const text = 'x'.repeat(1_000_000);
     // A megabyte takes its time.
-    await using patient = await openEventStoreEventLog({ url: standIn.address });
+    await using patient = await openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address });
     for (let n = 0; n < 40; n += 1) await patient.append(aStream(), NO_STREAM, [anEvent({ n, text })]);
     const pages: number[] = [];
     for await (const events of patient.follow(before, new AbortController().signal)) {
@@ -227,6 +228,7 @@ describe('a follower', () => {
     ['the server is away', (standIn) => standIn.stop()],
   ])('returns at once when it is aborted while %s', async ([_what, disturb], { standIn }) => {
     const patient = await openEventStoreEventLog({
+      clock: REAL_TIME,
       url: standIn.address,
       timing: { ...TIMING, silenceMaxMs: 60_000 },
     });
@@ -242,7 +244,7 @@ describe('a follower', () => {
   });
 
   test('ends when its log is closed, and leaves no subscription behind', async ({ standIn, untilLive }) => {
-    const closing = await openEventStoreEventLog({ url: standIn.address, timing: TIMING });
+    const closing = await openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing: TIMING });
     const following = Array.fromAsync(closing.follow(START, new AbortController().signal));
     const refused = expect(following).rejects.toThrow(LogUnavailable);
     await untilLive();

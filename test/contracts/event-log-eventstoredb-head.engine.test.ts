@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { test as base, openClient } from '../engines/eventstoredb-fixture.ts';
@@ -31,7 +32,7 @@ test('the head is the last event, whatever the server wrote after it, for old an
     expect(await log.head()).toBe(position);
     await makeNoise(noise);
     expect(await log.head()).toBe(position);
-    await using fresh = await openEventStoreEventLog({ url: standIn.address });
+    await using fresh = await openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address });
     expect(await fresh.head()).toBe(position);
   }
 });

@@ -1,4 +1,5 @@
 import { test as base, expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
@@ -26,7 +27,8 @@ const test = base
   .extend('one', ({ cluster }) => cluster.nodes[0] as EventStoreStandIn)
   .extend('other', ({ cluster }) => cluster.nodes[1] as EventStoreStandIn);
 
-const open = (address: string, timing = TIMING) => openEventStoreEventLog({ url: address, timing });
+const open = (address: string, timing = TIMING) =>
+  openEventStoreEventLog({ clock: REAL_TIME, url: address, timing });
 
 type At = { readonly cluster: EventStoreCluster; readonly other: EventStoreStandIn };
 test.for<[string, (at: At) => string]>([

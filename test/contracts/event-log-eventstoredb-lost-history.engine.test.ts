@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -21,7 +22,10 @@ const openNode = async () => {
   const logged: string[] = [];
   const error = (_: unknown, text?: string) => logged.push(text ?? '');
   const eventLog = opening.use(
-    guardHistory(await openEventLog({ url: address }), { log: { error } as never }),
+    guardHistory(await openEventLog({ url: address, clock: REAL_TIME }), {
+      log: { error } as never,
+      clock: REAL_TIME,
+    }),
   );
   const resources = opening.move();
   return {
@@ -34,7 +38,7 @@ const openNode = async () => {
       await writeFile(journal, `${lines.slice(0, -appends).join('\n')}\n`);
       {
         await using elsewhere = await startEventStoreStandIn({ journal });
-        await using leader = await openEventLog({ url: elsewhere.address });
+        await using leader = await openEventLog({ url: elsewhere.address, clock: REAL_TIME });
         await instead(leader);
       }
       node = await startEventStoreStandIn({ journal, port });

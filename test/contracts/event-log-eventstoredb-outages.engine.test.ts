@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { scaled } from '../../testing/load.ts';
@@ -20,7 +21,7 @@ test('after a server has stopped in the midst of appends and started, each is in
   const data = join(folder.path, 'log');
   await using server = await startEventStoreProcess({ data });
   await using successors = new AsyncDisposableStack();
-  await using log = await openEventStoreEventLog({ url: server.address, timing: TIMING });
+  await using log = await openEventStoreEventLog({ clock: REAL_TIME, url: server.address, timing: TIMING });
   await using follower = startFollowing(log, START);
   const ids = await appendWhile(log, async () => {
     await server.signal('SIGTERM');

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as base, describe, expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
@@ -17,7 +18,7 @@ const test = base
   .extend('standInOptions', { scope: 'file' }, {})
   .extend('node', { scope: 'file' }, startStandIn)
   .extend('log', async ({ node }, { onCleanup }) => {
-    const log = await openEventStoreEventLog({ url: node.address, timing: TIMING });
+    const log = await openEventStoreEventLog({ clock: REAL_TIME, url: node.address, timing: TIMING });
     onCleanup(() => log[Symbol.asyncDispose]());
     await log.append(aStream(), NO_STREAM, [anEvent()]);
     return log;
@@ -28,6 +29,7 @@ test('readiness fails once appends have failed for longer than their retry budge
   node,
 }) => {
   await using log = await openEventStoreEventLog({
+    clock: REAL_TIME,
     url: node.address,
     timing: { ...TIMING, retryBudgetMs: 300 },
   });
@@ -49,6 +51,7 @@ test('an outage of the log is logged once per cause, and its end too', async ({ 
   const logged: string[] = [];
   const cause = ({ err }: { err: Error }) => logged.push(String(err.cause));
   await using opened = await openEventStoreEventLog({
+    clock: REAL_TIME,
     url: node.address,
     timing: { ...TIMING, retryBudgetMs: 300 },
   });
@@ -98,6 +101,7 @@ describe('a client', () => {
 
   test('that is replaced fails each append with the name of its own stream', async ({ node }) => {
     await using hasty = await openEventStoreEventLog({
+      clock: REAL_TIME,
       url: node.address,
       timing: { ...TIMING, answerWithinMs: 600, retryBudgetMs: 700 },
     });
@@ -120,6 +124,7 @@ describe('a client', () => {
     node,
   }) => {
     await using impatient = await openEventStoreEventLog({
+      clock: REAL_TIME,
       url: node.address,
       timing: { ...TIMING, retryBudgetMs: 2_300 },
     });
@@ -131,6 +136,7 @@ describe('a client', () => {
     expect([node.faults.pending(), node.appendCalls() - calls]).toEqual([3, 2]);
     node.faults.clear();
     await using hasty = await openEventStoreEventLog({
+      clock: REAL_TIME,
       url: node.address,
       timing: { ...TIMING, retryBudgetMs: 2_150 },
     });

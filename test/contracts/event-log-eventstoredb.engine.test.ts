@@ -1,6 +1,7 @@
 // Takes minutes, so it starts first.
 import { BACKWARDS, EventStoreDBClient } from '@eventstore/db-client';
 import { vi } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { describeEventLog } from './event-log-contract.ts';
@@ -21,7 +22,7 @@ const countLooks: LogEngine['countLooks'] = () => {
 const startStandIn = async (): Promise<LogEngine> => {
   const standIn = await startEventStoreStandIn();
   return {
-    open: () => openEventStoreEventLog({ url: standIn.address, timing: TIMING }),
+    open: () => openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, timing: TIMING }),
     restart: () => standIn.restart(),
     disturbances: disturbancesOn(standIn),
     countLooks,
@@ -33,7 +34,7 @@ describeEventLog('EventStoreDB, by its stand-in', startStandIn);
 
 /** A server that is not ours is neither restarted nor disturbed. */
 const startReal = (url: string) => async (): Promise<LogEngine> => ({
-  open: () => openEventStoreEventLog({ url }),
+  open: () => openEventStoreEventLog({ clock: REAL_TIME, url }),
   restart: async () => console.warn('Not done: the server at EVENTSTORE_URL is not ours to restart.'),
   disturbances: [noiseOfTheSystem(url)],
   countLooks,

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openPostgresEventLog } from '#shared/event-log/postgres/postgres-event-log.ts';
@@ -24,7 +25,7 @@ const startEngine = async (): Promise<LogEngine> => {
   const { url } = opening.use(await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } }));
   const resources = opening.move();
   return {
-    open: () => openPostgresEventLog({ url }),
+    open: () => openPostgresEventLog({ url, clock: REAL_TIME }),
     restart: () => crash(url),
     disturbances: disturbancesOn(url),
     countLooks() {
@@ -125,7 +126,7 @@ describeEventLog('PostgreSQL', startEngine);
 test('a silent connection is abandoned, and the log continues on another', async ({ skip }) => {
   skip(process.env.TEST_PGBOUNCER !== undefined, 'a pooler lends its sessions to connections of any name');
   await using database = await createDatabase();
-  await using log = await openPostgresEventLog({ url: database.url });
+  await using log = await openPostgresEventLog({ url: database.url, clock: REAL_TIME });
   const stream = aStream();
   await log.append(stream, NO_STREAM, [anEvent({ n: 1 })]);
   await readAll(log, stream);

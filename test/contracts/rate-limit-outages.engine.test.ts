@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
 import type { RateLimit, RateLimits } from '#shared/rate-limit/rate-limit.ts';
@@ -68,8 +69,8 @@ describe.each([
 
     beforeAll(async () => {
       engine = resources.use(await open());
-      one = resources.use(await openRateLimits({ url: engine.url, log }));
-      other = resources.use(await openRateLimits({ url: engine.url, log }));
+      one = resources.use(await openRateLimits({ url: engine.url, log, clock: REAL_TIME }));
+      other = resources.use(await openRateLimits({ url: engine.url, log, clock: REAL_TIME }));
     });
     afterAll(() => resources.disposeAsync());
 

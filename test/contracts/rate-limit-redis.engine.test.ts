@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { openRateLimits } from '#shared/rate-limit/open.ts';
@@ -73,11 +74,11 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
   test('a wrong password is refused at the start, in one sentence without it', async () => {
     await using server = await startRedis({ password: 'right' });
     const { log, logged } = captureLog();
-    await using limits = await openRateLimits({ url: server.url, log });
+    await using limits = await openRateLimits({ url: server.url, log, clock: REAL_TIME });
     expect((await limits.of({ name: 'p', unitsPerSecond: 1, burst: 1 }).take('a', 1)).allowed).toBe(true);
     expect(logged()).toBe('');
     for (const url of [server.url.replace(':right@', ':wrong@'), server.url.replace(':right@', '')]) {
-      const refusal = await openRateLimits({ url, log }).catch((error: unknown) => error);
+      const refusal = await openRateLimits({ url, log, clock: REAL_TIME }).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(StartRefused);
       expect(String(refusal)).toMatch(
         /The Redis of RATE_LIMIT_URL refuses the connection \((WRONGPASS|NOAUTH).*\): set its user and password\.$/,
@@ -90,7 +91,7 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     await using server = await startRedis();
     await server.kill();
     const { log, logged } = captureLog();
-    await using limits = await openRateLimits({ url: server.url, log });
+    await using limits = await openRateLimits({ url: server.url, log, clock: REAL_TIME });
     expect(logged()).toContain('Redis does not answer yet');
     const limit = limits.of({ name: 'p', unitsPerSecond: 1, burst: 1_000_000 });
     expect((await limit.take('a', 1)).allowed).toBe(true);

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import type { Reply } from '../../testing/http/rest-client.ts';
 import { test as base } from '../engines/installation-fixture.ts';
@@ -37,7 +38,10 @@ const test = base
     people.tokenOf(await people.registerService('reader'), ['read:schema']),
   )
   .extend('log', { scope: 'file' }, async ({ installation: { settings } }, { onCleanup }) => {
-    const log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
+    const log = await openEventLog({
+      url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '',
+      clock: REAL_TIME,
+    });
     onCleanup(() => log[Symbol.asyncDispose]());
     return log;
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import type { OperatorCommand } from '#shared/rest/operator.ts';
 import type { Person } from '../../testing/people.ts';
@@ -56,7 +57,7 @@ const test = base
     });
     const stream = `article-${(made.body as { id: number }).id}` as StreamName;
     const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
-    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
+    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl, clock: REAL_TIME });
     await log.append(stream, 'any', [
       { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
     ]);

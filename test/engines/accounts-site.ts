@@ -66,7 +66,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const database = opening.use(await createMigratedDatabase());
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
-  const eventLog = opening.use(await openEventLog({ url: database.url }));
+  const eventLog = opening.use(await openEventLog({ url: database.url, clock: REAL_TIME }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
   const base = {
     domain: publishing,

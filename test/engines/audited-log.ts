@@ -49,7 +49,7 @@ export const createAuditedLog = async (
   const database = opening.use(await createMigratedDatabase());
   const log = opening.use(await startLog());
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
-  const eventLog = opening.use(await openEventLog({ url: log.url ?? database.url }));
+  const eventLog = opening.use(await openEventLog({ url: log.url ?? database.url, clock: REAL_TIME }));
   const auditDir = join(opening.use(await temporaryDataDir()).path, 'audit');
   await migrateAudit(pool);
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));

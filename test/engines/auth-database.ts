@@ -75,7 +75,7 @@ const openInstance = async (
   await using opening = new AsyncDisposableStack();
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 8 }));
-  const eventLog = opening.use(await openEventLog({ url }));
+  const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
   const base = {
     domain: publishing,

@@ -76,7 +76,7 @@ export const openBackend = async (
   const database =
     on ?? opening.use(await createCommandDatabase({ createDatabase: createPublishingDatabase }));
   const side = opening.use(await database.open());
-  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
+  const notifier = opening.use(openReadModelNotifier({ ...side, url: side.databaseUrl }));
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   let projector: AsyncDisposable | undefined;
   const start = async () => {

@@ -3,6 +3,7 @@ import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import { type ChangeReader, createChangeReader } from '#shared/change-stream/changes.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -39,7 +40,7 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
   await using opening = new AsyncDisposableStack();
   const { url } = opening.use(await createPublishingDatabase());
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 4 }));
-  const eventLog = opening.use(await openEventLog({ url }));
+  const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME }));
   const keys = opening.use(memoryKeyStore());
   const codec = createCodec({ keys, domain: publishing });
   const resources = opening.move();

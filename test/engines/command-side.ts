@@ -98,7 +98,9 @@ export const createCommandDatabase = async (options: DatabaseOptions = {}): Prom
     async open({ domain = publishing, wrapLog = asItIs, clock = REAL_TIME, ...more } = {}) {
       await using opening = new AsyncDisposableStack();
       const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 8 }));
-      const eventLog = wrapLog(opening.use(await openEventLog({ url: log.url ?? database.url })));
+      const eventLog = wrapLog(
+        opening.use(await openEventLog({ url: log.url ?? database.url, clock: REAL_TIME })),
+      );
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));

@@ -25,7 +25,7 @@ const openDirectoryFixture = async () => {
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const log = pino({ level: 'silent' });
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 16 }));
-  const eventLog = opening.use(await openEventLog({ url }));
+  const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
   const common = () => ({
     domain: publishing,

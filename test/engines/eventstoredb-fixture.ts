@@ -1,5 +1,6 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { test as base } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
 import {
@@ -9,7 +10,7 @@ import {
 } from './eventstoredb/server.ts';
 
 type OnCleanup = { readonly onCleanup: (cleanUp: () => PromiseLike<void>) => void };
-type LogOptions = Omit<Parameters<typeof openEventStoreEventLog>[0], 'url'>;
+type LogOptions = Omit<Parameters<typeof openEventStoreEventLog>[0], 'url' | 'clock'>;
 
 export const startStandIn = async (
   { standInOptions }: { readonly standInOptions: StandInOptions },
@@ -26,7 +27,7 @@ const openLog = async (
   { logOptions, standIn }: OnStandIn & { readonly logOptions: LogOptions },
   { onCleanup }: OnCleanup,
 ): Promise<EventLog> => {
-  const log = await openEventStoreEventLog({ url: standIn.address, ...logOptions });
+  const log = await openEventStoreEventLog({ clock: REAL_TIME, url: standIn.address, ...logOptions });
   onCleanup(() => log[Symbol.asyncDispose]());
   return log;
 };

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import type { Position, UserId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
@@ -38,9 +39,15 @@ export const openFeedFixture = async (): Promise<FeedFixture> => {
   const side = opening.use(
     await opening.use(await createCommandDatabase({ createDatabase: createPublishingDatabase })).open(),
   );
-  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
+  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl, clock: REAL_TIME }));
   opening.use(
-    await startProjector({ ...side, notifier, log: pino({ level: 'silent' }), metrics: createMetrics() }),
+    await startProjector({
+      ...side,
+      notifier,
+      log: pino({ level: 'silent' }),
+      clock: REAL_TIME,
+      metrics: createMetrics(),
+    }),
   );
   const changes = opening.use(openPostgresChangeStream({ ...side, notifier }));
   let lastId = 8_000;
@@ -64,6 +71,7 @@ export const openFeedFixture = async (): Promise<FeedFixture> => {
         changes,
         moveOnMs: 20,
         log: pino({ level: 'silent' }),
+        clock: REAL_TIME,
         metrics: createMetrics(),
         ...options,
       }),

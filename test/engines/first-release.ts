@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { LogIdentity, Version } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -66,7 +67,10 @@ const putKeys = async ({ settings }: CommandDatabase, { masterKey, check, person
     connectionsMax: 1,
   });
   await using _store = await openPostgresKeyStore({ pool, masterKey: parseMasterKey(masterKey) });
-  await using _log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
+  await using _log = await openEventLog({
+    url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '',
+    clock: REAL_TIME,
+  });
   await pool.query(`update public.master_key_check set wrapped = decode($1, 'base64')`, [check]);
   await pool.query(
     `insert into public.person_key (subject, wrapped, destroyed_at)
@@ -81,7 +85,10 @@ export const appendStored = async (
   { settings }: Pick<CommandDatabase, 'settings'>,
   events: readonly StoredEvent[],
 ): Promise<void> => {
-  await using log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
+  await using log = await openEventLog({
+    url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '',
+    clock: REAL_TIME,
+  });
   for (const { stream, version, id, type, data, metadata } of events)
     await log.append(stream, (version - 1) as Version, [{ id, type, data, metadata }]);
 };

@@ -91,7 +91,7 @@ const make = async (migrated: Migrated): Promise<string> => {
 
 /** A component that is missing here is migrated by whoever uses the copy, as in an upgrade. */
 const migrateAll = async (url: string, pool: Pool): Promise<void> => {
-  await (await openEventLog({ url }))[Symbol.asyncDispose]();
+  await (await openEventLog({ url, clock: REAL_TIME }))[Symbol.asyncDispose]();
   await openPostgresKeyStore({ pool, masterKey: parseMasterKey(randomBytes(32).toString('base64')) });
   const log = pino({ level: 'silent' });
   await (await openDeliveryQueue({ url, name: 'template', log, clock: REAL_TIME }))[Symbol.asyncDispose]();

@@ -1,4 +1,5 @@
 import { test as base } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { createDatabase } from './database.ts';
@@ -28,7 +29,7 @@ export const test = base
     return server;
   })
   .extend('eventLog', { scope: 'file' }, async ({ database, logServer }, { onCleanup }) => {
-    const eventLog = await openEventLog({ url: logServer.url ?? database.url });
+    const eventLog = await openEventLog({ url: logServer.url ?? database.url, clock: REAL_TIME });
     onCleanup(() => eventLog[Symbol.asyncDispose]());
     return eventLog;
   });

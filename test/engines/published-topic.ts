@@ -7,6 +7,7 @@ import type { Change, ChangeStream } from '#shared/change-stream/change-stream.t
 import { openKafkaChangeStream } from '#shared/change-stream/kafka/kafka-change-stream.ts';
 import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { openPostgresChangeStream } from '#shared/change-stream/postgres/postgres-change-stream.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
 import { Notifier } from '#shared/notifier.ts';
@@ -53,7 +54,7 @@ export const createPublishedTopic = async (url: string): Promise<PublishedTopic>
   const side = opening.use(await database.open());
   opening.use(await startProjecting(side));
   const author = await registerUser(side);
-  const fromLog = () => openPostgresChangeStream({ ...side, notifier: new Notifier() });
+  const fromLog = () => openPostgresChangeStream({ ...side, notifier: new Notifier(REAL_TIME) });
   const { log } = captureLog();
   const resources = opening.move();
   return {
@@ -61,7 +62,7 @@ export const createPublishedTopic = async (url: string): Promise<PublishedTopic>
     url,
     settings: { ...database.settings, CHANGE_STREAM_URL: url },
     startPublisher: (metrics = createMetrics()) =>
-      startConfiguredPublisher({ ...side, notifier: new Notifier(), log, metrics, url }),
+      startConfiguredPublisher({ ...side, notifier: new Notifier(REAL_TIME), log, metrics, url }),
     openStream: () => openStream(side, url, fromLog()),
     write: (articles = 5) => write(side, author, articles),
     changes: (after = START) => changesIn(side, fromLog(), after),
@@ -99,6 +100,7 @@ const openStream = async (
     identity: eventLog.identity,
     catalogue: catalogueOf(publishing),
     log,
+    clock: REAL_TIME,
     fromLog: closable,
     silenceMaxMs: scaled(PATIENCE_MS),
   });

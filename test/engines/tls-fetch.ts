@@ -5,6 +5,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { startHttpServer } from '#shared/http/server.ts';
 import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
@@ -32,6 +33,7 @@ export const serveTls = async (
       setting: 'PORT',
       tls: { certFile, keyFile, clientCaFile },
       limits,
+      clock: REAL_TIME,
       drainMs: 1_000,
       log: pino({ level: 'silent' }),
     }),

@@ -107,7 +107,7 @@ export const createWebhookSide = async (
   const side = opening.use(await database.open({ webhooks: loadConfig(QUICK).webhooks }));
   const sink = opening.use(await startWebhookSink());
   const log: Log = pino({ level: 'silent' });
-  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl }));
+  const notifier = opening.use(openReadModelNotifier({ url: side.databaseUrl, clock: REAL_TIME }));
   opening.use(await startProjector({ ...side, notifier, log, metrics: createMetrics() }));
   const author = await registerUser(side);
   const pool = opening.use(openPool({ url: side.databaseUrl, applicationName: 'test', connectionsMax: 2 }));
@@ -160,7 +160,7 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   await using opening = new AsyncDisposableStack();
   const { databaseUrl, eventLog, keys, clock } = side;
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
-  const notifier = opening.use(openReadModelNotifier({ url: databaseUrl }));
+  const notifier = opening.use(openReadModelNotifier({ url: databaseUrl, clock: REAL_TIME }));
   const changes = opening.use(openPostgresChangeStream({ ...side, pool, notifier }));
   const beside = {
     gateway: side,

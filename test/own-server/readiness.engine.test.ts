@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
@@ -132,7 +133,7 @@ test('a stalled follower is reported by its processes, with position and reason'
 }) => {
   await allAreReady();
   await using pool = openPool({ url: logUrl, applicationName: 'test', connectionsMax: 1 });
-  await using eventLog = await openEventLog({ url: logUrl });
+  await using eventLog = await openEventLog({ url: logUrl, clock: REAL_TIME });
   await inDatabase(database.url, async (client) => {
     await client.query(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
       create trigger refuse before update of position on public.follower_checkpoint for each row when (old.follower = 'projector')

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openConfiguredEventLog } from '#shared/event-log/open.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { scaled } from '../../testing/load.ts';
@@ -27,7 +28,7 @@ const test = base
   .extend('parkArticle', { scope: 'file' }, ({ draft, installation }) => async (): Promise<string> => {
     const stream = `article-${await draft('On engines')}` as StreamName;
     const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
-    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
+    await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl, clock: REAL_TIME });
     await log.append(stream, 'any', [
       { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
     ]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { canonicalForm } from '#shared/events/canonical.ts';
@@ -194,7 +195,7 @@ const readOn = ({ host, headers }: Tenant) => {
 const MINUTE_MS = 60_000;
 
 const logOf = async (cell: Settings): Promise<readonly RecordedEvent[]> => {
-  await using log = await openEventLog({ url: cell.DATABASE_URL ?? '' });
+  await using log = await openEventLog({ url: cell.DATABASE_URL ?? '', clock: REAL_TIME });
   const pages = await Array.fromAsync(readBetween(log, { after: START, upTo: await log.head() }));
   return pages.flat();
 };

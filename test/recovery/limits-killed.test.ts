@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { deciderOf } from '#kernel/decide/decider.ts';
 import type { AggregateState } from '#kernel/decide/state.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import { CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -109,7 +110,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
 
     const { role, give } = await start();
     await using _role = role;
-    await using log = await openEventLog({ url: engine.url ?? database.url });
+    await using log = await openEventLog({ url: engine.url ?? database.url, clock: REAL_TIME });
     const left = await loansIn(log);
     expect(
       [mostOf(left, 'borrower'), mostOf(left, 'book')].map(

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
@@ -202,7 +203,7 @@ withStandby(
     way.cut();
     await failOver(standby, 'cut');
     // A process that has not seen the lost events is faster than all others.
-    await using newcomer = await openEventLog({ url: primary.url });
+    await using newcomer = await openEventLog({ url: primary.url, clock: REAL_TIME });
     const instead = Array.from({ length: 30 }, () => `article-${randomUUID()}` as StreamName);
     for (const to of instead)
       await newcomer.append(to, NO_STREAM, [

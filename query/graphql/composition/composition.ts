@@ -1,5 +1,6 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
@@ -27,6 +28,7 @@ export type CompositionOptions = {
   readonly limits: DocumentLimits;
   readonly suggests: boolean;
   readonly log: Log;
+  readonly clock: Clock;
   executorOf(schema: GraphQLSchema): Execute;
 };
 
@@ -43,7 +45,8 @@ export type Composition = AsyncDisposable & {
 /** Merges the schemas of other services with ours, and follows their changes. */
 export const openComposition = async (options: CompositionOptions): Promise<Composition> => {
   const closing = new AbortController();
-  const following = { known: openKnownSchemas(options.dataDir), log: options.log, signal: closing.signal };
+  const { dataDir, log, clock } = options;
+  const following = { known: openKnownSchemas(dataDir), log, clock, signal: closing.signal };
   const members = await Promise.all(
     readServices(options.setting).map((service) => openMember(service, following)),
   );

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { type AskService, createAskService } from './ask-service.ts';
 import { fetchSdl, type KnownSchemas } from './service-schema.ts';
@@ -14,7 +14,12 @@ export type Member = {
   isFresh: boolean;
 };
 
-type Options = { readonly known: KnownSchemas; readonly log: Log; readonly signal: AbortSignal };
+type Options = {
+  readonly known: KnownSchemas;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+};
 
 const ATTEMPTS_AT_START = 3;
 const RETRY_MS = 1_000;
@@ -25,7 +30,10 @@ const REFRESH_MS = 60_000;
  * Fetches the schema of a service, with retries. If the service does not answer, uses its last known schema,
  * if any.
  */
-export const openMember = async (service: Service, { known, log, signal }: Options): Promise<Member> => {
+export const openMember = async (
+  service: Service,
+  { known, log, clock, signal }: Options,
+): Promise<Member> => {
   const ask = createAskService(service);
   const last = await known.find(service);
   for (let attempt = 1; ; attempt += 1)
@@ -35,7 +43,7 @@ export const openMember = async (service: Service, { known, log, signal }: Optio
       return { service, ask, sdl, isFresh: true };
     } catch (error) {
       // A known schema is enough to start with.
-      if (last === undefined && attempt < ATTEMPTS_AT_START) await delay(RETRY_MS, undefined, { signal });
+      if (last === undefined && attempt < ATTEMPTS_AT_START) await clock.sleep(RETRY_MS, signal);
       else {
         log.warn(
           { err: error, service: service.name, isKnown: last !== undefined },
@@ -67,12 +75,12 @@ const keep = async (
 export const keepUp = async (
   member: Member,
   change: () => void,
-  { known, log, signal }: Options,
+  { known, log, clock, signal }: Options,
 ): Promise<void> => {
   const { service, ask } = member;
   let waitMs = member.isFresh ? REFRESH_MS : RETRY_MS;
   while (!signal.aborted) {
-    await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
+    await clock.sleep(waitMs, signal, { ref: false });
     if (signal.aborted) return;
     const before = member.sdl;
     try {

@@ -1,4 +1,5 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -12,6 +13,7 @@ export type KafkaChangeStreamOptions = {
   readonly identity: LogIdentity;
   readonly catalogue: Catalogue;
   readonly log: Log;
+  readonly clock: Clock;
   /**
    * Changes that Kafka does not have, not any more, or not yet, are read from here. It is disposed with the
    * stream.
@@ -33,9 +35,9 @@ const SILENCE_MAX_MS = 2_000;
  * log, and switches to Kafka at exactly its position once the two are in step.
  */
 export const openKafkaChangeStream = async (options: KafkaChangeStreamOptions): Promise<ChangeStream> => {
-  const { address, identity, catalogue, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
+  const { address, identity, catalogue, log, clock, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
   const kafka = await createKafka(address, log);
-  const tail = new KafkaTail({ kafka, topic: address.topic, identity, catalogue, log });
+  const tail = new KafkaTail({ kafka, topic: address.topic, identity, catalogue, log, clock });
   const closed = new AbortController();
   return {
     follow: (after, signal) =>

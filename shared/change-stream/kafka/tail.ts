@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { Notifier } from '#shared/notifier.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -16,6 +17,7 @@ export type KafkaTailOptions = {
   readonly identity: LogIdentity;
   readonly catalogue: Catalogue;
   readonly log: Log;
+  readonly clock: Clock;
 };
 
 const FETCH_WAIT_MS = 500;
@@ -37,7 +39,7 @@ const SESSION_MS = 30_000;
 export class KafkaTail implements AsyncDisposable {
   readonly recent = new RecentChanges();
   /** Notified of new changes. */
-  readonly notifier = new Notifier();
+  readonly notifier: Notifier;
   readonly #options: KafkaTailOptions;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
@@ -49,6 +51,7 @@ export class KafkaTail implements AsyncDisposable {
 
   constructor(options: KafkaTailOptions) {
     this.#options = options;
+    this.notifier = new Notifier(options.clock);
     this.#running = this.#run();
   }
 

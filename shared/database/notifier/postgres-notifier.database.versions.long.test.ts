@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createDatabase } from '../../../test/engines/database.ts';
 import { pauseBackends } from '../../../test/engines/pause-backends.ts';
 import { pgBouncerMissing, startPgBouncer } from '../../../test/engines/pgbouncer.ts';
@@ -11,7 +12,7 @@ import { PostgresNotifier } from './postgres-notifier.ts';
 
 /** A notifier notifies itself as soon as it listens. */
 const openNotifier = async (url: string): Promise<PostgresNotifier> => {
-  const notifier = new PostgresNotifier({ url, channel: 'annals_event_log' });
+  const notifier = new PostgresNotifier({ url, channel: 'annals_event_log', clock: REAL_TIME });
   await until(
     () => notifier.notified,
     (notified) => notified === 1,
@@ -38,7 +39,11 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
     await using database = await createDatabase();
     await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
     await using relay = await startRelay(pgBouncer.through(database.url));
-    await using notifier = new PostgresNotifier({ url: relay.url, channel: 'annals_event_log' });
+    await using notifier = new PostgresNotifier({
+      url: relay.url,
+      channel: 'annals_event_log',
+      clock: REAL_TIME,
+    });
     await until(relay.asked, (asked) => asked.includes('pg_backend_pid'));
     const clients = (): Promise<number> =>
       onConnection(pgBouncer.through(new URL('/pgbouncer', database.url).href), async (admin) => {
@@ -59,6 +64,7 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
         url: pgBouncer.through(database.url),
         directUrl: database.url,
         channel: 'annals_event_log',
+        clock: REAL_TIME,
       });
       await until(
         () => notifier.notified,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { Clock } from '#shared/clock/clock.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { KEEP_ALIVE_AFTER_MS } from '../pool.ts';
 import { processOf } from '../session.ts';
@@ -15,6 +16,7 @@ export type NotifierOptions = {
    */
   readonly directUrl?: string | undefined;
   readonly channel: NotifierChannel;
+  readonly clock: Clock;
 };
 
 const NOTIFY_AT_MOST_EVERY_MS = 5;
@@ -38,7 +40,7 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
   #isAnnouncing = false;
 
   constructor(options: NotifierOptions) {
-    super();
+    super(options.clock);
     this.#options = options;
     this.#listening = this.#listen();
   }
@@ -76,7 +78,7 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
       // too.
       const notify = `notify ${this.#options.channel}, ${pg.escapeLiteral(message)}`;
       if (client) await client.query(notify).catch(() => void end(client));
-      await delay(NOTIFY_AT_MOST_EVERY_MS);
+      await this.#options.clock.sleep(NOTIFY_AT_MOST_EVERY_MS, this.#closed.signal);
     }
     this.#isAnnouncing = false;
   }
@@ -84,7 +86,7 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
   async #listen(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       if ((await this.#listenOnce()) === 'in vain') return;
-      await delay(RECONNECT_MS, undefined, { signal: this.#closed.signal }).catch(() => {});
+      await this.#options.clock.sleep(RECONNECT_MS, this.#closed.signal);
     }
   }
 

@@ -30,9 +30,9 @@ export const findEarlierRefused = async (
   { from, refusal }: Refused,
 ): Promise<Stored | undefined> => {
   const last = lastRevisionIn(refusal);
-  const lateMs = last !== undefined && last >= from ? LATE_MS : 0;
+  const late = last !== undefined && last >= from ? { ms: LATE_MS, clock: reader.clock } : undefined;
   const look = () => eventsFrom(reader, sought, from);
-  return earlierAmong(await askAgain(look, { lateMs }, ({ length }) => length > 0), sought);
+  return earlierAmong(await askAgain(look, late, ({ length }) => length > 0), sought);
 };
 
 const lastRevisionIn = (refusal: unknown): bigint | undefined =>

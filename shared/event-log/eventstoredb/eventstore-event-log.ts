@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client';
 import type { LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { askAgain } from '../ask-again.ts';
 import { checkAppend } from '../check-append.ts';
 import { InvalidAppend, LogWentBack, StaleVersion } from '../errors.ts';
@@ -43,9 +44,11 @@ const TIMING: Timing = { retryBudgetMs: 10_000, answerWithinMs: 3_000, silenceMa
  */
 export const openEventStoreEventLog = async ({
   url,
+  clock,
   timing = TIMING,
 }: {
   url: string;
+  clock: Clock;
   timing?: Timing;
 }): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
@@ -53,8 +56,8 @@ export const openEventStoreEventLog = async ({
   opening.defer(() => readers.close());
   const closed = new AbortController();
   opening.defer(() => closed.abort());
-  const reader: Reader = { client: readers.client, closed: closed.signal, ...timing };
-  const live = opening.use(new LiveTail(readers.client, (after) => readAfter(reader, after)));
+  const reader: Reader = { client: readers.client, clock, closed: closed.signal, ...timing };
+  const live = opening.use(new LiveTail(reader, (after) => readAfter(reader, after)));
   const client = opening.use(new AppendClient(url, timing.answerWithinMs));
   const appender = opening.use(
     new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }),
@@ -83,7 +86,7 @@ export const openEventStoreEventLog = async ({
     follow: createFollow(reader, live),
     eventAt: (position) => readEventAt(reader, position),
     head,
-    lateMs: LATE_MS,
+    late: { ms: LATE_MS, clock },
     check: async () => {
       await head();
       await appender.check();
@@ -103,7 +106,7 @@ const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undef
     if (seen === undefined || server === proven) return;
     const found = await askAgain(
       () => readEventAt(reader, seen.position),
-      { lateMs: LATE_MS },
+      { ms: LATE_MS, clock: reader.clock },
       (id) => id !== undefined,
     );
     if (found !== seen.id) throw new LogWentBack(seen, found);

@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AllStreamSubscription, EventStoreDBClient } from '@eventstore/db-client';
 import type { Position } from '#shared/brands.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { START } from '../event-log.ts';
 import { notifyLater } from '../notify-later.ts';
 import { type LogPage, Tail } from '../tail.ts';
+import type { Reader } from './read.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 import { serverPositionOf } from './server-positions.ts';
 
@@ -35,10 +35,11 @@ const UNAWAITED_MAX = 2_000;
 export class LiveTail extends Notifier implements AsyncDisposable {
   readonly tail: Tail;
   readonly #client: EventStoreDBClient;
+  readonly #clock: Clock;
   readonly #closed = new AbortController();
-  readonly #notifyLater = notifyLater(() => this.notify());
+  readonly #notifyLater: () => void;
   /** Notified when a follower begins to wait. */
-  readonly #awaited = new Notifier();
+  readonly #awaited: Notifier;
   #waiting = 0;
   #unawaited = 0;
   /** Counts the times when the window may have missed records. */
@@ -47,11 +48,17 @@ export class LiveTail extends Notifier implements AsyncDisposable {
   #reopenMs = REOPEN_MS;
   #listening: Promise<void> | undefined;
 
-  constructor(client: EventStoreDBClient, read: (after: Position) => Promise<LogPage>) {
-    super();
+  constructor(
+    { client, clock }: Pick<Reader, 'client' | 'clock'>,
+    read: (after: Position) => Promise<LogPage>,
+  ) {
+    super(clock);
     this.#client = client;
+    this.#clock = clock;
+    this.#notifyLater = notifyLater(() => this.notify(), clock);
+    this.#awaited = new Notifier(clock);
     this.tail = new Tail({
-      clock: REAL_TIME,
+      clock,
       read,
       notified: () => this.#missed,
       hasNews: (_after, missed) => !this.#isLive || this.#missed !== missed,
@@ -94,7 +101,7 @@ export class LiveTail extends Notifier implements AsyncDisposable {
       this.#missed += 1;
       this.#reopenMs = wasLive ? REOPEN_MS : Math.min(this.#reopenMs * 2, REOPEN_MAX_MS);
       this.notify();
-      await delay(this.#reopenMs, undefined, { signal: this.#closed.signal }).catch(() => {});
+      await this.#clock.sleep(this.#reopenMs, this.#closed.signal);
     }
   }
 

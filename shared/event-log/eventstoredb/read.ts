@@ -1,5 +1,6 @@
 import { BACKWARDS, type END, type EventStoreDBClient, FORWARDS } from '@eventstore/db-client';
 import type { StreamName, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { LogUnavailable } from '../errors.ts';
 import type { RecordedEvent } from '../event-log.ts';
 import { failureOf, refusalOf } from './failures.ts';
@@ -15,6 +16,7 @@ export const PAGE_BYTES_MAX = 16 * 1_048_576;
 
 export type Reader = {
   readonly client: EventStoreDBClient;
+  readonly clock: Clock;
   /** The retry budget of a read while the server is unreachable. */
   readonly retryBudgetMs: number;
   readonly silenceMaxMs: number;

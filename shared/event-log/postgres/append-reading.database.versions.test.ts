@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { StreamName, Version } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { anEvent, aStream } from '../../../test/contracts/event-log-engine.ts';
 import { test as base } from '../../../test/engines/pool.ts';
 import { StaleVersion } from '../errors.ts';
@@ -9,7 +10,7 @@ import { openPostgresEventLog } from './postgres-event-log.ts';
 const test = base
   .extend('log', { scope: 'file' }, ({ eventLog }) => eventLog)
   .extend('other', { scope: 'file' }, async ({ database }, { onCleanup }) => {
-    const other = await openPostgresEventLog({ url: database.url });
+    const other = await openPostgresEventLog({ url: database.url, clock: REAL_TIME });
     onCleanup(() => other[Symbol.asyncDispose]());
     return other;
   });

@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one port: the event log, on the tables that it owns.
 import pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { demandWritable } from '#shared/database/demand-writable.ts';
 import { isPassing, isUniqueViolation } from '#shared/database/failures.ts';
 import { migrate } from '#shared/database/migrate.ts';
@@ -37,6 +37,7 @@ const STATEMENT_TIMEOUT_MS = 3_000;
 export const openPostgresEventLog = async ({
   url,
   directUrl,
+  clock,
 }: Omit<NotifierOptions, 'channel'>): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const { identity, lost } = await prepare(url);
@@ -47,19 +48,19 @@ export const openPostgresEventLog = async ({
   const writer = opening.use(
     openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
   );
-  const notifier = opening.use(new PostgresNotifier({ url, directUrl, channel: 'annals_event_log' }));
+  const notifier = opening.use(new PostgresNotifier({ url, directUrl, channel: 'annals_event_log', clock }));
   const tail = new Tail({
-    clock: REAL_TIME,
+    clock,
     read: (after) => readAfter(readers, after),
     notified: () => notifier.notified,
     hasNews: (_after, notified) => notifier.notified !== notified,
   });
   const wait: TailFollower['wait'] = (_after, notified, { timeoutMs, signal }) =>
     notifier.wait(notified, timeoutMs, signal);
-  const notify = notifyLater(() => notifier.notifyEverywhere());
+  const notify = notifyLater(() => notifier.notifyEverywhere(), clock);
   const commits = opening.use(
     new GroupCommit({
-      clock: REAL_TIME,
+      clock,
       isPassing,
       retryBudgetMs: RETRY_BUDGET_MS,
       store: async (batch) => {
@@ -79,19 +80,21 @@ export const openPostgresEventLog = async ({
     async append(stream, expected, events, when) {
       const proposed = { stream, expected, events: checkAppend(stream, expected, events), ...when };
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
-      return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
+      return commits
+        .append(proposed)
+        .catch((error: unknown) => answerRepeat({ readers, clock }, proposed, error));
     },
     read: (stream, from = FIRST, to = VERSION_MAX) =>
-      readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version }),
-    find: (stream, id, after) => withRetries(() => findEvent(readers, { stream, id, after })),
+      readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version, clock }),
+    find: (stream, id, after) => withRetries(() => findEvent(readers, { stream, id, after }), clock),
     follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
-    eventAt: (position) => withRetries(() => readEventAt(readers, position)),
-    head: () => withRetries(() => readHead(readers)),
+    eventAt: (position) => withRetries(() => readEventAt(readers, position), clock),
+    head: () => withRetries(() => readHead(readers), clock),
     check: () =>
       withRetries(async () => {
         await readHead(readers);
         await demandWritable(readers, 'database of the event log');
-      }),
+      }, clock),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
@@ -116,7 +119,7 @@ const MARK_LOST = `insert into event_log.lost_history (log)
 
 /** A refused append may be the repeat of a stored one whose response was lost. */
 const answerRepeat = async (
-  readers: pg.Pool,
+  { readers, clock }: { readonly readers: pg.Pool; readonly clock: Clock },
   proposed: ProposedAppend,
   error: unknown,
 ): Promise<Appended> => {
@@ -124,7 +127,7 @@ const answerRepeat = async (
     throw new LogWentBack(proposed.seen, await readEventAt(readers, proposed.seen.position));
   const isTaken = isUniqueViolation(error);
   if (!isTaken && !(error instanceof StaleVersion)) throw error;
-  const repeat = await withRetries(() => findRepeat(readers, proposed));
+  const repeat = await withRetries(() => findRepeat(readers, proposed), clock);
   if (repeat) return repeat;
   throw isTaken ? new StaleVersion(proposed.stream, proposed.expected, { cause: error }) : error;
 };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { type Appended, type RecordedEvent, START } from '../event-log.ts';
@@ -98,10 +99,13 @@ const READ_STREAM = {
 export async function* readStreamPages(
   pool: pg.Pool,
   stream: StreamName,
-  { from, to }: { readonly from: Version; readonly to: Version },
+  { from, to, clock }: { readonly from: Version; readonly to: Version; readonly clock: Clock },
 ): AsyncGenerator<readonly RecordedEvent[]> {
   for (let next: number = from; next <= to; ) {
-    const { rows } = await withRetries(() => pool.query<Row>({ ...READ_STREAM, values: [stream, next, to] }));
+    const { rows } = await withRetries(
+      () => pool.query<Row>({ ...READ_STREAM, values: [stream, next, to] }),
+      clock,
+    );
     if (rows.length > 0) yield rows.map(toEvent);
     if (!isCut(rows)) return;
     next += rows.length;

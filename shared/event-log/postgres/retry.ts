@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { isPassing } from '#shared/database/failures.ts';
 import { LogUnavailable } from '../errors.ts';
 
@@ -9,10 +8,7 @@ const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
 /** Retries a query while the server is unreachable: a restart takes a moment, and a query can be repeated. */
-export const withRetries = async <Answer>(
-  ask: () => Promise<Answer>,
-  clock: Clock = REAL_TIME,
-): Promise<Answer> => {
+export const withRetries = async <Answer>(ask: () => Promise<Answer>, clock: Clock): Promise<Answer> => {
   const expiresAtMs = clock.elapsedMs() + RETRY_BUDGET_MS;
   for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
     try {

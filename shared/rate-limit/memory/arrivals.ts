@@ -1,4 +1,4 @@
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 
 /**
@@ -9,16 +9,19 @@ const KEYS_MAX = 100_000;
 /** More than the added one, so that expired keys go faster than new ones come. */
 const LOOKS_PER_NEW_KEY = 2;
 
-const monotonicUs = (): number => Math.floor(REAL_TIME.elapsedMs() * 1_000);
+export const microsecondsOf =
+  ({ elapsedMs }: Pick<Clock, 'elapsedMs'>) =>
+  (): number =>
+    Math.floor(elapsedMs() * 1_000);
 
-/** Stores arrivals for one process. Its clock can be replaced, because there is no engine’s clock. */
+/** Stores arrivals for one process. */
 export const memoryArrivals = ({
-  nowUs = monotonicUs,
+  nowUs,
   keysMax = KEYS_MAX,
 }: {
-  nowUs?: () => number;
+  nowUs: () => number;
   keysMax?: number;
-} = {}): Omit<Arrivals, 'charge'> & {
+}): Omit<Arrivals, 'charge'> & {
   charge(charge: Charge): Charged;
   readonly size: () => number;
 } => {

@@ -13,7 +13,7 @@ const RETRY_AFTER_SECONDS = '1';
 
 export type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'late'>;
   readonly waitMaxMs: number;
 };
 

@@ -1,5 +1,6 @@
 import { publishing } from '#domain/publishing.ts';
 import { readChainEnd } from '#shared/audit/blocks.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
@@ -36,7 +37,7 @@ export const openObserver = async ({ engines, settings }: Site): Promise<Observe
   const pool = opening.use(
     openPool({ url: engines.straight.databaseUrl, applicationName: 'chaos', connectionsMax: 4 }),
   );
-  const eventLog = opening.use(await openEventLog({ url: engines.straight.eventLogUrl }));
+  const eventLog = opening.use(await openEventLog({ url: engines.straight.eventLogUrl, clock: REAL_TIME }));
   const keys = opening.use(
     await openPostgresKeyStore({ pool, masterKey: parseMasterKey(settings.MASTER_KEY ?? '') }),
   );
