@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
 const readSources = (): Map<string, string> => {
   const folders =
     'command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain,client,package,testing';
-  const paths = globSync(`{${folders}}/**/*.ts`, {
+  const paths = globSync([`{${folders}}/**/*.ts`, '*.ts'], {
     cwd: root,
     exclude: (path) => path.includes('package/create/template'),
   });
@@ -161,6 +161,9 @@ test.each([
   ['a sleep', `import { setTimeout as delay } from 'node:timers/promises';`],
   ['the date', `const at = Date.now();`],
   ['a duration', `const beganMs = performance.now();`],
+  ['the present date', `const at = new Date().toISOString();`],
+  ['the adapter', `import { REAL_TIME } from '#shared/clock/real-time.ts';`],
+  ['the adapter, by its path', `import { realTimeAhead } from '../clock/real-time.ts';`],
 ])('%s of the real time is found', (_, source) => {
   expect(findRealTime(new Map([['query/x.ts', source]]), {})).toHaveLength(1);
 });
@@ -169,6 +172,7 @@ test.each([
   ['a turn of the event loop', `import { setImmediate as nextTurn } from 'node:timers/promises';`],
   ['the timeout of a socket', `socket.setTimeout(1_000);`],
   ['a comment', `// Date.now() may go back.`],
+  ['a given date', `const at = new Date(clock.nowMs());`],
 ])('%s is no real time', (_, source) => {
   expect(findRealTime(new Map([['query/x.ts', source]]), {})).toEqual([]);
 });

@@ -4,41 +4,56 @@ import type { Sources } from './boundaries.ts';
 type Exception = { readonly files: number; readonly why: string };
 
 /**
- * All other code takes `Clock` with its dependencies. This list only shrinks: lower a number when a file takes
- * the clock, and remove an entry that no file needs.
+ * All other code takes `Clock` with its dependencies; `run` gives it to the roles. This list only shrinks: lower
+ * a number when a file takes the clock, and remove an entry that no file needs.
  */
 const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/clock/real-time.ts': { files: 1, why: 'the adapter' },
+  'audit/export/': { files: 2, why: 'dates of exports, for other programs' },
+  'audit/replay/': { files: 1, why: 'dates of reports, for people' },
   'audit/verify/': { files: 2, why: 'how long a verification takes, for its report and its rests' },
-  'auth/': { files: 7, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },
+  'auth/': { files: 10, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },
   'command/execute.ts': { files: 1, why: 'a pause of milliseconds after a conflict' },
   'command/new-id.ts': { files: 1, why: 'its time is an argument' },
   'command/process-manager/carried-out.ts': { files: 1, why: 'the command line waits for other processes' },
-  'query/': { files: 14, why: 'long responses and their clients, in real time on sockets' },
+  'query/': { files: 7, why: 'long responses and their clients, in real time on sockets' },
+  'shared/audit/': { files: 1, why: 'dates of keys, for other programs' },
   'shared/blobs/': { files: 2, why: 'times of files, and the limit of a request to S3' },
   'shared/change-stream/kafka/': { files: 6, why: 'how long brokers are silent' },
   'shared/command-gateway/': { files: 2, why: 'sockets to other replicas' },
   'shared/database/': { files: 7, why: 'leases that PostgreSQL measures, and how long servers are silent' },
-  'shared/event-log/eventstoredb/': { files: 6, why: 'how long a cluster is silent' },
+  'shared/event-log/eventstoredb/': { files: 5, why: 'how long a cluster is silent' },
   'shared/events/report-lost-keys.ts': { files: 1, why: 'log lines gather for a moment' },
+  'shared/follower/': { files: 2, why: 'compared with dates of the log, and the timeout of a scraper' },
   'shared/http/': { files: 13, why: 'sockets, the lag of the event loop, and tokens of other servers' },
-  'shared/process/': { files: 2, why: 'signals of the operating system, and checks of engines' },
+  'shared/process/foundation.ts': { files: 1, why: 'how long an event log is silent' },
+  'shared/process/run.ts': {
+    files: 1,
+    why: 'gives every role its clock, and signals of the operating system',
+  },
   'shared/projection/rebuild.ts': { files: 1, why: 'compared with dates of PostgreSQL' },
   'shared/rate-limit/': { files: 2, why: 'engines count by their own time' },
   'shared/tracing/': { files: 2, why: 'spans have real times' },
   'shared/workers/channel.ts': { files: 1, why: 'how long another process is silent' },
   'webhook-dispatcher/deliver/post.ts': { files: 1, why: 'how long a receiver is silent' },
   'webhook-dispatcher/ledger/purge.ts': { files: 1, why: 'compared with dates of PostgreSQL' },
+  'webhook-dispatcher/run': { files: 2, why: 'claims that PostgreSQL measures' },
   'webhook-dispatcher/queue/': { files: 2, why: 'how long BullMQ and its engines are silent' },
 };
 
 /** Commands of a terminal wait for people; clients and pages run in browsers; authors test in real time. */
 const ANYWHERE = /^(command-line|client|package|testing|query\/console\/app)\//;
 
-const TIMERS = String.raw`(?<![.\w]|typeof )set(Timeout|Interval)\(`;
-const REAL_TIME = new RegExp(
-  String.raw`${TIMERS}|\bsetTimeout\b[^}]*\} from 'node:timers/promises'|\bDate\.now\b|\bperformance\.now\b`,
-);
+const READINGS = [
+  String.raw`(?<![.\w]|typeof )set(Timeout|Interval)\(`,
+  String.raw`\bsetTimeout\b[^}]*\} from 'node:timers/promises'`,
+  String.raw`\bDate\.now\b`,
+  String.raw`\bnew Date\(\)`,
+  String.raw`\bperformance\.now\b`,
+  // The adapter: whoever imports it passes it on, or has a default that no caller replaces.
+  String.raw`/real-time\.ts'`,
+];
+const REAL_TIME = new RegExp(READINGS.join('|'));
 
 const readsRealTime = (source: string): boolean =>
   REAL_TIME.test(source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''));
