@@ -1,6 +1,6 @@
 import { jsonIn, NoAnswer, Problem } from '../problem.ts';
 import type { Session } from '../session.ts';
-import { wait } from '../wait.ts';
+import type { wait } from '../wait.ts';
 import { type AccessToken, postForm, requestToken, type TokenOptions } from './token-endpoint.ts';
 
 /**
@@ -22,6 +22,8 @@ type Asked = TokenOptions & {
   readonly scopes?: readonly string[] | undefined;
   readonly show: (code: DeviceCode) => unknown;
   readonly signal: AbortSignal;
+  /** Between polls; a test need not wait. */
+  readonly pause: typeof wait;
 };
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -41,6 +43,7 @@ export const waitForDevice = async ({
   scopes,
   show,
   signal,
+  pause,
   ...options
 }: Asked): Promise<Granted> => {
   const beganMs = Date.now();
@@ -61,7 +64,7 @@ export const waitForDevice = async ({
   let intervalMs = Number(answer.interval ?? INTERVAL_MS / MS_PER_SECOND) * MS_PER_SECOND;
   let pauseMs = intervalMs;
   for (;;) {
-    await wait(pauseMs, signal);
+    await pause(pauseMs, signal);
     const polledMs = Date.now();
     try {
       return { token: await poll(), beganMs: polledMs };

@@ -1,5 +1,5 @@
 import type { Session } from '../session.ts';
-import { unlessAborted } from '../wait.ts';
+import { unlessAborted, wait } from '../wait.ts';
 import { ANONYMOUS, type DeviceCode, waitForDevice } from './device-code.ts';
 import {
   type AccessToken,
@@ -86,7 +86,10 @@ export const deviceSignIn = ({
 
   const signInAnew = async (leaving: AbortSignal): Promise<Kept> => {
     const ended = signal ? AbortSignal.any([signal, leaving]) : leaving;
-    const { token, beganMs } = await waitForDevice({ ...options, clientId, scopes, show, signal: ended });
+    const { token, beganMs } = await waitForDevice({
+      ...options,
+      ...{ clientId, scopes, show, signal: ended, pause: wait },
+    });
     const kept = keptOf(token, beganMs);
     await store.update(async () => textOf(kept, owner));
     return kept;

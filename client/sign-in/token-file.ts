@@ -13,14 +13,17 @@ const FOLDER_MODE = 0o700;
  * replaces the whole file, so that it is never half written. A second file, `….lock`, is the lock of the
  * process that changes it.
  */
-export const tokenFile = (path: string): TokenStore => {
+export const tokenFile = (path: string): TokenStore => lockedFile(path, TIMES);
+
+/** The same for a test, whose locks expire sooner. */
+export const lockedFile = (path: string, times: LockTimes): TokenStore => {
   // Calls within one process queue here first.
   const queue = memoryStore();
   return {
     update: (change) =>
       queue.update(async () => {
         await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-        await using held = await lock(`${path}.lock`);
+        await using held = await lock(`${path}.lock`, times);
         const kept = await readText(path);
         const text = await change(kept);
         await held.check();
@@ -56,10 +59,14 @@ const writeNew = async (path: string, text: string): Promise<void> => {
   await file.sync();
 };
 
-const LIVES_EVERY_MS = 1_000;
-/** A lock without a heartbeat for so long belongs to a killed process. */
-const SILENCE_MAX_MS = 15_000;
-const LOOK_EVERY_MS = 100;
+type LockTimes = {
+  readonly livesEveryMs: number;
+  /** A lock without a heartbeat for so long belongs to a killed process. */
+  readonly silenceMaxMs: number;
+  readonly lookEveryMs: number;
+};
+
+const TIMES: LockTimes = { livesEveryMs: 1_000, silenceMaxMs: 15_000, lookEveryMs: 100 };
 /** Ten minutes: a refresh takes a minute at most. */
 const LOOKS_MAX = 6_000;
 
@@ -72,7 +79,8 @@ type Lock = AsyncDisposable & {
  * Takes a lock by creating a file exclusively. The owner touches it regularly, so that others notice when the
  * owner was killed.
  */
-const lock = async (path: string): Promise<Lock> => {
+const lock = async (path: string, times: LockTimes): Promise<Lock> => {
+  const { livesEveryMs, silenceMaxMs, lookEveryMs } = times;
   const name = randomUUID();
   let seen: string | undefined;
   let silentMs = 0;
@@ -85,13 +93,13 @@ const lock = async (path: string): Promise<Lock> => {
     }
     const state = await stateOf(path);
     // Counted in our own polls: a machine that slept has killed no process.
-    silentMs = state === seen ? silentMs + LOOK_EVERY_MS : 0;
+    silentMs = state === seen ? silentMs + lookEveryMs : 0;
     seen = state;
-    if (state !== undefined && silentMs >= SILENCE_MAX_MS) await breakLock(path, state);
+    if (state !== undefined && silentMs >= silenceMaxMs) await breakLock(path, state, times);
     else if (looks >= LOOKS_MAX) throw new Error(`another process does not release ${path}`);
-    else await pause(LOOK_EVERY_MS);
+    else await pause(lookEveryMs);
   }
-  const living = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), LIVES_EVERY_MS);
+  const living = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), livesEveryMs);
   const isHeld = async () => (await readText(path)) === name;
   return {
     async check() {
@@ -115,8 +123,8 @@ const stateOf = async (path: string): Promise<string | undefined> => {
 };
 
 /** Only one process breaks a lock at a time, so that none removes a lock that another has taken since. */
-const breakLock = async (path: string, state: string): Promise<void> => {
-  await using _breaking = await lock(`${path}.break`);
+const breakLock = async (path: string, state: string, times: LockTimes): Promise<void> => {
+  await using _breaking = await lock(`${path}.break`, times);
   if ((await stateOf(path)) === state) await rm(path, { force: true });
 };
 
