@@ -35,7 +35,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
   const { flags } = given;
   if (flags.has('switch')) throw new UsageError('--switch copies the whole log: leave out --streams');
   const list = await readFile(optionOf(given, 'streams') ?? '', 'utf8');
-  const { domain, signal } = terminal;
+  const { domain, clock, signal } = terminal;
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog: source, isDense } = installation;
   await using target = await openTarget(url, { databaseUrl, source });
@@ -59,7 +59,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
     copyKeys: createKeyCopy({ from: pool, to: other, masterKey }),
     async standBy() {
       const names = [PROCESS_MANAGER, REACTIONS, LEASE];
-      held = standingBy.use(await holdFollowers(other, names, { clock: REAL_TIME }));
+      held = standingBy.use(await holdFollowers(other, names, { clock }));
     },
     demand() {
       if (held?.lost.aborted !== false)
@@ -68,7 +68,7 @@ export const copySomeStreams = async (given: Given, url: string, terminal: Termi
         );
     },
     async followed(position) {
-      const pending = await untilCarriedOut(pool, position);
+      const pending = await untilCarriedOut(pool, position, clock);
       if (pending.length > 0)
         throw new StartRefused(
           `Reactions of this cell lag: ${pending.join(', ')}. Webhooks can only be copied after them. Repeat the command when they have caught up.`,

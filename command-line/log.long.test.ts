@@ -1,6 +1,7 @@
 // Takes minutes, so it starts first.
 import { expect, test, vi } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { scaled } from '../testing/load.ts';
 import { runCommandLine } from './program.ts';
@@ -17,6 +18,7 @@ const open = async () => {
     const exit = runCommandLine(args, {
       domain: publishing,
       environment: { DATABASE_URL: database.url, MASTER_KEY, ...environment },
+      clock: REAL_TIME,
       signal: ending.signal,
       write: async (line) => void lines.push(line),
       complain: (line) => void complaints.push(line),

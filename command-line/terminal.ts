@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { hasDesktop, openBrowser } from './browser.ts';
 
 /** The environment of a command: its output, settings, end signal, and the domain of the installation. */
@@ -12,6 +14,7 @@ export type Terminal = {
   /** Starts all roles in this process, until a signal; undefined if only commands can run. */
   readonly serve?: () => Promise<void>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
   /** Aborts when the user has seen enough: on Ctrl+C, or when the reader of a pipe has closed it. */
   readonly signal: AbortSignal;
   /** Waits for a slow reader. */
@@ -41,6 +44,7 @@ export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>
   return {
     ...served,
     environment: process.env,
+    clock: REAL_TIME,
     signal: ending.signal,
     write: async (line) => {
       if (ending.signal.aborted || stdout.write(`${line}\n`)) return;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../command-line/program.ts';
 import { publishing } from './publishing.ts';
 
@@ -7,6 +8,7 @@ test('the contract of publishing is recorded: if a difference is wanted, list it
   const exit = await runCommandLine(['domain', 'check', '--exact'], {
     domain: publishing,
     environment: {},
+    clock: REAL_TIME,
     signal: new AbortController().signal,
     write: async (line) => void lines.push(line),
     complain: (line) => void lines.push(line),

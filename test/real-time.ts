@@ -15,7 +15,6 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'auth/': { files: 10, why: 'dates of sign-ins, of tokens and of codes, which other programs compare' },
   'command/execute.ts': { files: 1, why: 'a pause of milliseconds after a conflict' },
   'command/new-id.ts': { files: 1, why: 'its time is an argument' },
-  'command/process-manager/carried-out.ts': { files: 1, why: 'the command line waits for other processes' },
   'query/': { files: 7, why: 'long responses and their clients, in real time on sockets' },
   'shared/audit/': { files: 1, why: 'dates of keys, for other programs' },
   'shared/blobs/': { files: 2, why: 'times of files, and the limit of a request to S3' },

@@ -1,4 +1,5 @@
 import type { Domain } from '#kernel/registry/registry.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { policyOf } from '#shared/policy.ts';
 import { runCommandLine } from '../command-line/program.ts';
 
@@ -53,6 +54,7 @@ export const operate = async (
   const exit = await runCommandLine([...args], {
     domain,
     environment: { NODE_ENV: 'test', ...settings },
+    clock: REAL_TIME,
     signal: new AbortController().signal,
     write: async (line) => void printed.push(line),
     complain: (line) => void printed.push(line),

@@ -1,13 +1,14 @@
 // Over 200 lines, because every copy is made between the cells that are set up here.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { readBetween } from '#shared/audit/chain-at.ts';
 import type { StreamName, UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { canonicalForm } from '#shared/events/canonical.ts';
 import { holdFollowers } from '#shared/follower/hold-followers.ts';
+import { LOOK_EVERY_MS } from '../../command/process-manager/carried-out.ts';
 import { REACTIONS } from '../../command/process-manager/declaration.ts';
 import { LEASE } from '../../command/process-manager/fence.ts';
 import { PROCESS_MANAGER } from '../../command/process-manager/process-manager.ts';
@@ -25,8 +26,12 @@ import {
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { test as base } from '../../test/engines/processes.ts';
 import { startProjecting, untilProjected } from '../../test/engines/projection.ts';
+import { createTestClock, type TestClock } from '../../test/engines/test-clock.ts';
 import { WEBHOOK_FORM } from '../../test/webhook-form.ts';
 import { until } from '../../testing/until.ts';
+
+/** The copy waits 30 s for reactions. */
+const MOVES_MS = 1_000;
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 /** Two articles with comments, of which one is deleted with its comment. */
@@ -91,6 +96,14 @@ const test = base
       (to: CommandDatabase, file: string, ...more: readonly string[]) =>
         callLine(from, [...copyArgs(to, file), ...more]),
   )
+  /** Copies by a clock, with all that the users own. */
+  .extend(
+    'copyBy',
+    { scope: 'file' },
+    ({ from }) =>
+      (clock: TestClock, to: CommandDatabase, file: string) =>
+        callLine(from, [...copyArgs(to, file), '--with-owned'], { clock }),
+  )
   /** Copies until it is ended, and has begun. */
   .extend(
     'keepCopying',
@@ -99,10 +112,11 @@ const test = base
       async (
         { side, database }: Awaited<ReturnType<typeof openCell>>,
         file: string,
-        ...more: readonly string[]
+        { clock = REAL_TIME, owned = false } = {},
       ) => {
         const ending = new AbortController();
-        const copying = callLine(from, [...copyArgs(database, file), '--follow', ...more], ending.signal);
+        const args = [...copyArgs(database, file), '--follow', ...(owned ? ['--with-owned'] : [])];
+        const copying = callLine(from, args, { clock, signal: ending.signal });
         await until(
           async () => (await eventsOf(side)).length,
           (count) => count > 0,
@@ -180,7 +194,7 @@ test('continues with new events until it is ended, also in streams that are new'
   listed,
 }) => {
   await using cell = await openCell();
-  const copying = await keepCopying(cell, await listed(`user-${ada}`), '--with-owned');
+  const copying = await keepCopying(cell, await listed(`user-${ada}`), { owned: true });
   const article = await draftArticle(here, ada);
   await until(
     async () => (await eventsOf(cell.side)).some(({ stream }) => stream === `article-${article}`),
@@ -222,6 +236,7 @@ const holdHere = ({ pool, clock }: CommandSide) =>
 test('waits for what follows from a copied event, also without --follow', async ({
   ada,
   copy,
+  copyBy,
   here,
   listed,
 }) => {
@@ -231,29 +246,32 @@ test('waits for what follows from a copied event, also without --follow', async 
   const file = await listed(`user-${ada}`);
   const deletions = (await eventsOf(here)).filter(({ type }) => type === 'comment.deleted').length;
   await write(here, ada);
-  const copying = copy(cell.database, file, '--with-owned');
-  expect(await Promise.race([copying, delay(REACTION_MS, 'waiting')])).toBe('waiting');
+  const clock = createTestClock();
+  const copying = copyBy(clock, cell.database, file);
+  await clock.pass(LOOK_EVERY_MS);
+  await clock.pass(LOOK_EVERY_MS);
   expect(await eventsOf(cell.side)).toEqual([]);
   await held[Symbol.asyncDispose]();
+  await using _moving = clock.keepMoving(LOOK_EVERY_MS);
   expect(await copying).toMatchObject({ exit: 0 });
   expect((await eventsOf(here)).filter(({ type }) => type === 'comment.deleted')).toHaveLength(deletions + 1);
   const streams = new Set((await eventsOf(cell.side)).map(({ stream }) => stream as string));
   expect(await formsOf(cell.side, streams)).toEqual(await formsOf(here, streams));
   expect((await copy(cell.database, file, '--with-owned')).lines.join()).toContain(', 0 of them');
 });
-/** Longer than a copy takes that does not wait. */
-const REACTION_MS = 5_000;
 
 test('refuses to copy while reactions of the former cell lag, and names them', async ({
   ada,
-  copy,
+  copyBy,
   here,
   listed,
 }) => {
   await using cell = await openCell();
   await using _held = await holdHere(here);
   await write(here, ada);
-  expect(await copy(cell.database, await listed(`user-${ada}`), '--with-owned')).toMatchObject({
+  const clock = createTestClock();
+  await using _moving = clock.keepMoving(MOVES_MS);
+  expect(await copyBy(clock, cell.database, await listed(`user-${ada}`))).toMatchObject({
     exit: 1,
     complaint: expect.stringMatching(/Reactions of this cell lag: events after \d+ \(process-manager\)/),
   });
@@ -267,9 +285,11 @@ test('refuses webhooks at the end while reactions of the former cell lag', async
   listed,
 }) => {
   await using cell = await openCell();
-  const copying = await keepCopying(cell, await listed(`user-${ada}`), '--with-owned');
+  const clock = createTestClock();
+  const copying = await keepCopying(cell, await listed(`user-${ada}`), { clock, owned: true });
   await using _held = await holdHere(here);
   await write(here, ada);
+  await using _moving = clock.keepMoving(MOVES_MS);
   expect(await copying.end()).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining('Reactions of this cell lag'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { callLine } from '../../test/engines/call-line.ts';
 import { temporaryDataDir } from '../../test/engines/data-dir.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
@@ -41,6 +42,7 @@ test('a domain without a demo says so, and lists the missing parts', async () =>
   const terminal = {
     domain: helpdesk,
     environment: {},
+    clock: REAL_TIME,
     signal: new AbortController().signal,
     write: async (line: string) => void said.push(line),
     complain: (line: string) => void said.push(line),

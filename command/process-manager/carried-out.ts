@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Position } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
 import { REACTIONS } from './declaration.ts';
 import { migrateProcessManager, PROCESS_MANAGER } from './process-manager.ts';
 
-const LOOK_EVERY_MS = 50;
+export const LOOK_EVERY_MS = 50;
 const WAIT_MAX_MS = 30_000;
 
 const NAMED_MAX = 5;
@@ -14,10 +14,14 @@ const NAMED_MAX = 5;
  * Waits until the consequences of the events up to a position were executed or parked. Returns some of those
  * that were not after the timeout, for example because no process executes them; otherwise an empty list.
  */
-export const untilCarriedOut = async (pool: Pool, position: Position): Promise<readonly string[]> => {
+export const untilCarriedOut = async (
+  pool: Pool,
+  position: Position,
+  clock: Clock,
+): Promise<readonly string[]> => {
   await migrateFollowers(pool);
   await migrateProcessManager(pool);
-  const startedAtMs = performance.now();
+  const startedAtMs = clock.elapsedMs();
   for (;;) {
     const { rows } = await pool.query<{ pending: string }>(
       `select 'events after ' || position || ' (' || follower || ')' as pending
@@ -29,8 +33,8 @@ export const untilCarriedOut = async (pool: Pool, position: Position): Promise<r
        limit ${NAMED_MAX}`,
       [[PROCESS_MANAGER, REACTIONS], position],
     );
-    if (rows.length === 0 || performance.now() - startedAtMs > WAIT_MAX_MS)
+    if (rows.length === 0 || clock.elapsedMs() - startedAtMs > WAIT_MAX_MS)
       return rows.map(({ pending }) => pending);
-    await delay(LOOK_EVERY_MS);
+    await clock.sleep(LOOK_EVERY_MS);
   }
 };

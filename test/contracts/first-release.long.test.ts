@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 import { rebuild } from '#shared/projection/rebuild.ts';
@@ -90,6 +91,7 @@ test('is verified', async () => {
   const exit = await runCommandLine(['audit', 'verify'], {
     domain: publishing,
     environment: { NODE_ENV: 'test', ...database.settings },
+    clock: REAL_TIME,
     signal: new AbortController().signal,
     write: async (line) => print(line),
     complain: print,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { until } from '../../testing/until.ts';
 import { sharedTerminalTest } from '../engines/terminal.ts';
@@ -95,6 +96,7 @@ test('--follow continues with new events until the end', async ({ access, draft,
     {
       domain: publishing,
       environment: { NODE_ENV: 'test', ...installation.settings },
+      clock: REAL_TIME,
       signal: ending.signal,
       write: async (line) => void lines.push(line),
       complain: (line) => void lines.push(line),

@@ -1,4 +1,5 @@
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
@@ -13,13 +14,13 @@ export type Called = {
 export const callLine = (
   settings: Readonly<Record<string, string | undefined>>,
   args: readonly string[],
-  signal?: AbortSignal,
+  more: Partial<Pick<Terminal, 'signal' | 'clock'>> = {},
 ): Promise<Called> =>
   callAt(
     {
       demo: () => import('#domain/demo/demo.ts'),
       environment: { NODE_ENV: 'test', ...settings },
-      ...(signal && { signal }),
+      ...more,
     },
     args,
   );
@@ -34,6 +35,7 @@ export const callAt = async (
   const exit = await runCommandLine(args, {
     domain: publishing,
     environment: {},
+    clock: REAL_TIME,
     signal: new AbortController().signal,
     ...terminal,
     write: async (line) => void lines.push(line),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { runCommandLine } from '../../command-line/program.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { openPeople, type TokenHolder } from '../../testing/people.ts';
@@ -81,6 +82,7 @@ const createClient = async (installation: Installation): Promise<Client> => {
     {
       domain: publishing,
       environment: { NODE_ENV: 'test', ...installation.settings },
+      clock: REAL_TIME,
       signal: new AbortController().signal,
       write: async (line) => void printed.push(line),
       complain: (line) => void printed.push(line),

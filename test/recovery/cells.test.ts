@@ -218,7 +218,9 @@ withNginx(
     await writeFile(list, `user-${moves.userId}\n`);
     const to = ['--to', cells.two.DATABASE_URL ?? '', '--streams', list];
     const ending = new AbortController();
-    const copying = callLine(cells.one, ['log', 'copy', ...to, '--with-owned', '--follow'], ending.signal);
+    const copying = callLine(cells.one, ['log', 'copy', ...to, '--with-owned', '--follow'], {
+      signal: ending.signal,
+    });
     await until(
       async () => (await streamsIn(await logOf(cells.two))).size,
       (size) => size > 8,

@@ -92,6 +92,7 @@ const prove = async (settings: Site['settings']): Promise<History['proof']> => {
   const exit = await runCommandLine(['audit', 'verify'], {
     domain: publishing,
     environment: { NODE_ENV: 'test', ...settings },
+    clock: REAL_TIME,
     signal: new AbortController().signal,
     write: async (line) => void said.push(line),
     complain: (line) => void said.push(line),
