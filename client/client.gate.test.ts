@@ -392,11 +392,11 @@ test('a silent stream is opened again, and one with heartbeats is not', async ()
     (response) => {
       response.writeHead(200);
       const beat = setInterval(() => response.write(':\n\n'), 30);
-      setTimeout(() => response.write(event('c-2')), 1_500);
+      setTimeout(() => response.write(event('c-2')), 900);
       response.once('close', () => clearInterval(beat));
     },
   ];
-  const followed = clientOf().follow({ after: 'c-0' }, { silenceMaxMs: 1_000 });
+  const followed = clientOf().follow({ after: 'c-0' }, { silenceMaxMs: 700 });
   expect((await followed.next()).value?.cursor).toBe('c-1');
   expect((await followed.next()).value?.cursor).toBe('c-2');
   await followed.return?.();

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { REAL_TIME, realTimeAhead } from '#shared/clock/real-time.ts';
 import { mortal, registerUser } from '../../test/engines/command-side.ts';
 import { test } from '../../test/engines/directory-fixture.ts';
 import { until } from '../../testing/until.ts';
@@ -122,7 +122,6 @@ test('after a crash before the registration, sending the same form again complet
   open,
   openCommands,
   pool,
-  side,
 }) => {
   await using dying = await openCommands(
     mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined))(eventLog),
@@ -140,8 +139,12 @@ test('after a crash before the registration, sending the same form again complet
     ).catch(() => 'died'),
   ).toBe('died');
   // The claim of the dead process expires after two seconds.
+  await using later = await openCommands(
+    eventLog,
+    realTimeAhead(() => 3_000),
+  );
   const again = await signUp(
-    { pool, gateway: side, persons, credentials, clock: REAL_TIME },
+    { pool, gateway: later, persons, credentials, clock: REAL_TIME },
     { ...wanted, formId: applicant().formId },
   );
   expect(again.outcome).toBe('done');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { test as base } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -27,17 +28,17 @@ const openDirectoryFixture = async () => {
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 16 }));
   const eventLog = opening.use(await openEventLog({ url, clock: REAL_TIME }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const common = () => ({
+  const common = (clock: Clock = REAL_TIME) => ({
     domain: publishing,
     pool,
     keys,
     masterKey,
     log,
-    clock: REAL_TIME,
+    clock,
     metrics: createMetrics(),
   });
-  const openCommands = (over: EventLog) =>
-    startCommandService({ ...common(), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES });
+  const openCommands = (over: EventLog, clock?: Clock) =>
+    startCommandService({ ...common(clock), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES });
   const side = opening.use(await openCommands(eventLog));
   const open = (revokeUser: RevokeUser = async () => {}) =>
     openDirectory({ ...common(), eventLog, revokeUser });
