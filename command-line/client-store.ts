@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -41,13 +40,14 @@ export const openClients = async ({
   domain,
   config,
   pool,
+  clock,
   eventLog,
   gateway,
   record,
 }: CommandSide): Promise<Clients> => {
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const registered = createClients({
-    ...{ domain, pool, gateway, eventLog, record, clock: REAL_TIME },
+    ...{ domain, pool, gateway, eventLog, record, clock },
     // Not needed here: the server's directory of persons follows the log.
     persons: { register: async () => {} },
     onEnded: recordEndedGrant({ record, log: pino({ level: 'silent' }) }),

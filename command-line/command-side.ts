@@ -4,7 +4,6 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -23,6 +22,7 @@ export type CommandSide = {
   readonly domain: Domain;
   readonly config: Config;
   readonly pool: Pool;
+  readonly clock: Clock;
   readonly eventLog: EventLog;
   readonly blobs: Blobs;
   readonly gateway: CommandGateway;
@@ -32,10 +32,9 @@ export type CommandSide = {
 const CONNECTIONS_MAX = 4;
 
 export const withCommandSide = async <Result>(
-  { domain }: Pick<Terminal, 'domain'>,
+  { domain, clock }: Pick<Terminal, 'domain' | 'clock'>,
   { config, databaseUrl, eventLog }: Installation,
   work: (side: CommandSide) => Promise<Result>,
-  { clock = REAL_TIME }: { readonly clock?: Clock } = {},
 ): Promise<Result> => {
   await using pool = openPool({
     url: databaseUrl,
@@ -53,5 +52,5 @@ export const withCommandSide = async <Result>(
   });
   const record = createSecurityLog({ eventLog, codec: createCodec({ keys, domain }), domain });
   // Awaited here, so that nothing is closed before it is done.
-  return await work({ domain, config, pool, eventLog, blobs, gateway, record });
+  return await work({ domain, clock, config, pool, eventLog, blobs, gateway, record });
 };

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { openBlobs } from '#shared/blobs/open.ts';
 import type { UserId } from '#shared/brands.ts';
-import { REAL_TIME } from '#shared/clock/real-time.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { applyErasures } from '#shared/erasure/apply.ts';
 import { type ErasureList, openErasureList } from '#shared/erasure/erasure-list.ts';
@@ -122,7 +122,6 @@ const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
   await using _gateway = await startCommandService({
     ...erasing,
     blobs,
-    clock: REAL_TIME,
     metrics: new Registry(),
   });
   return restored;
@@ -153,7 +152,7 @@ export const erasureLostKeys: Command = {
         return terminal.write('The key of every person in the log is in the database, or was destroyed.');
       if (!flags.has('erase')) return;
       await untilStopped(erasing.pool);
-      const at = new Date().toISOString();
+      const at = new Date(terminal.clock.nowMs()).toISOString();
       await erasing.erasures.note(lost.map((userId) => ({ userId, at, event: null })));
       await eraseListed(erasing);
       await terminal.write(
@@ -164,6 +163,7 @@ export const erasureLostKeys: Command = {
 
 type Erasing = Pick<Installation, 'config' | 'eventLog'> & {
   readonly domain: Domain;
+  readonly clock: Clock;
   readonly pool: Pool;
   readonly masterKey: MasterKey;
   readonly keys: KeyStore;
@@ -186,6 +186,7 @@ const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Prom
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   await work({
     domain: terminal.domain,
+    clock: terminal.clock,
     config,
     eventLog,
     pool,

@@ -112,11 +112,8 @@ const fillAndReport = async (
   const clock = clockOf(planned);
   const receiverPort = await freePort();
   const receiverUrl = isProduction ? undefined : receiverUrlOf(receiverPort);
-  const administrator = await withCommandSide(
-    terminal,
-    installation,
-    (side) => fill({ side, clock, terminal, seed, planned, receiverUrl }),
-    { clock },
+  const administrator = await withCommandSide({ ...terminal, clock }, installation, (side) =>
+    fill({ side, clock, terminal, seed, planned, receiverUrl }),
   );
   const lookAt = planned.lookAt();
   if (!isProduction) await writeDemoAccess(config.dataDir, { administrator, receiverPort, lookAt });
