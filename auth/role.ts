@@ -13,6 +13,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     urls: context.config.commandUrls,
     key: gatewayKey(foundation.masterKey),
     issuer: 'auth',
+    clock: foundation.clock,
   });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   await serveClients(context, foundation, {

@@ -24,6 +24,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
     urls: config.commandUrls,
     key: gatewayKey(foundation.masterKey),
     issuer: 'webhook-dispatcher',
+    clock: foundation.clock,
   });
   const changes = resources.use(
     await openChangeStream({ ...foundation, url: config.changeStreamUrl, notifier, log }),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { StreamName } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -29,7 +30,13 @@ const startCommand = async ({
   const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
   return {
     role,
-    gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 30_000 }),
+    gateway: createHttpGateway({
+      clock: REAL_TIME,
+      urls: [String(url)],
+      key,
+      issuer: 'test',
+      timeoutMs: 30_000,
+    }),
   };
 };
 

@@ -2,10 +2,10 @@
 // failures.
 import { promises as dns, type LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import * as z from 'zod';
 import type { EventId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import { MAY_MOVE, MOVED } from '#shared/http/drain-redirect.ts';
 import { HTTP_PROBLEMS } from '#shared/http/http-problem.ts';
@@ -27,6 +27,7 @@ export type HttpGatewayOptions = {
   readonly key: Buffer;
   /** The role that sends. */
   readonly issuer: string;
+  readonly clock: Clock;
   readonly timeoutMs?: number;
   readonly lookup?: Lookup;
 };
@@ -47,10 +48,11 @@ export const createHttpGateway = ({
   urls,
   key,
   issuer,
+  clock,
   timeoutMs = TIMEOUT_MS,
   lookup = lookupAll,
 }: HttpGatewayOptions): CommandGateway => {
-  const post = createPost(findCopies(urls, lookup));
+  const post = createPost(findCopies(urls, { lookup, clock }), clock);
   return {
     async send(command, { caller, trace, ...context }: CommandContext): Promise<CommandResult> {
       const body = JSON.stringify({ command, ...context });
@@ -80,12 +82,12 @@ export const createHttpGateway = ({
  * has done nothing. After any other failure the command may have been carried out, so it is not sent again,
  * but later commands go to the next replica.
  */
-const createPost = (findAll: () => Promise<readonly Copy[]>) => {
+const createPost = (findAll: () => Promise<readonly Copy[]>, clock: Clock) => {
   let turn = 0;
   return async (
     request: RequestInit & { readonly headers: Readonly<Record<string, string>> },
   ): Promise<Response> => {
-    const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
+    const givenUpAtMs = clock.elapsedMs() + REFUSED_MAX_MS;
     for (let tried = 1; ; tried += 1) {
       const copies = await findAll();
       // If all of them are stopping, one still does it.
@@ -102,10 +104,10 @@ const createPost = (findAll: () => Promise<readonly Copy[]>) => {
         await response.body?.cancel();
       } catch (error) {
         goOn();
-        if (!isUnconnected(error) || performance.now() > givenUpAtMs) throw error;
+        if (!isUnconnected(error) || clock.elapsedMs() > givenUpAtMs) throw error;
       }
       goOn();
-      if (tried % copies.length === 0) await delay(ROUND_PAUSE_MS);
+      if (tried % copies.length === 0) await clock.sleep(ROUND_PAUSE_MS);
     }
   };
 };
@@ -118,7 +120,10 @@ const lookupAll: Lookup = (hostname) => dns.lookup(hostname, { all: true });
  * Each address of each name is a replica of its own, so that one that stops can be distinguished from the others
  * behind its name.
  */
-const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<readonly Copy[]>) => {
+const findCopies = (
+  urls: readonly string[],
+  { lookup, clock }: { readonly lookup: Lookup; readonly clock: Clock },
+): (() => Promise<readonly Copy[]>) => {
   const names = urls.map((url) => ({
     url,
     hostname: new URL(url).hostname.replace(/^\[|\]$/g, ''),
@@ -143,10 +148,10 @@ const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<rea
       : [...addresses.values()].map((dispatcher) => ({ url, dispatcher }));
   };
   const findAll = async (): Promise<readonly Copy[]> => (await Promise.all(names.map(copiesOf))).flat();
-  let [known, sinceMs] = [findAll(), performance.now()];
+  let [known, sinceMs] = [findAll(), clock.elapsedMs()];
   return () => {
-    if (performance.now() - sinceMs > LOOKUP_AGAIN_MS) {
-      sinceMs = performance.now();
+    if (clock.elapsedMs() - sinceMs > LOOKUP_AGAIN_MS) {
+      sinceMs = clock.elapsedMs();
       // Nobody waits for it; callers use the previous replicas meanwhile.
       const latest = findAll();
       void latest.then(() => {

@@ -1,3 +1,4 @@
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -94,6 +95,7 @@ export const startFollowedRoles = async ({
   return {
     side,
     gateway: createHttpGateway({
+      clock: REAL_TIME,
       urls: [String(url)],
       key: gatewayKey(parseMasterKey(database.settings.MASTER_KEY ?? '')),
       issuer: 'test',

@@ -63,7 +63,13 @@ test(
       const { url } = await role.logged('Listening for commands of other roles.');
       return {
         role,
-        gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }),
+        gateway: createHttpGateway({
+          clock: REAL_TIME,
+          urls: [String(url)],
+          key,
+          issuer: 'test',
+          timeoutMs: 60_000,
+        }),
       };
     };
     const sent: Sent[] = [];

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
 import {
   type CommandContext,
@@ -107,7 +108,13 @@ const startRoles = async (database: CommandDatabase): Promise<Roles> => {
     command = startRole('command/main.ts', settings);
     const { url } = await command.logged('Listening for commands of other roles.');
     const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
-    gateway = createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 10_000 });
+    gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: [String(url)],
+      key,
+      issuer: 'test',
+      timeoutMs: 10_000,
+    });
   };
   await startCommand();
   await Promise.all(projectors.map((role) => role.logged('Annals is ready.')));

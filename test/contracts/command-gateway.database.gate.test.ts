@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { Version, WebhookId } from '#shared/brands.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { gatewayKey, signAssertion } from '#shared/command-gateway/assertion.ts';
 import { type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
@@ -16,15 +17,18 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import type { Caller } from '#shared/policy.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { internalRoutes } from '../../command/role.ts';
+import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { allEvents, as, by, type CommandSide, registerUser } from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import { test as base } from '../engines/processes.ts';
+import { createTestClock } from '../engines/test-clock.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 import { WEBHOOK_FORM } from '../webhook-form.ts';
 
 /** Longer than a DNS lookup is cached, so that another one starts meanwhile. */
 const LOOKED_UP_MS = 2_300;
+const SENT_MEANWHILE = 10;
 const key = gatewayKey(parseMasterKey(randomBytes(32).toString('base64')));
 
 const DELETION = JSON.stringify({ command: { type: 'DeleteArticle', articleId: 4 }, requestId: 'r' });
@@ -58,7 +62,7 @@ const test = base
 type To = { readonly side: CommandSide; readonly url: string };
 const WAYS: readonly (readonly [string, (to: To) => CommandGateway])[] = [
   ['a direct call', ({ side }) => side],
-  ['HTTP', ({ url }) => createHttpGateway({ urls: [url], key, issuer: 'query' })],
+  ['HTTP', ({ url }) => createHttpGateway({ clock: REAL_TIME, urls: [url], key, issuer: 'query' })],
 ];
 
 const draft = {
@@ -223,7 +227,12 @@ describe('the internal listener', () => {
 
 describe('the gateway over HTTP', () => {
   test('reports an unknown outcome if nobody answers', async () => {
-    const gateway = createHttpGateway({ urls: ['http://127.0.0.1:1'], key, issuer: 'query' });
+    const gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: ['http://127.0.0.1:1'],
+      key,
+      issuer: 'query',
+    });
     await expect(
       gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001))),
     ).rejects.toThrow(CommandUnavailable);
@@ -232,14 +241,24 @@ describe('the gateway over HTTP', () => {
   test('uses another replica if it cannot connect', async ({ side, url }) => {
     const author = await registerUser(side);
     const nobody = `http://127.0.0.1:${await freePort()}`;
-    const gateway = createHttpGateway({ urls: [nobody, url, nobody], key, issuer: 'query' });
+    const gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: [nobody, url, nobody],
+      key,
+      issuer: 'query',
+    });
     for (let turn = 0; turn < 3; turn += 1)
       expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
   test('or if its name is unknown', async ({ side, url }) => {
     const author = await registerUser(side);
-    const gateway = createHttpGateway({ urls: ['http://nobody.invalid:4100', url], key, issuer: 'query' });
+    const gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: ['http://nobody.invalid:4100', url],
+      key,
+      issuer: 'query',
+    });
     expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
@@ -255,11 +274,11 @@ describe('the gateway over HTTP', () => {
       else response.writeHead(404).end('{"code":"article_not_found"}');
     });
     const stoppingUrl = await listen(stopping, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
-    const two = createHttpGateway({ urls: [stoppingUrl, url], key, issuer: 'query' });
+    const two = createHttpGateway({ clock: REAL_TIME, urls: [stoppingUrl, url], key, issuer: 'query' });
     for (let turn = 0; turn < 3; turn += 1)
       expect(await two.send(draft, by(as(author)))).toMatchObject({ version: 2 });
     expect(asked).toEqual(['yes']);
-    const one = createHttpGateway({ urls: [stoppingUrl], key, issuer: 'query' });
+    const one = createHttpGateway({ clock: REAL_TIME, urls: [stoppingUrl], key, issuer: 'query' });
     await expect(one.send(draft, by(as(author)))).rejects.toMatchObject({ code: 'article_not_found' });
     stopping.close();
     stopping.closeAllConnections();
@@ -276,8 +295,10 @@ describe('the gateway over HTTP', () => {
     const port = Number(new URL(url).port);
     await listen(stopping, { port, host: '127.0.0.2', setting: 'INTERNAL_PORT' });
     let addresses = ['127.0.0.2'];
+    const clock = createTestClock();
     const lookup = async () => addresses.map((address) => ({ address, family: 4 }));
     const gateway = createHttpGateway({
+      clock,
       urls: [`http://command.example:${port}`],
       key,
       issuer: 'query',
@@ -286,6 +307,7 @@ describe('the gateway over HTTP', () => {
     await expect(gateway.send(draft, by(as(author)))).rejects.toThrow(CommandUnavailable);
     expect(asked).toEqual([undefined]);
     addresses = ['127.0.0.2', '127.0.0.1'];
+    await clock.advance(LOOKED_UP_MS);
     await until(
       () => gateway.send(draft, by(as(author))).catch(() => undefined),
       (sent) => sent !== undefined,
@@ -312,20 +334,26 @@ describe('the gateway over HTTP', () => {
       return [{ address: hostname === 'slow.example' ? '127.0.0.1' : address, family: 4 }];
     };
     const urls = [`http://command.example:${port}`, `http://slow.example:${port}`];
-    const gateway = createHttpGateway({ urls, key, issuer: 'query', lookup });
+    const clock = createTestClock();
+    const gateway = createHttpGateway({ clock, urls, key, issuer: 'query', lookup });
     await gateway.send(draft, by(as(author)));
     // The address disappears while the other lookup continues.
     slow = Promise.withResolvers();
     address = '127.0.0.9';
-    const sentUntilMs = performance.now() + LOOKED_UP_MS;
-    while (performance.now() < sentUntilMs)
+    await clock.advance(LOOKED_UP_MS);
+    for (let sent = 0; sent < SENT_MEANWHILE; sent += 1)
       expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
     slow.resolve();
   });
 
   test('and waits a moment for a replica that is starting', async () => {
     const port = await freePort();
-    const gateway = createHttpGateway({ urls: [`http://127.0.0.1:${port}`], key, issuer: 'query' });
+    const gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: [`http://127.0.0.1:${port}`],
+      key,
+      issuer: 'query',
+    });
     const sent = gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)));
     sent.catch(() => {});
     const late = createServer(
@@ -340,6 +368,7 @@ describe('the gateway over HTTP', () => {
 
   test('and if the roles do not trust each other, which is not the caller’s fault', async ({ url }) => {
     const distrusted = createHttpGateway({
+      clock: REAL_TIME,
       urls: [url],
       key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))),
       issuer: 'query',
@@ -354,7 +383,13 @@ describe('the gateway over HTTP', () => {
       if (request.headers['x-request-id'] === 'odd') response.end('<html>');
     });
     const oddUrl = await listen(odd, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
-    const gateway = createHttpGateway({ urls: [oddUrl], key, issuer: 'query', timeoutMs: 100 });
+    const gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: [oddUrl],
+      key,
+      issuer: 'query',
+      timeoutMs: 100,
+    });
     const command = { type: 'DeleteArticle', articleId: 4 as ArticleId } as const;
     await expect(gateway.send(command, by(as(7001)))).rejects.toThrow(CommandUnavailable);
     await expect(gateway.send(command, { ...by(as(7001)), requestId: 'odd' })).rejects.toThrow(
@@ -373,7 +408,13 @@ describe('the gateway over HTTP', () => {
     const silentUrl = await listen(silent, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
     const taken: unknown[] = [];
     silent.on('request', ({ headers }) => taken.push(headers['x-request-id']));
-    const gateway = createHttpGateway({ urls: [silentUrl, url], key, issuer: 'query', timeoutMs: 2_000 });
+    const gateway = createHttpGateway({
+      clock: REAL_TIME,
+      urls: [silentUrl, url],
+      key,
+      issuer: 'query',
+      timeoutMs: scaled(500),
+    });
     await expect(gateway.send(draft, { ...by(as(author)), requestId: 'unanswered' })).rejects.toThrow(
       CommandUnavailable,
     );

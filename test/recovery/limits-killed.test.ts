@@ -60,6 +60,7 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
       const role = startRole('test/toy/lending-main.ts command', settings);
       const { url } = await role.logged('Listening for commands of other roles.');
       const gateway = createHttpGateway({
+        clock: REAL_TIME,
         ...{
           urls: [String(url)],
           key: gatewayKey(parseMasterKey(MASTER_KEY)),
