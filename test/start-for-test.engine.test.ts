@@ -31,6 +31,9 @@ test('starts a whole system, with clients by role, whose timers fire when the cl
   expect(await last()).toBe('claim.reminded');
   await annals.advance('4 days');
   expect(await last()).toBe('claim.escalated');
+  // The date of every role: this is that of the query role.
+  const { at } = (await (await admin.request('GET', '/operations')).json()) as { at: string };
+  expect(Date.parse(at) - Date.now()).toBeGreaterThan(6 * 86_400_000);
   await expect(annals.client.claims.get(id)).rejects.toMatchObject({ status: 401 });
   await expect(annals.as('emperor')).rejects.toThrow('expenses has no role emperor: it has ');
   await expect(annals.advance('-1 days')).rejects.toThrow(
