@@ -18,7 +18,7 @@ type Contender = {
 const CONNECTIONS_MAX = 32;
 
 /** Names as in the product, by increasing ids; the process id distinguishes four processes. */
-const newId = createIdMaker();
+const newId = createIdMaker(Date.now);
 const newStream = (): string => `article-${newId()}.${process.pid}`;
 
 const data = {

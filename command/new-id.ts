@@ -7,7 +7,7 @@ import { EPOCH_MS, idStepOf, PER_MS } from '#shared/id-time.ts';
  * id is tried. With different numbers, this function never creates the same id in two cells, so that streams
  * can be copied between them. Reactions derive their ids from events instead, without the number.
  */
-export const createIdMaker = (now: () => number = Date.now, cell?: number): (() => number) => {
+export const createIdMaker = (now: () => number, cell?: number): (() => number) => {
   const step = idStepOf(cell);
   const perMs = PER_MS / step;
   let ms = 0;

@@ -3,7 +3,7 @@ import { membershipsOf } from '#kernel/decide/memberships.ts';
 import { readingIn } from '#kernel/registry/demand-reads.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Blobs } from '#shared/blobs/blobs.ts';
-import type { Clock } from '#shared/clock/clock.ts';
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import type { KernelCommandType } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -75,7 +75,8 @@ export const startCommandService = async (
     snapshots: createSnapshots({ ...dependencies, reportUnsaved: unsavedTo(log) }),
   });
   const base = { domain, log: eventLog, codec, states, clock };
-  const newId = createIdMaker(undefined, cell);
+  // Of the real date, so that the ids of all processes increase together.
+  const newId = createIdMaker(() => dateElsewhereMs(clock), cell);
   const executor = createExecutor(base);
   const reportUnreadable: ReportUnreadable = (err, stream) =>
     log.error({ err, stream }, 'Events of an aggregate cannot be read, so it keeps its place in a limit.');

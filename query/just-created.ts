@@ -1,3 +1,4 @@
+import { type Clock, dateElsewhereMs } from '#shared/clock/clock.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { timeOfId } from '#shared/id-time.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -18,15 +19,16 @@ type Options = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
   readonly eventLog: Pick<EventLog, 'head'>;
   readonly waitMaxMs: number;
+  readonly clock: Clock;
 };
 
 export const createReadJustCreated =
-  ({ readPosition, eventLog, waitMaxMs }: Options): ReadJustCreated =>
+  ({ readPosition, eventLog, waitMaxMs, clock }: Options): ReadJustCreated =>
   async (asked, read) => {
     try {
       return await read();
     } catch (error) {
-      if (!isAbsent(error) || !mayBeJustCreated(asked)) throw error;
+      if (!isAbsent(error) || !mayBeJustCreated(asked, clock)) throw error;
       // If the log is unavailable, nothing is known beyond the read model.
       const head = await eventLog.head().catch(() => undefined);
       if (head === undefined || !(await readPosition.reaches(head, waitMaxMs))) throw error;
@@ -39,5 +41,5 @@ const isAbsent = (error: unknown): boolean => error instanceof Rejection && erro
 const RECENT_MS = 10_000;
 
 /** Allows for a clock difference of as much in either direction. */
-const mayBeJustCreated = ({ caller, id }: Asked): boolean =>
-  caller.kind === 'user' && Math.abs(Date.now() - timeOfId(Number(id))) < RECENT_MS;
+const mayBeJustCreated = ({ caller, id }: Asked, clock: Clock): boolean =>
+  caller.kind === 'user' && Math.abs(dateElsewhereMs(clock) - timeOfId(Number(id))) < RECENT_MS;

@@ -136,9 +136,8 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
       before,
     }),
   );
-  const { keys } = dependencies;
+  const { keys, clock } = dependencies;
   const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
-  const { clock } = dependencies;
   const past = { domain, pool, eventLog, clock, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads({ domain, pool, searches });
   const reads = createReads(spreadKindReads(kinds, { domain, pool, searches, replicas }), past);
@@ -149,7 +148,7 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     waitMaxMs: visibleWithinMs,
   });
   const waitMaxMs = dependencies.creatorWaitsMs ?? CREATOR_WAITS_MS;
-  const readJustCreated = createReadJustCreated({ readPosition, eventLog, waitMaxMs });
+  const readJustCreated = createReadJustCreated({ readPosition, eventLog, clock, waitMaxMs });
   const routes = Router().use(
     events.routes,
     viewStreamRoutes({ domain, eventLog, ...followed, before }),
