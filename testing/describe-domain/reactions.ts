@@ -69,7 +69,7 @@ const checkReaction = async (
   situation: Situation,
 ): Promise<void> => {
   const { target, command, reference } = reaction;
-  const made = await stage.make(situation);
+  const made = await stage.makeApart(situation);
   const planned = refersIn(situation, reaction) ?? 0;
   const id = made.ids.get(planned);
   const of = stage.found.byId.get(planned);

@@ -22,6 +22,8 @@ export type Made = {
   /** `/articles/8001`. */
   readonly path: string;
   readonly owner: Actor | undefined;
+  /** The version after its last command. */
+  readonly version: number;
   /** The ids of its references, by the ids of the search. */
   readonly ids: ReadonlyMap<number, number>;
 };
@@ -53,6 +55,8 @@ export type Stage = AsyncDisposable & {
    * for room, a new one.
    */
   shared(situation: Situation): Promise<Made>;
+  /** A fixture whose references nothing else has, so that a test may change what they refer to. */
+  makeApart(situation: Situation): Promise<Made>;
   /** The target of references in forms, other than the targets of the fixtures themselves. */
   target(situation: Situation): Promise<Made>;
   /** Ends the aggregate if its kind has a maximum. */
@@ -115,7 +119,7 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
     const { body } = await session.read<readonly Row[]>(`/${kind.path}?limit=100`, { token });
     for (const { id } of body) await session.write('DELETE', `/${kind.path}/${id}`, { token });
   };
-  const { make, target, shared } = makerOf({ domain, found, session, byKey, serial: next, clear });
+  const { make, makeApart, target, shared } = makerOf({ domain, found, session, byKey, serial: next, clear });
   const unmake = async ({ situation: { kind }, path }: Made): Promise<void> => {
     if (isScarce(kind)) await ask('DELETE', path, { token: byKey('admin').token });
   };
@@ -133,6 +137,7 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
       found,
       actors,
       make,
+      makeApart,
       target,
       shared,
       unmake,
@@ -213,8 +218,11 @@ const makerOf = ({
   byKey,
   serial,
   clear,
-}: MakerOptions): Pick<Stage, 'make' | 'target' | 'shared'> => {
-  const isLimited = Object.values(domain.kinds).some(({ limits }) => limits.length > 0);
+}: MakerOptions): Pick<Stage, 'make' | 'makeApart' | 'target' | 'shared'> => {
+  // Every domain limits users to one per e-mail address, and nothing competes for that.
+  const isLimited = Object.values(domain.kinds).some(
+    ({ name, limits }) => name !== 'user' && limits.length > 0,
+  );
   /** Makes each once for all. */
   const once = (isAlwaysNew = isLimited): ((situation: Situation) => Promise<Made>) => {
     const known = new Map<Situation, Promise<Made>>();
@@ -228,7 +236,12 @@ const makerOf = ({
   /** Frequent targets of references. */
   const referred = once();
   const persons = new Map(found.persons.map(({ id, key }) => [id, byKey(key).userId]));
-  const make = async (situation: Situation): Promise<Made> => {
+  const make = (situation: Situation): Promise<Made> => makeWith(situation, referred);
+  const makeApart = (situation: Situation): Promise<Made> => makeWith(situation, makeApart);
+  const makeWith = async (
+    situation: Situation,
+    refer: (situation: Situation) => Promise<Made>,
+  ): Promise<Made> => {
     const { kind, steps, later, state } = situation;
     const ids = new Map<number, number>();
     const idOf = async (planned: number): Promise<number> => {
@@ -238,7 +251,7 @@ const makerOf = ({
       if (known !== undefined) return known;
       const target = found.byId.get(planned);
       if (target === undefined) throw new RangeError(`nothing was planned as ${planned}`);
-      const made = await (planned === state.fields[kind.parent ?? ''] ? make : referred)(target);
+      const made = await (planned === state.fields[kind.parent ?? ''] ? make : refer)(target);
       ids.set(planned, made.id);
       return made.id;
     };
@@ -258,19 +271,21 @@ const makerOf = ({
     const parentDef = kind.parent === undefined ? undefined : kind.fields[kind.parent];
     const parent = parentDef && kind.parent ? await idOf(Number(state.fields[kind.parent])) : undefined;
     const above = parentKindOf(domain, kind);
-    const { written } = await give(kind, above ? { [`${above.name}Id`]: parent } : {}, creation);
+    let { written } = await give(kind, above ? { [`${above.name}Id`]: parent } : {}, creation);
     const { id } = written;
-    for (const step of others) await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step);
+    for (const step of others)
+      ({ written } = await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step));
     for (const step of later) await give(above as Kind, { [`${above?.name}Id`]: parent }, step);
     return {
       situation,
       id,
       path: `/${kind.path}/${id}`,
       owner: situation.owner && byKey(situation.owner.key),
+      version: written.version,
       ids,
     };
   };
-  return { make, target: once(), shared: once(isCrowded(domain)) };
+  return { make, makeApart, target: once(), shared: once(isCrowded(domain)) };
 };
 
 const parentKindOf = (domain: Domain, kind: Kind): Kind | undefined => {
