@@ -7,6 +7,7 @@ import { routeOperations } from '#shared/rest/routes.ts';
 import { listsOf, mutatingCommands, mutationName, uploadMutations } from '../../query/graphql/names.ts';
 import { schemaOf } from '../../query/graphql/schema.ts';
 import { until } from '../until.ts';
+import { isOfInterest } from './actors-of-interest.ts';
 import type { Checks } from './checks.ts';
 import { type Caller, callersOf } from './rights-callers.ts';
 import { type Matrix, WAYS, type Way } from './rights-cells.ts';
@@ -28,9 +29,10 @@ export const checkKernelRights = async (stage: Stage, checks: Checks): Promise<v
   const owner = matrix.callers.actors.find(({ key }) => key.endsWith(' 1'));
   if (owner === undefined) throw new Error(`${stage.domain.name} has no roles`);
   const hook = await makeWebhook(stage, owner);
+  const actors = matrix.callers.actors.filter((caller) => isOfInterest({ owner }, caller));
   // Changes of a webhook get one of their own below.
   for (const row of rights)
-    for (const caller of [...matrix.callers.actors, ...(await lacking(matrix, row))])
+    for (const caller of [...actors, ...(await lacking(matrix, row))])
       if (row.needs !== 'ownership' || wantedOf(row, caller, owner) !== 'allowed')
         for (const way of WAYS) await checkRow(matrix, row, { caller, owner, hook, way });
   await checkListed(matrix, hook, owner);

@@ -1,6 +1,7 @@
 import { kebab, wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { listsOf } from '../../query/graphql/names.ts';
+import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import { isHidden, partsOf } from './declared.ts';
 import type { Caller, Callers } from './rights-callers.ts';
@@ -9,7 +10,7 @@ import { tryField } from './rights-mutations.ts';
 import { seenByGraphql, seenByRest } from './rights-outcomes.ts';
 import type { Made, Stage } from './stage.ts';
 
-type Read = {
+export type Read = {
   readonly stage: Stage;
   readonly checks: Checks;
   readonly callers: Callers;
@@ -18,41 +19,101 @@ type Read = {
   readonly state: Row;
 };
 const EVENTS = 'read:events';
+type Wanted = { readonly read: Read; readonly wanted: Outcome };
 
-/** By its path, its fields, and in lists; every caller, and a token without the scope. */
-export const checkReads = async (read: Read): Promise<void> => {
-  const { stage, checks, callers, expecting, made, state } = read;
-  const { kind } = made.situation;
-  for (const caller of [...callers.actors, await callers.without(scopeIn(kind, 'read'))]) {
-    const wanted = expecting.read(caller, { kind, state });
-    if (wanted === undefined) continue;
-    await checkOne(read, caller, wanted);
-    if (wanted === 'allowed') await checkParts(read, caller);
-    if (kind.parent === undefined) await checkLists(read, caller, wanted);
+/**
+ * By its path, its fields, and in lists; every caller, and a token without the scope. Aggregates of a kind are
+ * read together: `checkLinks` reads each by itself for every actor.
+ */
+export const checkReads = async (reads: readonly Read[]): Promise<void> => {
+  for (const [kind, all] of Map.groupBy(reads, ({ made }) => made.situation.kind)) {
+    const [first] = all;
+    if (first === undefined) continue;
+    const { stage, checks, callers } = first;
+    for (const caller of [...callers.actors, await callers.without(scopeIn(kind, 'read'))]) {
+      const asked = all.flatMap((read): readonly Wanted[] => {
+        const wanted = read.expecting.read(caller, { kind, state: read.state });
+        return wanted === undefined ? [] : [{ read, wanted }];
+      });
+      if (asked.length === 0) continue;
+      await checkPaths(caller, asked);
+      await checkFields({ stage, checks, caller, kind }, asked);
+      for (const { read, wanted } of asked) if (wanted === 'allowed') await checkParts(read, caller);
+      if (kind.parent === undefined) await checkLists({ stage, checks, caller, kind }, asked);
+    }
+    const silent = await callers.without(EVENTS);
+    const { outcome } = seenByRest(await stage.read(`${first.made.path}/history`, silent), EVENTS);
+    checks.equal(
+      outcome,
+      'insufficient_scope',
+      `the history of ${first.made.situation.name} for ${silent.key}`,
+    );
   }
-  const silent = await callers.without(EVENTS);
-  const { outcome } = seenByRest(await stage.read(`${made.path}/history`, silent), EVENTS);
-  checks.equal(outcome, 'insufficient_scope', `the history of ${made.situation.name} for ${silent.key}`);
 };
 
-const checkOne = async ({ stage, checks, made }: Read, caller: Caller, wanted: Outcome): Promise<void> => {
-  const { kind, name } = made.situation;
+/** One for each outcome. */
+const checkPaths = async (caller: Caller, asked: readonly Wanted[]): Promise<void> => {
+  for (const [wanted, [first]] of Map.groupBy(asked, (each) => each.wanted)) {
+    if (first === undefined) continue;
+    const { stage, checks, made } = first.read;
+    const { kind, name } = made.situation;
+    // Waits for every earlier write.
+    const { outcome } = seenByRest(await stage.read(made.path, caller), scopeIn(kind, 'read'));
+    checks.equal(outcome, wanted, `${caller.key} reads ${name}`);
+  }
+};
+
+type Asking = Pick<Read, 'stage' | 'checks'> & { readonly caller: Caller; readonly kind: Kind };
+
+const checkFields = async (asking: Asking, asked: readonly Wanted[]): Promise<void> => {
+  const { stage, checks, caller, kind } = asking;
   const scope = scopeIn(kind, 'read');
-  const what = `${caller.key} reads ${name}`;
-  // Waits for every earlier write.
-  checks.equal(seenByRest(await stage.read(made.path, caller), scope).outcome, wanted, what);
-  const id = String(made.id);
-  const ask = async (field: string, values: Row): Promise<string> =>
-    seenByGraphql(await tryField(stage, { of: 'query', name: field, values }, caller), scope).outcome;
-  // A query is refused as a whole only for a missing token or scope.
-  checks.equal(
-    await ask(kind.field, { id }),
-    wanted === 'forbidden' ? 'absent' : wanted,
-    `${what} by GraphQL`,
+  for (const field of [kind.field, 'node']) {
+    const outcomes = await outcomesOf(asking, asked, field);
+    for (const [index, { read, wanted }] of asked.entries()) {
+      // A query is refused as a whole only for a missing token or scope.
+      const isAbsent = wanted === 'forbidden' || (field === 'node' && wanted !== 'allowed');
+      const what = `${caller.key} reads ${read.made.situation.name} by the GraphQL field ${field}`;
+      checks.equal(outcomes[index], isAbsent ? 'absent' : wanted, what);
+    }
+  }
+  const representations = asked.map(({ read: { made } }) => ({ __typename: kind.type, id: String(made.id) }));
+  const found = await tryField(
+    stage,
+    { of: 'query', name: '_entities', values: { representations } },
+    caller,
   );
-  const representations = [{ __typename: kind.type, id }];
-  for (const [field, values] of Object.entries({ node: { id }, _entities: { representations } }))
-    checks.equal(await ask(field, values), wanted === 'allowed' ? wanted : 'absent', `${what} by ${field}`);
+  const entities = (found.data?.tried ?? []) as readonly unknown[];
+  for (const [index, { read, wanted }] of asked.entries()) {
+    const one = { ...found, data: { tried: [entities[index] ?? null] as never } };
+    checks.equal(
+      seenByGraphql(one, scope).outcome,
+      wanted === 'allowed' ? wanted : 'absent',
+      `${caller.key} reads ${read.made.situation.name} by _entities`,
+    );
+  }
+};
+
+/** Of one query that has the field once for each aggregate. */
+const outcomesOf = async (
+  { stage, caller, kind }: Asking,
+  asked: readonly Wanted[],
+  field: string,
+): Promise<readonly string[]> => {
+  const fields = asked.map(
+    ({ read: { made } }, index) => `tried${index}: ${field}(id: "${made.id}") { __typename }`,
+  );
+  const { errors, data, ...reply } = await graphqlClientOf(stage.installation)<Row | null>(
+    `{ ${fields.join(' ')} }`,
+    { token: caller.token },
+  );
+  return asked.map((_, index) => {
+    const alias = `tried${index}`;
+    const own = errors?.filter(({ path }) => path === undefined || path[0] === alias);
+    const tried = data && { tried: data[alias] as Row | null };
+    const one = { ...reply, data: tried, errors: own?.length === 0 ? undefined : own };
+    return seenByGraphql(one, scopeIn(kind, 'read')).outcome;
+  });
 };
 
 /** Representations and lists of items contain exactly the parts that a reader may read. */
@@ -88,20 +149,33 @@ const checkParts = async ({ stage, checks, expecting, made, state }: Read, calle
 };
 
 /** The latest are on the first page. */
-const checkLists = async ({ stage, checks, made }: Read, caller: Caller, wanted: Outcome): Promise<void> => {
-  const { kind, name } = made.situation;
-  const what = `${caller.key} lists ${name}`;
-  for (const path of pathsOf(kind, made)) {
+const checkLists = async (
+  { stage, checks, caller, kind }: Asking,
+  asked: readonly Wanted[],
+): Promise<void> => {
+  const byPath = Map.groupBy(
+    asked.flatMap((each) => pathsOf(kind, each.read.made).map((path) => ({ ...each, path }))),
+    ({ path }) => path,
+  );
+  for (const [path, all] of byPath) {
     const { status, body } = await stage.read<readonly Row[]>(`${path}?limit=100&sort=-createdAt`, caller);
-    const isListed = status === 200 && body.some(({ id }) => id === made.id);
-    checks.equal(isListed, wanted === 'allowed', `${what} at ${path}`);
+    for (const { read, wanted } of all) {
+      const isListed = status === 200 && body.some(({ id }) => id === read.made.id);
+      const what = `${caller.key} lists ${read.made.situation.name} at ${path}`;
+      checks.equal(isListed, wanted === 'allowed', what);
+    }
   }
   const field = { of: 'query', name: listsOf(kind), values: { limit: 100 }, selection: '{ id }' } as const;
   const { data } = await tryField(stage, field, caller);
   const ids = ((data?.tried ?? []) as readonly Row[]).map(({ id }) => id);
   // The oldest may come first, and the list be longer.
-  if (wanted !== 'allowed' || !kind.oldestFirst)
-    checks.equal(ids.includes(String(made.id)), wanted === 'allowed', `${what} by GraphQL`);
+  for (const { read, wanted } of asked)
+    if (wanted !== 'allowed' || !kind.oldestFirst)
+      checks.equal(
+        ids.includes(String(read.made.id)),
+        wanted === 'allowed',
+        `${caller.key} lists ${read.made.situation.name} by GraphQL`,
+      );
 };
 
 const pathsOf = (kind: Kind, { owner }: Made): readonly string[] => [

@@ -1,5 +1,6 @@
 import { wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
+import { isOfInterest } from './actors-of-interest.ts';
 import type { Checks } from './checks.ts';
 import { mayReadPart } from './declared.ts';
 import type { Caller, Callers } from './rights-callers.ts';
@@ -34,7 +35,8 @@ export const checkUserWrites = async (matrix: UserMatrix, target: Caller): Promi
       })),
     ),
   ];
-  for (const caller of [...callers.actors, await callers.without(scope)]) {
+  const actors = callers.actors.filter((caller) => isOfInterest({ owner: target }, caller));
+  for (const caller of [...actors, await callers.without(scope)]) {
     for (const { name, body } of changes) {
       const wanted = wantedFor(matrix, { caller, target, part: name });
       if (wanted === undefined || (wanted === 'allowed' && name !== 'update')) continue;

@@ -1,4 +1,5 @@
 import type { Kind, Row } from '#kernel/registry/registry.ts';
+import { isOfInterest } from './actors-of-interest.ts';
 import type { Checks } from './checks.ts';
 import { mayReadPart } from './declared.ts';
 import { type Caller, callersOf } from './rights-callers.ts';
@@ -43,7 +44,8 @@ const checkReads = async (
   const selection = `{ ${['id', ...parts.flatMap(({ reads }) => reads)].join(' ')} }`;
   const field = { of: 'query', name: user.field, values: { id: String(target.userId) }, selection } as const;
   const bare = await callers.without(scope);
-  for (const caller of [...callers.actors, bare]) {
+  const actors = callers.actors.filter((caller) => isOfInterest({ owner: target }, caller));
+  for (const caller of [...actors, bare]) {
     const what = `${caller.key} reads ${target.key}`;
     const one = await stage.read(`/users/${target.userId}`, caller);
     checks.equal(seenByRest(one, scope).outcome, expecting.read(caller, { kind: user, state }), what);

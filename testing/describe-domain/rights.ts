@@ -1,5 +1,6 @@
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { parentOf } from '#kernel/rest/operation.ts';
+import { isOfInterest } from './actors-of-interest.ts';
 import { type Attempt, attemptsOn } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
@@ -44,15 +45,25 @@ export const checkRights = async (
   const matrix = { stage, checks, callers: callersOf(stage) };
   const done = new Set<string>();
   const refused = new Set<string>();
-  for (const situation of situations) {
-    const attempts = await checkRefusals(matrix, situation, refused);
-    const isLeft = attempts.some((attempt) => WAYS.some((way) => !done.has(keyOf(attempt, way))));
-    if (isLeft && !isCrowded(stage.domain)) await checkAllowed(matrix, situation, done);
+  // Those that compete for room exist one at a time.
+  const size = isCrowded(stage.domain) ? 1 : TOGETHER_MAX;
+  for (let from = 0; from < situations.length; from += size) {
+    const all: Tried[] = [];
+    for (const situation of situations.slice(from, from + size)) all.push(await begin(matrix, situation));
+    await checkReads(all);
+    for (const tried of all) {
+      const attempts = await checkRefusals(tried, refused);
+      const isLeft = attempts.some((attempt) => WAYS.some((way) => !done.has(keyOf(attempt, way))));
+      if (isLeft && !isCrowded(stage.domain)) await checkAllowed(matrix, tried, done);
+      await stage.unmake(tried.made);
+    }
   }
   for (const kind of Object.values(stage.domain.kinds))
     if (kind.name !== 'user' && parentOf(stage.domain, kind) === undefined)
       await checkCreations(matrix, kind);
 };
+/** They are on the first page of a list. */
+const TOGETHER_MAX = 40;
 
 type Tried = Matrix & {
   readonly seenRows: SeenRows;
@@ -68,28 +79,18 @@ const begin = async (matrix: Matrix, situation: Situation): Promise<Tried> => {
   return { ...matrix, seenRows, made, state, expecting: expectingOf(matrix.stage, seenRows) };
 };
 
-/** The second actor of a role adds a case only beside the owner. */
-const isOfInterest = ({ owner }: Situation, { key, role }: Caller): boolean =>
-  !key.endsWith(' 2') || role === owner?.role;
-
-const checkRefusals = async (
-  matrix: Matrix,
-  situation: Situation,
-  refused: Set<string>,
-): Promise<readonly Attempt[]> => {
-  const { stage, checks, callers } = matrix;
-  const tried = await begin(matrix, situation);
-  await checkReads(tried);
+const checkRefusals = async (tried: Tried, refused: Set<string>): Promise<readonly Attempt[]> => {
+  const { stage, checks, callers, made } = tried;
+  const { situation } = made;
   const version = async (): Promise<string | null> =>
-    (await stage.read(tried.made.path, stage.admin)).headers.get('etag');
+    (await stage.read(made.path, stage.admin)).headers.get('etag');
   const before = await version();
   const actors = callers.actors.filter((caller) => isOfInterest(situation, caller));
-  const attempts = await attemptsOn(stage, tried.made);
+  const attempts = await attemptsOn(stage, made);
   for (const attempt of attempts)
     for (const caller of [...actors, await callers.without(scopeOf(attempt))])
       await checkRefusal(tried, { attempt, caller, refused });
   checks.equal(await version(), before, `the version of ${situation.name} after refused writes`);
-  await stage.unmake(tried.made);
   return attempts;
 };
 
@@ -128,8 +129,8 @@ const wantedFor = async (tried: Tried, { attempt, caller, body }: Cell) => {
 const keyOf = ({ name, method, does }: Attempt, way: Way): string => [way, name, method, does].join(' ');
 
 /** Operations that no earlier situation allowed, each on a fixture of its own. */
-const checkAllowed = async (matrix: Matrix, situation: Situation, done: Set<string>): Promise<void> => {
-  let tried = await begin(matrix, situation);
+const checkAllowed = async (matrix: Matrix, begun: Tried, done: Set<string>): Promise<void> => {
+  let tried = begun;
   const all = await attemptsOn(matrix.stage, tried.made);
   for (const way of WAYS)
     for (const [index, one] of all.entries()) {
@@ -138,7 +139,7 @@ const checkAllowed = async (matrix: Matrix, situation: Situation, done: Set<stri
       const attempt = (await attemptsOn(matrix.stage, tried.made))[index];
       if (attempt?.name !== one.name || !(await isAllowedOnce(tried, attempt, way))) continue;
       done.add(key);
-      tried = await begin(matrix, situation);
+      tried = await begin(matrix, begun.made.situation);
     }
 };
 
