@@ -8,6 +8,8 @@ export type SeenRows = {
   /** Reads it again. */
   look(kind: Kind, id: number): Promise<Row | undefined>;
   find(kind: string, id: unknown): Row | undefined;
+  /** The same as another, without reading it: it was made alike. */
+  take(kind: Kind, id: number, like: number): void;
 };
 
 /** A representation in the terms of conditions: references as ids, under the names of fields. */
@@ -26,6 +28,10 @@ export const openSeenRows = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): S
   const known = new Map<string, Row | undefined>();
   const seenRows: SeenRows = {
     find: (kind, id) => known.get(`${kind} ${String(id)}`),
+    take(kind, id, like) {
+      const state = known.get(`${kind.name} ${like}`);
+      known.set(`${kind.name} ${id}`, state && { ...state, id });
+    },
     async look(kind, id) {
       const { status, body } = await stage.read(`/${kind.path}/${id}`, stage.admin);
       const state =
