@@ -11,7 +11,7 @@ import type { Checks } from './checks.ts';
 import { fieldsOfForm } from './forms.ts';
 import { isOfPerson, markNamed } from './personal.ts';
 import { findings } from './proof.ts';
-import type { Situation } from './situations.ts';
+import { type Situation, statesIn } from './situations.ts';
 import { isCrowded, MERGE, requestOf, type Stage } from './stage.ts';
 import { markerOf } from './values.ts';
 
@@ -139,17 +139,12 @@ const markKind = async (stage: Stage, kind: Kind, marking: Marking): Promise<rea
   if (!Object.values(kind.commands).some((command) => !command.internal && holds(command))) return [];
   const byState = new Map<string, Situation>();
   for (const situation of stage.found.situations)
-    if (situation.kind === kind && situation.later.length === 0) byState.set(statesOf(situation), situation);
+    if (situation.kind === kind && situation.later.length === 0) byState.set(statesIn(situation), situation);
   const paths: string[] = [];
   for (const situation of isCrowded(stage.domain) ? [...byState.values()].slice(0, 1) : byState.values())
     paths.push(await markSituation(stage, situation, marking));
   return paths;
 };
-
-const statesOf = ({ kind, state }: Situation): string =>
-  Object.entries(kind.fields)
-    .flatMap(([name, def]) => (def.kind === 'states' ? [state.fields[name]] : []))
-    .join();
 
 /** The steps of a situation, with markers, and then every other command that writes personal data. */
 const markSituation = async (stage: Stage, situation: Situation, marking: Marking): Promise<string> => {

@@ -488,3 +488,9 @@ const valuesOf = (fields: Defs, { fields: state }: Present): string =>
   Object.entries(fields)
     .flatMap(([name, { values }]) => (values === undefined ? [] : [String(state[name])]))
     .join(' ');
+
+/** Equal for situations of a kind in the same state, whatever their other values. */
+export const statesIn = ({ kind, state }: Situation): string =>
+  Object.entries(kind.fields)
+    .flatMap(([name, def]) => (def.kind === 'states' ? [state.fields[name]] : []))
+    .join();

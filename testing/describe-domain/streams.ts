@@ -35,10 +35,12 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
       inOrder(way, types),
       what,
     );
-  for (const follower of followers) await checkResumption({ checks, from: stage.installation.url }, follower);
+  // The second of a role sees as many events, and resumes among them alike.
+  const resuming = followers.filter(({ actor }) => !actor.key.endsWith(' 2'));
+  for (const follower of resuming) await checkResumption({ checks, from: stage.installation.url }, follower);
   // Another replica caches only events since its start, so it reads these from the log.
   await using replica = await stage.host.startQuery(stage.installation.settings);
-  for (const follower of followers)
+  for (const follower of resuming)
     await checkResumption({ checks: checks.of(PAST), from: replica.url }, follower);
   const stranger = await stage.ask('GET', '/events', {});
   checks.equal(stranger.status, 401, 'events for nobody');

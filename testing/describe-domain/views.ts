@@ -5,6 +5,7 @@ import { follow } from '../http/event-source.ts';
 import { until } from '../until.ts';
 import type { Checks } from './checks.ts';
 import { giverOf } from './seen-rows.ts';
+import { statesIn } from './situations.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
 
 /** The name under which its checks are counted. */
@@ -118,8 +119,13 @@ type Sharing = { readonly view: ViewInfo; readonly kind: Kind };
 /** Makes it twice, so that its references exist already the second time and nothing else changes. */
 const checkEnded = async (stage: Stage, checks: Checks, { view, kind }: Sharing): Promise<void> => {
   const end = endOf(kind);
-  for (const situation of stage.found.situations) {
-    if (situation.kind !== kind || situation.later.length > 0 || end === undefined) continue;
+  const byState = new Map(
+    stage.found.situations.flatMap((situation) =>
+      situation.kind === kind && situation.later.length === 0 ? [[statesIn(situation), situation]] : [],
+    ),
+  );
+  for (const situation of byState.values()) {
+    if (end === undefined) continue;
     const before = await settled(stage, view, await stage.shared(situation));
     const made = await stage.make(situation);
     const between = await settled(stage, view, made);
