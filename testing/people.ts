@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the users and clients of a test, made over HTTP alone.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Role } from '#shared/events/fields.ts';
 import { policyOf } from '#shared/policy.ts';
@@ -28,6 +29,8 @@ export type People = {
   signUp(name: string): Promise<Person>;
   /** Signs in again after a change of role, until the token has the role. */
   signIn(person: Person, role: Role): Promise<Person>;
+  /** Renews the tokens without a password, until they have the role. */
+  refresh(person: Person, role: Role): Promise<Person>;
   /** Signs in again at another application. */
   signInAt(application: Application, person: Person): Promise<Person>;
   /** Resolves once the authorization server issues tokens to it. */
@@ -104,6 +107,7 @@ export const openPeople = async (
       );
       return { ...person, ...holding(tokens) };
     },
+    refresh: refresherOf(installation),
     signInAt: async (application, person) => ({
       ...person,
       ...holding(await visitorOf(installation, application)(signInAs(person))),
@@ -178,6 +182,25 @@ const requestToken = (
     type: 'application/x-www-form-urlencoded',
     headers,
   });
+
+const refresherOf =
+  (installation: Pick<Installation, 'url' | 'fetch'>): People['refresh'] =>
+  (person, role) => {
+    const form = { grant_type: 'refresh_token', client_id: JOURNAL.clientId };
+    let held = person;
+    return until(
+      async () => {
+        const { status, body } = await requestToken(installation, {
+          ...form,
+          refresh_token: held.refreshToken,
+        });
+        if (status !== 200) throw new Error(`no token was renewed: ${JSON.stringify(body)}`);
+        held = { ...held, ...holding(body as Tokens) };
+        return held;
+      },
+      ({ token }) => claimsOf(token).role === role,
+    );
+  };
 
 const signUpOn = async (
   browser: Browser,

@@ -7,9 +7,10 @@ import type { Examples } from './forms.ts';
 import { checkQueries } from './graphql.ts';
 import { checkHistory, historiesOf } from './history.ts';
 import type { Host } from './host.ts';
-import { checkLinks } from './links.ts';
+import { checkLinks, type KnownLinks } from './links.ts';
 import { checkItemLists, listChecksOf } from './list-orders.ts';
 import { personalFields } from './personal.ts';
+import { withProgress } from './progress.ts';
 import { checkTampering, tamperedTables } from './proof.ts';
 import { checkReactions, reactionsOf } from './reactions.ts';
 import { describeReadings } from './readings.ts';
@@ -58,9 +59,14 @@ export const describeDomain = (
     const checks = countChecks();
     const seed = Number(process.env.DESCRIBE_SEED ?? process.env.TEST_SEED ?? Date.now() % 2 ** 31);
     let stage: Stage;
-    beforeAll(async () => {
-      stage = await openStage(domain, { host, examples, seed });
-    });
+    beforeAll(() =>
+      withProgress(
+        () => `${domain.name}: starts`,
+        async () => {
+          stage = await openStage(domain, { host, examples, seed });
+        },
+      ),
+    );
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
       process.stderr.write(`${domain.name}: ${checks.made()} checks, drawn with DESCRIBE_SEED=${seed}\n`);
@@ -68,7 +74,10 @@ export const describeDomain = (
     /** `demands` are the names under which the checks are counted. Each must be checked at least once. */
     const each: Each = (name, check, demands = [name]) =>
       test(name, async () => {
-        await check(stage, checks.of(name));
+        await withProgress(
+          () => `${domain.name}: ${checks.made(name)} checks of “${name}”`,
+          () => check(stage, checks.of(name)),
+        );
         const nothing = demands.filter((demanded) => checks.made(demanded) === 0);
         const excused = demands.filter((demanded) => demanded in unchecked);
         checks.equal(
@@ -167,8 +176,8 @@ const describeQueries = (domain: Domain, each: Each): void => {
   each(
     'a link is shown exactly if its request changes something, for every reader in every state',
     async (on, of) => {
-      const tried = new Set<string>();
-      await inTurn(domain, distinct(on), (situation) => checkLinks(on, of, { situation, tried }));
+      const known: KnownLinks = new Map();
+      await inTurn(domain, distinct(on), (situation) => checkLinks(on, of, { situation, known }));
     },
   );
 };

@@ -3,12 +3,13 @@ import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.t
 import { refusalsOfCommand } from '#kernel/rest/writes.ts';
 import type { Reply } from '../http/rest-client.ts';
 import { isOfInterest } from './actors-of-interest.ts';
+import { likenessOf } from './alike-attempts.ts';
 import { type Attempt, attemptsOn } from './attempts.ts';
 import type { Checks } from './checks.ts';
 import { mayEver } from './declared.ts';
 import { askingAs, mayBy, openSeenRows, type SeenRows } from './seen-rows.ts';
 import type { Situation } from './situations.ts';
-import type { Actor, Made, Stage } from './stage.ts';
+import { type Actor, type Made, type Stage, versionAfter } from './stage.ts';
 
 type Link = { readonly href: string; readonly method?: string };
 
@@ -19,7 +20,7 @@ type Link = { readonly href: string; readonly method?: string };
 export const checkLinks = async (
   stage: Stage,
   checks: Checks,
-  { situation, tried }: { readonly situation: Situation; readonly tried: Set<string> },
+  { situation, known }: { readonly situation: Situation; readonly known: KnownLinks },
 ): Promise<void> => {
   const seenRows = openSeenRows(stage);
   const begin = async (like?: Begun): Promise<Begun> => {
@@ -45,8 +46,7 @@ export const checkLinks = async (
     for (const [index] of begun.attempts.entries()) {
       const attempt = begun.attempts[index] as Attempt;
       const trying = { stage, checks, seenRows, begun, actor, views };
-      if (isKnown(trying, attempt, tried)) await checkNoLink(trying, attempt);
-      else if (await checkAttempt(trying, attempt)) {
+      if (await checkOnce(trying, attempt, known)) {
         await stage.unmake(begun.made);
         begun = await begin(begun);
         views = viewsOf(stage, actor);
@@ -103,35 +103,37 @@ type Trying = {
   readonly views: Views;
 };
 
-/**
- * What a role may never do is refused before any state is read. So it is tried in one state; in all others no
- * link may lead to it.
- */
-const isKnown = (
-  { stage, actor }: Trying,
-  { name, method, kind, command }: Attempt,
-  tried: Set<string>,
-): boolean => {
-  if (mayEver(stage.domain, kind, command.name, actor.role)) return false;
-  const key = [name, method, actor.key].join(' ');
-  const isTried = tried.has(key);
-  tried.add(key);
-  return isTried;
-};
+/** Whether a link led to an attempt, by the likeness of attempts. */
+export type KnownLinks = Map<string, Promise<boolean>>;
 
-const checkNoLink = async ({ checks, begun, actor, views }: Trying, attempt: Attempt): Promise<void> => {
-  const what = `the link to ${attempt.name} by ${actor.key} on ${begun.made.situation.name}`;
-  checks.equal(isLinkedIn(await views(attempt.on), attempt), false, what);
+/**
+ * Tries an attempt once, and shows in all situations that make no difference to it that the link is the same.
+ * Returns whether something was changed.
+ */
+const checkOnce = async (trying: Trying, attempt: Attempt, known: KnownLinks): Promise<boolean> => {
+  const { stage, checks, begun, actor, views } = trying;
+  const { situation } = begun.made;
+  const likeness = likenessOf({ ...stage, situation, actor }, attempt) ?? '';
+  const before = known.get(likeness);
+  if (before === undefined) {
+    const result = checkAttempt(trying, attempt);
+    const isLinked = result.then((each) => each.isLinked);
+    if (likeness !== '') known.set(likeness, isLinked);
+    isLinked.catch(() => undefined);
+    return (await result).isChanged;
+  }
+  const what = `the link to ${attempt.name} by ${actor.key} on ${situation.name}`;
+  checks.equal(isLinkedIn(await views(attempt.on), attempt), await before, what);
+  return false;
 };
 
 const isLinkedIn = ({ status, body }: Shown, { path, method }: Attempt): boolean =>
   status === 200 && Object.values(body._links).some((link) => link.href === path && link.method === method);
 
-/** Returns whether something was changed. */
 const checkAttempt = async (
   { stage, checks, seenRows, begun, actor, views }: Trying,
   attempt: Attempt,
-): Promise<boolean> => {
+): Promise<{ readonly isLinked: boolean; readonly isChanged: boolean }> => {
   const { made } = begun;
   const { kind, command, does } = attempt;
   const what = `${attempt.name} by ${actor.key} on ${made.situation.name}`;
@@ -153,7 +155,7 @@ const checkAttempt = async (
     if (isRight === true && shown.status === 200)
       checks.equal({ isRefused, status, code }, { isRefused: false, status, code }, what);
   }
-  return isChanged;
+  return { isLinked, isChanged };
 };
 
 type Tried = {
@@ -176,7 +178,7 @@ const tried = async (
     return { isDone, isChanged: false, status: reply.status, code: (reply.body as Row | undefined)?.code };
   if (attempt.does === 'create')
     return { isDone, isChanged: reply.status === 201, status: reply.status, code: undefined };
-  const { version } = reply.body as { readonly version: number };
+  const version = await versionAfter(stage, made.path, reply);
   return { isDone, isChanged: version !== made.version, status: reply.status, code: undefined };
 };
 

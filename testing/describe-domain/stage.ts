@@ -5,15 +5,23 @@ import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { AggregateOperation } from '#kernel/rest/operation.ts';
 import { aggregateOperations } from '#kernel/rest/operations.ts';
+import type { Role } from '#shared/events/fields.ts';
 import { type Reply, type RestClient, restClientOf } from '../http/rest-client.ts';
 import { type RestSession, restSessionOver } from '../http/rest-session.ts';
 import { startWebhookSink, type WebhookSink } from '../http/webhook-sink.ts';
 import type { Installation } from '../installation.ts';
-import { openPeople, type People, type TokenHolder } from '../people.ts';
+import { openPeople, type People, type Person, type TokenHolder } from '../people.ts';
 import { type Random, randomOf } from '../random.ts';
 import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
 import type { Host } from './host.ts';
-import { type Found, type PersonKey, type Situation, type Step, situationsOf } from './situations.ts';
+import {
+  type Found,
+  type PersonKey,
+  type Planned,
+  type Situation,
+  type Step,
+  situationsOf,
+} from './situations.ts';
 
 /** A fixture that follows a situation. */
 export type Made = {
@@ -158,7 +166,7 @@ const RENEWED_EACH_MS = 200_000;
 
 type Holders = {
   holder(key: PersonKey): TokenHolder;
-  /** Renews the tokens of all users who can still sign in. */
+  /** Renews the tokens of all users who are still there. */
   renew(): Promise<void>;
 };
 
@@ -175,17 +183,20 @@ const holdersOf = async ({ found, people, session }: Peopling): Promise<Holders>
       type: MERGE,
       body: { role: planned.role },
     });
-  const signIn = async ({ planned: { key, role }, person }: (typeof signedUp)[number]): Promise<void> => {
-    holders.set(key, await people.signIn(person, role as never));
+  const persons = new Map(signedUp.map(({ planned, person }) => [planned, person]));
+  const refresh = async ([planned, person]: readonly [Planned, Person]): Promise<void> => {
+    const refreshed = await people.refresh(person, planned.role as Role);
+    persons.set(planned, refreshed);
+    holders.set(planned.key, refreshed);
   };
   const signInAdministrator = async (): Promise<void> => {
     holders.set('admin', await people.administratorAgain());
   };
-  await Promise.all(signedUp.map(signIn));
+  await Promise.all([...persons].map(refresh));
   return {
     holder,
     async renew() {
-      await Promise.allSettled([...signedUp.map(signIn), signInAdministrator()]);
+      await Promise.allSettled([...[...persons].map(refresh), signInAdministrator()]);
     },
   };
 };
@@ -271,21 +282,37 @@ const makerOf = ({
     const parentDef = kind.parent === undefined ? undefined : kind.fields[kind.parent];
     const parent = parentDef && kind.parent ? await idOf(Number(state.fields[kind.parent])) : undefined;
     const above = parentKindOf(domain, kind);
-    let { written } = await give(kind, above ? { [`${above.name}Id`]: parent } : {}, creation);
-    const { id } = written;
+    let last = await give(kind, above ? { [`${above.name}Id`]: parent } : {}, creation);
+    const { id } = last.written;
     for (const step of others)
-      ({ written } = await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step));
+      last = await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step);
     for (const step of later) await give(above as Kind, { [`${above?.name}Id`]: parent }, step);
     return {
       situation,
       id,
       path: `/${kind.path}/${id}`,
       owner: situation.owner && byKey(situation.owner.key),
-      version: written.version,
+      version: await versionAfter({ session, admin: byKey('admin') }, `/${kind.path}/${id}`, last),
       ids,
     };
   };
   return { make, makeApart, target: once(), shared: once(isCrowded(domain)) };
+};
+
+/** The version of an aggregate after a write. A removal does not return it, so it is read; 0 if it has ended. */
+export const versionAfter = async (
+  { session, admin }: Pick<Stage, 'session' | 'admin'>,
+  path: string,
+  { body, headers }: Reply,
+): Promise<number> => {
+  const { version } = (body ?? {}) as { readonly version?: number };
+  if (version !== undefined) return version;
+  const token = headers.get('consistency-token');
+  const read = await session.read(path, {
+    token: admin.token,
+    ...(token !== null && { headers: { 'consistency-token': token } }),
+  });
+  return Number(/^"(\d+)-/.exec(read.headers.get('etag') ?? '')?.[1] ?? 0);
 };
 
 const parentKindOf = (domain: Domain, kind: Kind): Kind | undefined => {
