@@ -10,7 +10,7 @@ import { type Rows, readRows } from './graphql-rows.ts';
 import { askingAs, openSeenRows } from './seen-rows.ts';
 import { type Actor, isCrowded, type Stage } from './stage.ts';
 
-const QUERIES = 40;
+const QUERIES = 25;
 /** The second actor of a role owns less, and is refused the same fields. */
 const QUERIES_OF_SECOND = 10;
 const queriesOf = ({ key }: Actor): number => (key.endsWith(' 2') ? QUERIES_OF_SECOND : QUERIES);
