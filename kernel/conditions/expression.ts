@@ -1,8 +1,18 @@
+// Over 200 lines, because it is one idea: the resolved form of conditions, and how authors’ words get it.
 import { StartRefused } from '#shared/process/start-refused.ts';
-import type { FieldDef } from '../declare/fields.ts';
 import { targetOf } from '../registry/names.ts';
 import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { demandComparable } from './comparison.ts';
+import {
+  type AskedField,
+  demandAlone,
+  demandComparison,
+  demandCondition,
+  demandField,
+  demandFlag,
+  demandValue,
+  someOf,
+} from './demand-condition.ts';
 
 /**
  * A resolved condition: the one form that is evaluated in memory, in SQL and on events. docs/conditions.md
@@ -50,18 +60,19 @@ export const at = (field: string, kind: string, of: Expression): Expression =>
       ? never
       : { op: 'at', field, kind, of };
 
-/** Resolves an author’s condition against an aggregate. */
+/** Resolves an author’s condition against an aggregate. Refuses words without a meaning. */
 export const resolve = (domain: Domain, kind: Kind, condition: unknown): Expression => {
   if (typeof condition === 'boolean') return condition ? always : never;
   if (typeof condition === 'string') return factOf(domain, kind, condition);
   if (Array.isArray(condition)) return or(...condition.map((each) => resolve(domain, kind, each)));
-  return and(...Object.entries(condition as Row).map(([name, value]) => entryOf(domain, kind, name, value)));
+  demandCondition(kind.name, condition);
+  return and(...Object.entries(condition).map(([name, value]) => entryOf(domain, kind, name, value)));
 };
 
 const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
   if (fact === 'caller' && kind.name === 'user') return { op: 'caller', field: 'id' };
   if (fact === 'own' && kind.owner !== undefined) return { op: 'caller', field: kind.owner };
-  if (!(fact in kind.facts))
+  if (!Object.hasOwn(kind.facts, fact))
     throw new StartRefused(
       `${kind.name} has no fact ${fact}: conditions can use ${Object.keys(kind.facts).join(', ') || 'none'}.`,
     );
@@ -69,59 +80,92 @@ const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
 };
 
 const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expression => {
-  if (typeof value === 'boolean' && !(name in kind.fields))
-    return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
-  const def = kind.fields[name];
-  const attribute = attributeIn(domain, def, value);
-  if (def !== undefined && attribute !== undefined) {
-    demandComparable(domain, kind.name, { field: name, def, attribute });
-    return { op: 'callers', field: name, attribute };
+  const def = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+  if (def !== undefined) return ofField(domain, { place: kind.name, field: name, def }, value);
+  const list = Object.hasOwn(kind.lists, name) ? kind.lists[name] : undefined;
+  if (list !== undefined) return ofItems(domain, kind, list, value);
+  demandFlag(kind, name, value);
+  return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
+};
+
+const ofField = (domain: Domain, asked: AskedField, value: unknown): Expression => {
+  const { place, field, def } = asked;
+  const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
+  const attribute = attributeIn(target, value);
+  if (attribute !== undefined) {
+    demandAlone(asked, value as Row, 'caller');
+    demandComparable(domain, place, { field, def, attribute });
+    return { op: 'callers', field, attribute };
   }
-  if (def?.kind === 'ref' && value !== null && typeof value !== 'number' && !isOther(value)) {
-    const target = domain.kinds[targetOf(def)] as Kind;
-    if (target.name === 'user' && value === 'caller') return { op: 'caller', field: name };
-    if (target.name === 'user' && typeof value === 'object' && 'caller' in value) {
-      const isCaller: Expression = { op: 'caller', field: name };
-      return value.caller === true ? isCaller : negate(isCaller);
-    }
-    return at(name, target.name, resolve(domain, target, value));
-  }
-  const list = kind.lists[name];
-  if (list !== undefined) {
-    const item = {
-      ...kind,
-      name: `${kind.name}.${name}`,
-      fields: fieldsOfItem(list),
-      facts: {},
-      owner: undefined,
-    };
-    return { op: 'some', field: name, of: resolve(domain, item, (value as { some: unknown }).some) };
-  }
-  return matches(name, value);
+  return target === undefined || isOfReference(target, value)
+    ? matches(asked, value)
+    : ofTarget(domain, target, { field, value });
+};
+
+type OfTarget = { readonly field: string; readonly value: unknown };
+/** The caller is compared without the target, whose row is not needed for that. */
+const ofTarget = (domain: Domain, target: Kind, { field, value }: OfTarget): Expression => {
+  const isCaller: Expression = { op: 'caller', field };
+  if (target.name !== 'user') return at(field, target.name, resolve(domain, target, value));
+  if (value === 'caller') return isCaller;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'caller'))
+    return at(field, target.name, resolve(domain, target, value));
+  const { caller, ...others } = value as Row;
+  demandFlag(target, 'caller', caller);
+  const more = Object.keys(others).length > 0;
+  return and(
+    caller ? isCaller : negate(isCaller),
+    ...(more ? [at(field, target.name, resolve(domain, target, others))] : []),
+  );
+};
+
+const ofItems = (domain: Domain, kind: Kind, list: ListInfo, value: unknown): Expression => {
+  const place = `${kind.name}.${list.name}`;
+  const item = { ...kind, name: place, fields: fieldsOfItem(list), lists: {}, facts: {}, owner: undefined };
+  return { op: 'some', field: list.name, of: resolve(domain, item, someOf(kind.name, list, value)) };
 };
 /** The caller’s field that a condition compares with: `{ caller: 'department' }`. */
-const attributeIn = (domain: Domain, def: FieldDef | undefined, value: unknown): string | undefined => {
-  if (def === undefined || typeof value !== 'object' || value === null || !('caller' in value))
-    return undefined;
-  const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
-  return typeof value.caller === 'string' && target?.fields.caller === undefined ? value.caller : undefined;
+const attributeIn = (target: Kind | undefined, value: unknown): string | undefined => {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'caller')) return undefined;
+  const { caller } = value as Row;
+  return typeof caller === 'string' && target?.fields.caller === undefined ? caller : undefined;
 };
+/** The reference itself is compared, and not its target. */
+const isOfReference = (target: Kind, value: unknown): boolean =>
+  value === null ||
+  typeof value === 'number' ||
+  (typeof value === 'object' &&
+    Object.hasOwn(value, 'not') &&
+    !Object.hasOwn(target.fields, 'not') &&
+    !Object.hasOwn(target.facts, 'not'));
 /** The fields of an item, including its key. */
 export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({
   ...(key !== undefined && { [key]: id.def }),
   ...fields,
 });
-const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
-/** A condition on values of fields only, which resolves without a domain. */
-export const matching = (values: Row): Expression =>
-  and(...Object.entries(values).map(([field, value]) => matches(field, value)));
-const matches = (field: string, value: unknown): Expression => {
-  if (Array.isArray(value)) return or(...value.map((each): Expression => ({ op: 'is', field, value: each })));
-  if (typeof value !== 'object' || value === null) return { op: 'is', field, value: value as string | null };
-  if ('not' in value) return negate(matches(field, value.not));
-  if ('min' in value) return { op: 'min', field, than: value.min as number };
-  return { op: 'max', field, than: (value as unknown as { max: number }).max };
+/** A condition on values of fields of items, which resolves without a domain. */
+export const matching = (place: string, fields: Defs, values: Row): Expression =>
+  and(
+    ...Object.entries(values).map(([field, value]) =>
+      matches({ place, field, def: demandField(place, fields, field) }, value),
+    ),
+  );
+const matches = (asked: AskedField, value: unknown): Expression => {
+  const { field } = asked;
+  if (Array.isArray(value)) return or(...value.map((each) => is(asked, each)));
+  if (typeof value !== 'object' || value === null) return is(asked, value);
+  const { not, min, max } = demandComparison(asked, value as Row);
+  return and(
+    ...(not === undefined ? [] : [negate(matches(asked, not))]),
+    ...(min === undefined ? [] : [{ op: 'min' as const, field, than: min }]),
+    ...(max === undefined ? [] : [{ op: 'max' as const, field, than: max }]),
+  );
 };
+const is = (asked: AskedField, value: unknown): Expression => ({
+  op: 'is',
+  field: asked.field,
+  value: demandValue(asked, value),
+});
 
 /**
  * Simplifies a condition for a known value of a field. Lists are split into parts by this; one index holds

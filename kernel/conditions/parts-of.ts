@@ -37,7 +37,9 @@ const makeRights = (kind: Kind): readonly PartRight[] =>
     const whole = names.flatMap((field) => kind.lists[field] ?? []).map((list) => ({ list, of: always }));
     const some = Object.entries(items as Record<string, Row>).flatMap(([list, values]) => {
       const found = kind.lists[list];
-      return found === undefined ? [] : [{ list: found, of: matching(values) }];
+      return found === undefined
+        ? []
+        : [{ list: found, of: matching(`${kind.name}.${list}`, found.fields, values) }];
     });
     return [
       { name, fields: names.filter((field) => kind.lists[field] === undefined), items: [...whole, ...some] },

@@ -87,7 +87,8 @@ export const deedOf = (kind: Kind, operation: string): string => {
   };
   if (reads === undefined && writes === undefined && items === undefined) return `${spaced(operation)} it`;
   const some = Object.entries(items ?? {}).map(
-    ([list, values]) => `read those of its ${spaced(list)} where ${wordsOf(matching(values))}`,
+    ([list, values]) =>
+      `read those of its ${spaced(list)} where ${wordsOf(matching(`${kind.name}.${list}`, kind.lists[list]?.fields ?? {}, values))}`,
   );
   const all = [reads && `read its ${listed(reads)}`, ...some, writes && `write its ${listed(writes)}`];
   return all.filter((each) => each !== undefined).join(' and ');

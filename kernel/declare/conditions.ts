@@ -45,8 +45,8 @@ export type ValueMatch<T> =
   | readonly T[]
   /** Equals none of these values. */
   | { readonly not: T | readonly T[] }
-  /** At least this value; null does not match. */
-  | { readonly min: NonNullable<T> }
+  /** At least this value, and at most `max` if that is given too; null does not match. */
+  | { readonly min: NonNullable<T>; readonly max?: NonNullable<T> }
   /** At most this value; null does not match. */
   | { readonly max: NonNullable<T> };
 type RefMatch<A, N> =

@@ -171,9 +171,11 @@ const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...stri
 const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
   const all = [condition].flat();
   return all.flatMap((each) => {
-    if (typeof each === 'string') return each in kind.facts ? [each] : [];
+    if (typeof each === 'string') return Object.hasOwn(kind.facts, each) ? [each] : [];
     if (typeof each !== 'object' || each === null) return [];
-    return Object.keys(each).filter((name) => !(name in kind.fields) && name in kind.facts);
+    return Object.keys(each).filter(
+      (name) => !Object.hasOwn(kind.fields, name) && Object.hasOwn(kind.facts, name),
+    );
   });
 };
 

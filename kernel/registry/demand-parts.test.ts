@@ -124,7 +124,7 @@ test.each(
     'selected by by, which not every event can contain': {
       fieldRights: { readIt: { items: { rows: { by: 1 } } } },
     },
-    'selected by tags, which not every event can contain': {
+    'compares tags with "a", which no field of the type set equals': {
       fieldRights: { readIt: { items: { rows: { tags: 'a' } } } },
     },
     'total is derived from all of its rows, some of which only callers with the right readIt may read: add total to the `reads` of readIt.':

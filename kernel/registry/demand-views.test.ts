@@ -179,9 +179,10 @@ test.each(
       tried({
         view: { values: { shares: count() } },
       }),
-    'sums: the right to read it uses title, which is not part of its key: use a part of the key.': tried({
-      view: { rights: { read: { clerk: { title: 'x' } } } },
-    }),
+    'sums: a condition uses title, which is not one of its fields, lists and facts: use one of clerk, topic.':
+      tried({
+        view: { rights: { read: { clerk: { title: 'x' } } } },
+      }),
     'sums: it is built from memo, which is not in the domain: add it to the domain.': tried({
       view: { from: { memo: RIGHT.from.note } },
     }),

@@ -1,6 +1,4 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
-import { factsIn } from '../conditions/expression.ts';
-import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { CHANGED, SHARES } from '../rows/view-table.ts';
 import { demandShare, PERSONAL } from './demand-shares.ts';
@@ -15,7 +13,6 @@ export const demandViews = (domain: Domain): void => {
     demandKey(domain, view);
     demandValues(view);
     demandIndexes(view);
-    demandRights(domain, view);
     for (const share of view.shares) demandShare(domain, view, share);
   }
 };
@@ -102,17 +99,5 @@ const demandValues = ({ name, values, key }: ViewInfo): void => {
   if (all.has(CHANGED))
     throw new StartRefused(
       `${name}: changedPosition is reserved for the position of the last change: give that part or value another name.`,
-    );
-};
-
-/** Only the key of a row is known for every row. */
-const demandRights = (domain: Domain, { name, key, asked }: ViewInfo): void => {
-  const facts = (rightsOf(domain).get(operationOf(asked, 'read'))?.alternatives ?? []).flatMap((each) =>
-    factsIn(each),
-  );
-  const strange = facts.map(({ field, path: [first = field] }) => first).find((field) => !(field in key));
-  if (strange !== undefined)
-    throw new StartRefused(
-      `${name}: the right to read it uses ${strange}, which is not part of its key: use a part of the key.`,
     );
 };

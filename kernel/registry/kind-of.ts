@@ -59,17 +59,16 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     name,
     Object.entries(declared).map(([field, { def }]) => [field, def] as const),
   );
-  const lists = Object.fromEntries(
-    all
-      .filter(([, def]) => def.kind === 'list')
-      .map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
+  const listed = all.filter(([, def]) => def.kind === 'list');
+  const lists = byName(
+    listed.map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
   );
   const taken = all.map(([field]) => field);
   const derived = derivedOf({ name, lists, taken }, (declaration.derived ?? {}) as DeclaredDerived);
-  const fields: Defs = {
-    ...Object.fromEntries(all.filter(([, def]) => def.kind !== 'list')),
-    ...Object.fromEntries(derived.map((each) => [each.name, numberOf(each)])),
-  };
+  const fields: Defs = byName([
+    ...all.filter(([, def]) => def.kind !== 'list'),
+    ...derived.map((each) => [each.name, numberOf(each)] as const),
+  ]);
   const { owner, parent } = declaration as { owner?: string; parent?: string };
   const limits = limitsOf({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
   const projects = (declaration.projects ?? {}) as Readonly<Record<string, ProjectionSpec>>;
@@ -215,7 +214,7 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
     name,
     one,
     table: `${snake(aggregate)}_${snake(name)}`,
-    fields: Object.fromEntries(all.filter(([field]) => field !== key)),
+    fields: byName(all.filter(([field]) => field !== key)),
     key,
     id: keyed
       ? { name: wire(...keyed), column: column(...keyed), def: keyed[1] }
@@ -411,7 +410,7 @@ export const waitOf = (wait: string, place: string): number => {
 const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
   const words = wordsOf(aggregate, fields);
   const taken = Object.keys(declared).find((fact) => Object.hasOwn(words, fact));
-  if (taken === undefined) return { ...words, ...declared };
+  if (taken === undefined) return byName(Object.entries({ ...words, ...declared }));
   const [field] = Object.keys(words[taken] as Row);
   throw new StartRefused(
     `${aggregate}: the fact ${taken} is already a word of ${field}, and each word is a fact: give it another name.`,

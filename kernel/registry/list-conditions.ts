@@ -29,8 +29,9 @@ export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
 const resolved = (domain: Domain, kind: Kind, conditions: readonly unknown[]): readonly Expression[] =>
   conditions.flatMap((each) => (each === undefined ? [] : [resolve(domain, kind, each)]));
 
-const guardsOf = ({ facts, commands, invariants }: Kind): readonly unknown[] => [
+const guardsOf = ({ facts, commands, invariants, limits }: Kind): readonly unknown[] => [
   ...Object.values(facts),
+  ...limits.map(({ while: during }) => during),
   ...Object.values(invariants),
   ...Object.values(commands).map(({ when }) => when),
 ];

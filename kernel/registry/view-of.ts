@@ -1,6 +1,6 @@
 import { type FieldDef, integer } from '../declare/fields.ts';
 import type { AnyShare, AnyView, Count, Sum } from '../declare/view.ts';
-import { capital, kebab, snake } from './names.ts';
+import { byName, capital, kebab, snake } from './names.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
 /** Derives the view from its declaration. */
@@ -10,8 +10,8 @@ export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView)
   path: kebab(name),
   type: capital(name),
   says,
-  key: Object.fromEntries(Object.entries(key).map(([part, { def }]) => [part, def])),
-  values: Object.fromEntries(Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec)])),
+  key: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
+  values: byName(Object.entries(values).map(([value, spec]) => [value, viewValueOf(spec)])),
   shares: Object.entries(from).map(([kind, { by, on }]) =>
     shareOf(name, kind, Object.fromEntries(Object.keys(key).map((part) => [part, by[part] ?? ''])), on),
   ),
@@ -53,7 +53,7 @@ const askedOf = (
     says,
     rights,
   },
-  fields: Object.fromEntries(Object.entries(key).map(([part, { def }]) => [part, def])),
+  fields: byName(Object.entries(key).map(([part, { def }]) => [part, def])),
   ...{
     lists: {},
     owner: undefined,

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { domain } from '../declare/domain.ts';
+import { flag, integer, line, list, ref, states } from '../declare/fields.ts';
+import { assemble } from '../registry/assemble.ts';
+import { resolve } from './expression.ts';
+import { holdsOf } from './holds.ts';
+
+const base = domain({ name: 'expenses', roles: ['member'] });
+const { aggregate, user } = base;
+
+const team = aggregate('team', {
+  fields: { name: line(10), members: list({ person: ref(user), part: line(10) }, { max: 3 }) },
+  events: { formed: { creates: ['name'] }, joined: { adds: 'members' } },
+  commands: { form: { emits: 'formed' }, join: { emits: 'joined' } },
+  rights: { read: { signedIn: true } },
+});
+const claimWith = (read: unknown, facts: object = {}) =>
+  aggregate('claim', {
+    owner: 'author',
+    fields: {
+      author: ref(user),
+      team: ref(team).optional(),
+      amount: integer(0, 99),
+      title: line(10).optional(),
+      urgent: flag().default(false),
+      status: states('draft', 'sent'),
+    },
+    events: {
+      drafted: { creates: ['team', 'amount', 'title', 'urgent'] },
+      sent: { sets: { status: 'sent' } },
+    },
+    facts: facts as never,
+    commands: { draft: { emits: 'drafted' }, send: { emits: 'sent' } },
+    rights: { read: { member: read } as never, write: { member: 'own' } },
+  });
+const expenses = (read: unknown, facts: object = {}) => assemble(base, [team, claimWith(read, facts)]);
+const known = expenses(true);
+const { claim } = known.kinds;
+if (claim === undefined) throw new Error('there is no claim');
+const isTrueOf = (condition: unknown, state: object, callerId = 7): boolean =>
+  holdsOf(resolve(known, claim, condition))({ ...state }, callerId, () => ({
+    id: 7,
+    role: 'member',
+    members: [],
+  }));
+
+test('a condition with a minimum and a maximum means both', () => {
+  const between = { amount: { min: 10, max: 20 } };
+  expect([9, 10, 20, 21].map((amount) => isTrueOf(between, { amount }))).toEqual([false, true, true, false]);
+});
+
+test('a minimum can exclude values above it', () => {
+  const most = { amount: { min: 10, not: [12, 15] } };
+  expect([9, 10, 12, 15, 16].map((amount) => isTrueOf(most, { amount }))).toEqual([
+    false,
+    true,
+    false,
+    false,
+    true,
+  ]);
+});
+
+test('a reference to the caller can have more conditions, which hold too', () => {
+  expect(isTrueOf({ author: { caller: true, role: 'admin' } }, { author: 7 })).toBe(false);
+  expect(isTrueOf({ author: { caller: true, role: 'member' } }, { author: 7 })).toBe(true);
+  expect(isTrueOf({ author: { caller: false, role: 'member' } }, { author: 7 })).toBe(false);
+});
+
+test.each([
+  ['a word beside `some`', { team: { members: { some: {}, every: {} } } }, /^team: .*members.*every/],
+  ['a list without `some`', { team: { members: true } }, /^team: .*members.*some/],
+  ['a word that no comparison has', { amount: { min: 1, most: 9 } }, /^claim: .*amount.*most/],
+  ['a comparison without words', { amount: {} }, /^claim: .*amount/],
+  ['a bound without a value', { amount: { min: undefined } }, /^claim: .*amount.*min/],
+  ['a value that is missing', { amount: undefined }, /^claim: .*amount/],
+  ['a field that is not declared', { amonut: { min: 1 } }, /^claim: .*amonut/],
+  ['a value of a fact', { draft: 'yes' }, /^claim: .*draft/],
+  ['a word that the choice lacks', { status: 'gone' }, /^claim: .*status.*gone.*draft, sent/],
+  [
+    'an excluded word that the choice lacks',
+    { status: { not: ['draft', 'gone'] } },
+    /^claim: .*status.*gone/,
+  ],
+  ['a value of another type', { amount: 'ten' }, /^claim: .*amount.*ten/],
+  ['a bound of another type', { amount: { max: '10' } }, /^claim: .*amount.*10/],
+  ['a bound of a flag', { urgent: { min: true } }, /^claim: .*urgent.*min/],
+  ['a word beside a field of the caller', { title: { caller: 'role', min: 'a' } }, /^claim: .*title.*min/],
+  ['a condition beside an empty reference', { team: { not: null, name: 'One' } }, /^claim: .*team.*name/],
+  ['a field of an item that is not declared', { team: { members: { some: { prat: 'x' } } } }, /prat/],
+  ['a list in a list', { team: { members: { some: { members: { some: {} } } } } }, /members.*members/],
+  ['a number', 5, /^claim: .*5/],
+  ['nothing', null, /^claim: /],
+  ['a name of every object', 'constructor', /^claim .*constructor/],
+  ['a name of every object as a key', { constructor: true }, /^claim.*constructor/],
+  ['a name of every object as a field', { toString: 'x' }, /^claim.*toString/],
+  ['a name of every object behind a reference', { team: 'valueOf' }, /^team .*valueOf/],
+  [
+    'a name of every object among fields of items',
+    { team: { members: { some: { valueOf: 1 } } } },
+    /valueOf/,
+  ],
+])('refuses %s at the start', (_, condition, refused) => {
+  expect(() => expenses(condition)).toThrow(
+    expect.objectContaining({ name: 'StartRefused', message: expect.stringMatching(refused) }),
+  );
+  expect(() => expenses(true, { asked: condition })).toThrow(refused);
+});
