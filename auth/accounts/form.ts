@@ -1,12 +1,12 @@
 import express, { type Request, type RequestHandler } from 'express';
 import * as z from 'zod';
+import { SCOPES_MAX } from '#shared/events/fields.ts';
 import { FORGED, MALFORMED } from '../pages/message-page.ts';
 import { PageRefusal } from './page-refusal.ts';
 
-/** Our forms have short fields. */
-const FORM_BYTES_MAX = 8_192;
-/** At most one field for each scope of a domain. */
-const FORM_FIELDS_MAX = 200;
+/** Our forms have short fields, and at most one for each scope of a domain. */
+const FORM_FIELDS_MAX = SCOPES_MAX + 100;
+const FORM_BYTES_MAX = 65_536;
 
 const TOKEN_MAX = 100;
 export const formToken = z.string().max(TOKEN_MAX);

@@ -24,7 +24,8 @@ const openScopes = (domain: Domain): readonly string[] => [
 ];
 const NOT_OPEN: ReadonlySet<string> = new Set(['write:users', 'read:schema']);
 const OPEN_GRANTS = ['authorization_code', 'refresh_token'] as const;
-const BODY_BYTES_MAX = 16_384;
+const BODY_BYTES_MAX = 65_536;
+const SCOPE_CHARACTERS_MAX = 32_768;
 
 /** Each registration adds a row and an event, and over the limit takes another client's place. */
 const PER_ADDRESS: Allowance = { name: 'register-address', burst: 10, intervalMs: 60_000 };
@@ -46,7 +47,7 @@ const Metadata = z.object({
     })
     .default(['authorization_code']),
   response_types: z.array(z.literal('code')).default(['code']),
-  scope: z.string().max(1_000).optional(),
+  scope: z.string().max(SCOPE_CHARACTERS_MAX).optional(),
   dpop_bound_access_tokens: z.boolean().default(false),
   require_pushed_authorization_requests: z.boolean().default(false),
 });

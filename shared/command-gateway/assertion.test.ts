@@ -21,6 +21,10 @@ const ada: Caller = {
 
 test.each<[string, Caller]>([
   ['a user', ada],
+  [
+    'a user with the scopes of hundreds of aggregates',
+    { ...ada, scopes: new Set(Array.from({ length: 500 }, (_, index) => `read:kind-${index}`)) },
+  ],
   ['nobody', { kind: 'anonymous', policy: POLICY }],
   ['a part of the system', { kind: 'system', name: 'sign-up' }],
 ])('%s comes through as signed', async (_who, caller) => {

@@ -4,7 +4,7 @@ import { token } from '#kernel/declare/values.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, UserId } from '#shared/brands.ts';
 import { type Command, commandsOf } from '#shared/commands/command.ts';
-import { attributes, roleName, version } from '#shared/events/fields.ts';
+import { attributes, roleName, SCOPES_MAX, version } from '#shared/events/fields.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -78,7 +78,7 @@ export const AssertedCaller = z.discriminatedUnion('kind', [
     userId: z.int().positive(),
     role: roleName,
     attributes: attributes.optional(),
-    scopes: z.array(z.string().max(100)).max(100),
+    scopes: z.array(z.string().max(100)).max(SCOPES_MAX),
     client: z.string().max(200).nullable(),
   }),
   z.strictObject({ kind: z.literal('system'), name: z.string().regex(/^[a-z0-9-]{1,100}$/) }),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { timestamp, token } from '#kernel/declare/values.ts';
 import { defineEvent } from './define-event.ts';
-import { names, userId } from './fields.ts';
+import { scopeNames, userId } from './fields.ts';
 
 /** Changes of the ways in which a user signs in, apart from their profile. */
 const account = { kind: 'account', key: 'userId' } as const;
@@ -69,7 +69,7 @@ export const ACCOUNT_EVENTS = {
     description:
       'A user created a personal access token: its holder can act for the user within its scopes, until it expires.',
     stream: account,
-    schema: accessToken.extend({ scopes: names, expiresAt: timestamp }),
+    schema: accessToken.extend({ scopes: scopeNames, expiresAt: timestamp }),
     example: {
       userId: 7001,
       tokenId: 'k3J9x2Pq',

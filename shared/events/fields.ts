@@ -38,3 +38,9 @@ export const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<
   readonly string[],
   readonly string[]
 >;
+/** A token can have every scope of a domain with hundreds of aggregates. */
+export const SCOPES_MAX = 2_000;
+export const scopeNames = z.array(token).max(SCOPES_MAX) as unknown as z.ZodType<
+  readonly string[],
+  readonly string[]
+>;

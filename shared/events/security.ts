@@ -5,7 +5,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import { ACCOUNT_EVENTS } from './account.ts';
 import { defineEvent } from './define-event.ts';
-import { names, userId } from './fields.ts';
+import { names, scopeNames, userId } from './fields.ts';
 
 /**
  * Security events of the authorization server. They have streams of their own, never a user’s, and hold no
@@ -52,7 +52,7 @@ const grantEventsOf = (domain: Domain) => ({
     type: 'grant.consented',
     description: 'A user allowed a client to act for them within scopes.',
     stream: grant,
-    schema: z.strictObject({ grantId: token, userId, clientId: token, scopes: names }),
+    schema: z.strictObject({ grantId: token, userId, clientId: token, scopes: scopeNames }),
     example: { grantId: 'pQ7x', userId: 7001, clientId: 'web', scopes: [`read:${exampleKind(domain).path}`] },
   }),
   'grant.revoked': defineEvent({

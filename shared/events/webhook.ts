@@ -3,6 +3,7 @@ import { text } from '#kernel/declare/values.ts';
 import { snake } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from './event-references.ts';
+import { SCOPES_MAX } from './fields.ts';
 
 /** The fields of a webhook, and their limits. */
 
@@ -77,7 +78,6 @@ export const headers = z
 /** 24 to 64 random bytes, as Standard Webhooks writes them. */
 export const secret = z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/);
 
-const SCOPES_MAX = 100;
 /**
  * The scopes of the user who chose the address and the events; they limit the events the webhook receives.
  */

@@ -31,7 +31,7 @@ test('without any setting there is a development configuration', () => {
     masterKey: undefined,
     limits: {
       bodyBytesMax: 1_048_576,
-      headerBytesMax: 8_192,
+      headerBytesMax: 32_768,
       headersTimeoutMs: 10_000,
       requestTimeoutMs: 30_000,
     },

@@ -29,6 +29,7 @@ import { traceAppends } from '../tracing/trace-appends.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { foundationConnections } from '../workers/connections.ts';
 import type { Config } from './config.ts';
+import { demandScopesFit } from './demand-scopes-fit.ts';
 import { createMetrics } from './metrics.ts';
 import { NotReady } from './not-ready.ts';
 import type { ProcessContext } from './run.ts';
@@ -69,6 +70,7 @@ export const openFoundation = async (
   { isReader = false } = {},
 ): Promise<Foundation> => {
   const { config, log, domain, clock, resources, signal, worker } = context;
+  demandScopesFit(domain, config.limits.headerBytesMax);
   const health = new Health(log);
   const metrics = createMetrics();
   const { tracing: settings, environment } = config;

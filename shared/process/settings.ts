@@ -480,8 +480,9 @@ export const SETTINGS = {
   BODY_BYTES_MAX: { ...count, fallback: '1048576', description: 'Maximum size of a request body, in bytes.' },
   HEADER_BYTES_MAX: {
     ...count,
-    fallback: '8192',
-    description: 'Maximum size of the request line and headers, in bytes.',
+    fallback: '32768',
+    description:
+      'Maximum size of the request line and headers, in bytes. A token with all scopes of the domain must fit.',
   },
   HEADERS_TIMEOUT_MS: {
     ...count,

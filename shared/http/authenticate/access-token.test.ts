@@ -25,6 +25,12 @@ test('a token carries the attributes that rights compare, and no others', async 
   expect(caller.attributes).toEqual({ department: null });
 });
 
+test('a token can have the scopes of hundreds of aggregates', async () => {
+  const scopes = Array.from({ length: 500 }, (_, index) => `read:kind-${index}`);
+  const token = await tokenWith({ scope: scopes.join(' '), attributes: { department: null } });
+  expect([...(await verify(token, 'many')).caller.scopes]).toEqual(scopes);
+});
+
 test.each([
   ['nothing', {}],
   ['something else', { attributes: { shoe: 42 } }],

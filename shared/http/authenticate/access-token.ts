@@ -6,7 +6,7 @@ import type { Attributes } from '#kernel/conditions/holds.ts';
 import { token } from '#kernel/declare/values.ts';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId } from '#shared/brands.ts';
-import { attributes, roleName, userId, version } from '#shared/events/fields.ts';
+import { attributes, roleName, SCOPES_MAX, userId, version } from '#shared/events/fields.ts';
 import type { Caller, Policy } from '#shared/policy.ts';
 import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
@@ -34,7 +34,6 @@ export class InvalidToken extends Error {
 const ALGORITHM = 'ES256';
 const CLOCK_TOLERANCE_S = 5;
 const CACHED_MAX = 20_000;
-const SCOPES_MAX = 50;
 
 const thumbprint = z.string().regex(/^[\w-]{43}$/);
 
