@@ -203,7 +203,7 @@ const NAMES: Readonly<Record<string, string>> = {
   T: '`value`',
   'readonly T[]': '`[one, two]`',
   '{ readonly not: T | readonly T[] }': '`{ not: value }`, `{ not: [one, two] }`',
-  '{ readonly min: NonNullable<T> }': '`{ min: 3 }`',
+  '{ readonly min: NonNullable<T>; readonly max?: NonNullable<T> }': '`{ min: 3 }`, `{ min: 3, max: 5 }`',
   '{ readonly max: NonNullable<T> }': '`{ max: 3 }`',
   N: '`null`',
   '{ readonly not: N }': '`{ not: null }`',
