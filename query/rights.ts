@@ -1,10 +1,9 @@
 import { attributeOf } from '#kernel/conditions/attributes.ts';
 import { always, type Expression } from '#kernel/conditions/expression.ts';
 import { partsIn } from '#kernel/conditions/parts.ts';
-import { isReadAs, rightOf } from '#kernel/conditions/rights.ts';
+import { isReadAs } from '#kernel/conditions/rights.ts';
 import { conditionSql, type SqlWriter } from '#kernel/conditions/sql.ts';
-import type { Domain, Kind } from '#kernel/registry/registry.ts';
-import { staysWhenEnded } from '#kernel/rows/table.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import {
   type Caller,
@@ -15,7 +14,7 @@ import {
   reachOf,
   userIdOf,
 } from '#shared/policy.ts';
-import { type ItemSource, type Member, presentSql, type Source } from './sources.ts';
+import { type ItemSource, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
 /** A part of the rows that a caller may read, as conditions on the row t. */
@@ -106,35 +105,6 @@ export const outsideOf = ({ part }: ItemSource): string => {
 /** Kinds that are as visible as their parent are listed only under a parent that the caller may read. */
 export const isReadAsParent = ({ kind, parent }: Pick<Source, 'kind' | 'parent'>): boolean =>
   parent !== undefined && isReadAs(kind, parent.name);
-
-/**
- * True if every reader of an aggregate may read the target of its reference; otherwise it is null for some.
- */
-export const isReadableWith = (domain: Domain, kind: Kind, member: Member): boolean =>
-  isReadAs(kind, member.name) || isReadableWithItems(domain, kind, member);
-
-/** The same for a reference in the items of a list. */
-export const isReadableWithItems = (
-  domain: Domain,
-  kind: Kind,
-  { target }: Pick<Member, 'target'>,
-): boolean => {
-  const isConst = (of: Kind, role: string, value: boolean): boolean => {
-    const right = rightOf(domain, of, 'read', role);
-    return right.op === 'const' && right.value === value;
-  };
-  return (
-    target !== undefined &&
-    domain.roles.every((role) => isConst(target, role, true) || isConst(kind, role, false))
-  );
-};
-
-/**
- * True if the target of a reference in items exists for every reader of the items; otherwise it may be
- * deleted.
- */
-export const isAlwaysThere = (domain: Domain, kind: Kind, member: Pick<Member, 'target'>): boolean =>
-  member.target !== undefined && staysWhenEnded(member.target) && isReadableWithItems(domain, kind, member);
 
 /** A resource for the rights to children of an aggregate, as far as these rights depend on the aggregate. */
 export const resourceUnder = ({ kind: above }: Source, { fields, find }: Resource): Resource => ({

@@ -49,7 +49,7 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
 };
 
 const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
-  const { domain, executor, limits, rules, readReferences } = parts;
+  const { domain, executor, limits, rules, readReferences, demandReferences } = parts;
   const decider = deciderOf(domain, kind);
   const type = typeOfCommand(kind, command.name);
   const writes = writesOf(kind, command);
@@ -82,9 +82,9 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
           reads.length > 0 && isThere
             ? await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence })
             : lookNowhere;
-        const events = toEvents(
-          decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after))),
-        );
+        const happened = decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after)));
+        await demandReferences(happened, fields, sent.caller);
+        const events = toEvents(happened);
         own?.refuse(events, sent);
         return events;
       },

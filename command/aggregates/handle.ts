@@ -9,29 +9,32 @@ import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { isDamage } from '#shared/change-stream/damage.ts';
 import { admit, type Caller, may } from '#shared/policy.ts';
-import { notFound, Rejection } from '#shared/rejection.ts';
+import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { type AnyHandler, demand, ownerOf } from '../handler.ts';
 import { demandOwner } from '../users/demand-owner.ts';
 import { changing, patching } from './change.ts';
+import { createDemandReferences } from './demand-references.ts';
 import type { Asked, Handle, Parts } from './parts.ts';
-import { createReferenceReader, type ReadReferences } from './read-references.ts';
+import { createReferenceReader } from './read-references.ts';
 import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
 /** The handlers of all commands to aggregates of a domain and to users. */
 export const aggregateHandlers = (
-  dependencies: Omit<Parts, 'readReferences'>,
+  dependencies: Omit<Parts, 'readReferences' | 'demandReferences'>,
 ): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
-  const parts = { ...dependencies, readReferences: refusingDamaged(createReferenceReader(domain, states)) };
+  const readReferences = refusingDamaged(createReferenceReader(domain, states));
+  const demandReferences = refusingDamaged(createDemandReferences({ domain, states, readReferences }));
+  const parts = { ...dependencies, readReferences, demandReferences };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
 
 /** If an event behind a reference cannot be read, no decision is possible until an operator acts. */
 const refusingDamaged =
-  (readReferences: ReadReferences): ReadReferences =>
-  (kind, fields, more) =>
-    readReferences(kind, fields, more).catch((error: unknown) => {
+  <Given extends readonly unknown[], Read>(read: (...given: Given) => Promise<Read>) =>
+  (...given: Given): Promise<Read> =>
+    read(...given).catch((error: unknown) => {
       // A `TypeError` is a defect in our code, not a damaged event.
       throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
     });
@@ -72,7 +75,7 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
 
 /** Creates an aggregate for the named owner, or for the caller. */
 const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
-  const { domain, executor, limits, rules, readReferences } = parts;
+  const { domain, executor, limits, rules, readReferences, demandReferences } = parts;
   const decider = deciderOf(domain, kind);
   const begin = creationOf(kind);
   const idKey = `${kind.name}Id`;
@@ -107,6 +110,8 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         if (kind.parent === undefined) await demandPresent();
         const events = decider.decide(form, state, contextOf(sent, look));
         if (kind.parent !== undefined) await demandPresent();
+        demandPresentParent(parts, { kind, fields, look });
+        await demandReferences(events, {}, caller);
         return toEvents(events);
       },
       ...fenced(reads, fence),
@@ -114,6 +119,16 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
     });
     return executor.create(targetFor, execution);
   };
+};
+
+/** The decider may have refused it already, with a refusal of its condition. */
+const demandPresentParent = ({ domain }: Parts, { kind, fields, look }: Asked): void => {
+  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+  const parent = def && domain.kinds[targetOf(def)];
+  if (parent === undefined) return;
+  const { status } = look(parent.name, fields[kind.parent as string]);
+  if (status !== 'present')
+    throw new Rejection(status === 'absent' ? notFound(parent.name) : deleted(parent.name));
 };
 
 /** Callers cannot create below a parent that they cannot read. The decider reports a missing parent. */

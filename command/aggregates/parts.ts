@@ -3,6 +3,7 @@ import type { Look } from '#kernel/decide/guards.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { Sent } from '../execution-context.ts';
 import type { HandlerDependencies, Outcome } from '../handler.ts';
+import type { DemandReferences } from './demand-references.ts';
 import type { ReadReferences } from './read-references.ts';
 import type { RulesOf } from './rules.ts';
 
@@ -11,6 +12,7 @@ export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log' | 'l
   readonly domain: Domain;
   readonly rules: RulesOf;
   readonly readReferences: ReadReferences;
+  readonly demandReferences: DemandReferences;
 };
 export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
 /** An existing or new aggregate for which a right is checked. */

@@ -23,6 +23,7 @@ import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 import { Rejection } from '#shared/rejection.ts';
+import { createDemandReferences, type DemandReferences } from '../aggregates/demand-references.ts';
 import type { Limits } from '../aggregates/limits.ts';
 import { bothOf, createReferenceReader, type ReadReferences } from '../aggregates/read-references.ts';
 import { type Fence, fenced, preparing, streamOf, type Target, toEvents } from '../aggregates/target.ts';
@@ -44,11 +45,12 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
 /** Executes a task as declared now; a task that is no longer declared has no effect. */
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
   const readReferences = createReferenceReader(dependencies.domain, dependencies.states);
+  const demandReferences = createDemandReferences({ ...dependencies, readReferences });
   return (task) =>
     following(dependencies, task.cause, async (metadata) => {
       const kind = kindOfStream(dependencies.domain, task.stream);
       if (kind === undefined) return;
-      const parts = { ...dependencies, readReferences };
+      const parts = { ...dependencies, readReferences, demandReferences };
       if (isOfTimer(task)) {
         const timer = kind.timers[task.name.slice(timerTask('').length)];
         return timer && runTimer(parts, { kind, timer }, { task, mark: ONLY, metadata });
@@ -145,7 +147,12 @@ const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metad
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
 
 type Given = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
-type Parts = ReactDependencies & { readonly readReferences: ReadReferences };
+type Parts = ReactDependencies & {
+  readonly readReferences: ReadReferences;
+  readonly demandReferences: DemandReferences;
+};
+/** Rights are not checked. */
+const REACTION = { kind: 'system', name: 'reaction' } as const;
 
 /** A refused command no longer applies. */
 const runTimer = async (
@@ -230,7 +237,7 @@ type Asked = {
 };
 
 const targetOf = (
-  { domain, limits, readReferences }: Parts,
+  { domain, limits, readReferences, demandReferences }: Parts,
   kind: Kind,
   { id, form, only, isCreation, list, reads }: Asked,
   { task, metadata }: Given,
@@ -262,9 +269,10 @@ const targetOf = (
           ? before
           : bothOf(before, await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence }));
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
-      return toEvents(
-        decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }),
-      );
+      const context = { callerId: null, at: metadata.at, look };
+      const events = decider.decide(form as Row & { type: string }, state, context);
+      await demandReferences(events, isCreation ? {} : fields, REACTION);
+      return toEvents(events);
     },
     ...fenced(reads, fence),
     ...preparing(limits.announce(kind, id, metadata)),

@@ -1,9 +1,9 @@
 // Over 200 lines, because it is one derivation: the GraphQL types and queries of every aggregate.
+import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
-import { isReadableWith } from '../rights.ts';
 import {
   type Child,
   demandSource,
@@ -28,6 +28,7 @@ import {
   pagesOf,
   sentence,
   valueType,
+  withAbsence,
 } from './sdl-lines.ts';
 import { CHANGE_OF_ROW, viewQueriesOf, viewSubscriptionOf, viewTypesOf } from './sdl-views.ts';
 import { inputsOf, mutationsOf } from './sdl-writes.ts';
@@ -50,7 +51,7 @@ export const domainSdl = (domain: Domain): string => {
       ...objectsOf(domain, sources, source),
       ...inputsOf(source),
       changeOf(source),
-      ...source.items.flatMap((items) => itemTypesOf(domain, items)),
+      ...source.items.flatMap((items) => itemTypesOf(items)),
     ]),
     ...views.flatMap(viewTypesOf),
     ...(views.length === 0 ? [] : [CHANGE_OF_ROW]),
@@ -177,13 +178,11 @@ const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line =
 
 const memberLine = (domain: Domain, source: Source, member: Member): Line => {
   const { name, def, guard, target } = member;
-  const isNullable =
-    def.optional ||
-    guard !== undefined ||
-    (target !== undefined && !isReadableWith(domain, source.kind, member));
+  const mayBeAbsent = target !== undefined && !isAlwaysShown(domain, source.kind, member);
+  const isNullable = def.optional || guard !== undefined || mayBeAbsent;
   const says = textOf(def) ?? sentence(spaced(name));
   return [
-    withGuard(says, guard),
+    withGuard(mayBeAbsent ? withAbsence(says) : says, guard),
     `${memberName(member)}: ${valueType(source.kind, member)}${isNullable ? '' : '!'}`,
   ];
 };

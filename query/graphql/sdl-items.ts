@@ -1,7 +1,6 @@
 import { formTextOf, textOf } from '#kernel/declare/texts.ts';
 import { capital, itemType, oneOf, spaced } from '#kernel/registry/names.ts';
-import type { CommandInfo, CommandKind, Domain } from '#kernel/registry/registry.ts';
-import { isAlwaysThere } from '../rights.ts';
+import type { CommandInfo, CommandKind } from '#kernel/registry/registry.ts';
 import type { ItemSource, Member } from '../sources.ts';
 import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
 import {
@@ -14,6 +13,7 @@ import {
   pagesOf,
   sentence,
   valueType,
+  withAbsence,
 } from './sdl-lines.ts';
 
 /** The items of the lists of an aggregate, in SDL. */
@@ -21,7 +21,7 @@ import {
 const typed = ({ kind, list }: ItemSource) => ({ type: itemType(kind, list), called: list.one });
 const oneOfIt = ({ kind, list }: ItemSource): string => `${oneOf(list.one)} of ${oneOf(kind.field)}`;
 
-export const itemTypesOf = (domain: Domain, items: ItemSource): readonly string[] => {
+export const itemTypesOf = (items: ItemSource): readonly string[] => {
   const { kind, list, members } = items;
   const { type } = typed(items);
   return [
@@ -30,7 +30,7 @@ export const itemTypesOf = (domain: Domain, items: ItemSource): readonly string[
       ...(list.key === undefined
         ? [[`The id of the item, unique within its ${spaced(kind.field)}.`, `${list.id.name}: ID!`] as const]
         : []),
-      ...members.flatMap((member) => [memberLine(domain, items, member), ...addressLine(member)]),
+      ...members.flatMap((member) => [memberLine(items, member), ...addressLine(member)]),
       ['When it was added.', 'createdAt: DateTime!'],
       ['When it was last changed.', 'updatedAt: DateTime!'],
       [`The ${spaced(kind.field)} that it belongs to.`, `${kind.field}: ${kind.type}!`],
@@ -40,14 +40,13 @@ export const itemTypesOf = (domain: Domain, items: ItemSource): readonly string[
   ];
 };
 
-const memberLine = (domain: Domain, items: ItemSource, member: Member): Line => {
+const memberLine = (items: ItemSource, member: Member): Line => {
   const { name, def } = member;
   const isNullable =
-    def.optional ||
-    (def.personal && def.personal.erased === undefined) ||
-    (member.target !== undefined && !isAlwaysThere(domain, items.kind, member));
+    def.optional || (def.personal && def.personal.erased === undefined) || member.target !== undefined;
+  const says = textOf(def) ?? sentence(spaced(name));
   return [
-    textOf(def) ?? sentence(spaced(name)),
+    member.target === undefined ? says : withAbsence(says),
     `${memberName(member)}: ${valueType(typed(items), member)}${isNullable ? '' : '!'}`,
   ];
 };

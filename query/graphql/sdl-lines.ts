@@ -77,3 +77,7 @@ export const pagesOf = (type: string): readonly string[] => [
     ],
   ]),
 ];
+
+/** A reference whose target may be absent. */
+export const withAbsence = (says: string): string =>
+  `${says} Null if it has ended, or if you may not read it.`;

@@ -1,4 +1,4 @@
-import { isReadableWithItems } from '../../rights.ts';
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { ItemSource } from '../../sources.ts';
 import { memberName } from '../names.ts';
 import { itemOrder } from './cursors.ts';

@@ -1,4 +1,4 @@
-import { isReadableWithItems } from '../../rights.ts';
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { cursorIdentity, positionInCursor } from '../../views/cursor.ts';
 import { keyValue, type OrderColumn, orderOfView, type ViewSource } from '../../views/source.ts';
 import { memberName, orderName } from '../names.ts';

@@ -1,16 +1,14 @@
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { streamName } from '#shared/events/streams.ts';
 import { isoText } from '#shared/instant.ts';
 import { gapOf } from '../../item-rows.ts';
 import type { ItemGap } from '../../lists/item-cursor.ts';
-import { refuseParked } from '../../parked.ts';
-import { isAlwaysThere, isReadableWithItems } from '../../rights.ts';
 import type { ItemSource, Member, Source } from '../../sources.ts';
 import { memberName } from '../names.ts';
 import { itemCursorOf, itemPositionOf } from '../planner/cursors.ts';
 import type { Context, Resolver } from './context.ts';
 import { boundsIn, connectionOf, pageSize } from './lists.ts';
-import { demandRow, fieldValue } from './reads.ts';
+import { demandRow, fieldValue, findTarget } from './reads.ts';
 import type { ItemRow, Row } from './rows.ts';
 import { addressOf } from './uploads.ts';
 
@@ -68,18 +66,6 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
 export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member: Member): Resolver => {
   const { column, def, target } = member;
   if (!target) return (row: ItemRow) => fieldValue(def, row[column]);
-  const [isThere, isReadable] = [isAlwaysThere, isReadableWithItems].map((ask) =>
-    ask(domain, items.kind, member),
-  );
-  return async (row: ItemRow, _args, context) => {
-    const id = row[column];
-    if (typeof id !== 'number') return null;
-    if (isThere) return demandRow(context, target.type, id);
-    const { loaders, past, pool } = context;
-    const other = await loaders.find(target.type, id);
-    if (other !== undefined) return isReadable || (await loaders.isReadable(other)) ? other : null;
-    // A parked target is not absent.
-    if (!past) await refuseParked(pool, streamName(target.name, id));
-    return null;
-  };
+  const shown = { kind: target, isReadable: isReadableWithItems(domain, items.kind, member) };
+  return (row: ItemRow, _args, context) => findTarget(context, shown, row[column]);
 };

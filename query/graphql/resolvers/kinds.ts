@@ -1,8 +1,9 @@
+import { isAlwaysShown, isReadableWith } from '#kernel/conditions/references.ts';
 import { stateFor } from '#kernel/registry/hatches.ts';
-import type { Domain, ExpressionInfo } from '#kernel/registry/registry.ts';
+import type { Domain, ExpressionInfo, Kind } from '#kernel/registry/registry.ts';
 import { isoText } from '#shared/instant.ts';
 import { may } from '#shared/policy.ts';
-import { isReadAsParent, isReadableWith, resourceUnder } from '../../rights.ts';
+import { isReadAsParent, resourceUnder } from '../../rights.ts';
 import {
   type Child,
   demandSource,
@@ -15,7 +16,7 @@ import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
 import { type Listed, readConnection, readPlainList } from './lists.ts';
-import { common, dated, demandRow, fieldValue, listed } from './reads.ts';
+import { common, dated, demandRow, fieldValue, findTarget, listed } from './reads.ts';
 import { isLong, type Row } from './rows.ts';
 import { addressOf } from './uploads.ts';
 
@@ -43,12 +44,7 @@ const membersOf = (
 ): readonly (readonly [string, Resolver])[] => {
   const { name, column, def, target } = member;
   if (target)
-    return [
-      [
-        memberName(member),
-        guarded(source, name, referenceTo(target.type, column, isReadableWith(domain, source.kind, member))),
-      ],
-    ];
+    return [[memberName(member), guarded(source, name, referenceTo(domain, source, member, target))]];
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => fieldValue(def, row[column]);
@@ -73,15 +69,16 @@ const expressionIn = ({ members }: Source, expression: ExpressionInfo): Resolver
   };
 };
 
-/** A target with narrower rights than the row that refers to it is checked itself. */
-const referenceTo =
-  (type: string, column: string, isReadable: boolean): Resolver =>
-  async (row: Row, _args, context) => {
-    const id = row[column];
-    if (typeof id !== 'number') return null;
-    const other = await demandRow(context, type, id);
-    return isReadable || (await context.loaders.isReadable(other)) ? other : null;
-  };
+const referenceTo = (domain: Domain, { kind }: Source, member: Member, target: Kind): Resolver => {
+  const { column } = member;
+  if (isAlwaysShown(domain, kind, member))
+    return (row: Row, _args, context) => {
+      const id = row[column];
+      return typeof id === 'number' ? demandRow(context, target.type, id) : null;
+    };
+  const shown = { kind: target, isReadable: isReadableWith(domain, kind, member) };
+  return (row: Row, _args, context) => findTarget(context, shown, row[column]);
+};
 
 /** Null for callers without the right, and for deleted users. */
 const guarded = (source: Source, field: string, read: Resolver): Resolver => {

@@ -1,6 +1,9 @@
 import type { FieldDef } from '#kernel/declare/fields.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { isoText } from '#shared/instant.ts';
+import { notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import { eventTypesOf } from '../../event-types/event-types.ts';
 import { refuseParked } from '../../parked.ts';
@@ -35,7 +38,7 @@ export const readById = async (context: Context, type: string, given: unknown): 
   return null;
 };
 
-/** The target of a reference exists, unless it is parked. */
+/** The target of a reference that always exists, unless it is parked. */
 export const demandRow = async (
   { domain, pool, loaders }: Context,
   type: string,
@@ -45,7 +48,26 @@ export const demandRow = async (
   if (row !== undefined) return row;
   const { kind } = listingsOf(domain).of(type);
   await refuseParked(pool, streamName(kind, id));
-  throw new Error(`${kind} ${id} is missing from the read model`);
+  throw new Rejection(notFound(kind));
+};
+
+type Target = {
+  readonly kind: Kind;
+  /** True if every reader of the row that refers to it may read it. */
+  readonly isReadable: boolean;
+};
+
+/** The target of a reference: null if it has ended or is parked, or if the caller may not read it. */
+export const findTarget = async (
+  { loaders, past }: Context,
+  { kind, isReadable }: Target,
+  id: unknown,
+): Promise<Row | null> => {
+  const row = typeof id === 'number' ? await loaders.find(kind.type, id) : undefined;
+  if (row === undefined) return null;
+  // A former target must be readable now too.
+  const isSeen = isReadable && (!past || staysWhenEnded(kind));
+  return isSeen || (await loaders.isReadable(row)) ? row : null;
 };
 
 const byId =

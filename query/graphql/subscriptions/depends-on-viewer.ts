@@ -1,4 +1,5 @@
 // Over 200 lines, because it is one walk over a query: it finds whose result is the same for whom.
+
 import {
   type DocumentNode,
   type GraphQLNamedType,
@@ -13,12 +14,12 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { callersIn } from '#kernel/conditions/expression.ts';
+import { isReadableWith } from '#kernel/conditions/references.ts';
 import { rightsOf } from '#kernel/conditions/rights.ts';
 import { itemType, targetOf } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import type { Caller } from '#shared/policy.ts';
-import { isReadableWith } from '../../rights.ts';
 import {
   type Child,
   demandSource,
