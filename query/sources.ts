@@ -9,6 +9,7 @@ import {
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedListOf } from '#kernel/conditions/lists.ts';
 import { partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
+import { isReadableWithItems } from '#kernel/conditions/references.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
@@ -125,6 +126,11 @@ export type Source = {
   readonly children: readonly Child[];
   readonly items: readonly ItemSource[];
   readonly needs: Needs;
+  /**
+   * By reference, the facts on which the right to read its target depends. Only of targets whose label is
+   * shown, and that some readers of the aggregate may not read.
+   */
+  readonly targets: ReadonlyMap<string, Needs>;
 };
 
 type OrderColumn = { readonly name: string; readonly type: 'text' | 'bigint' };
@@ -216,7 +222,27 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     children: childrenOf(domain, kind),
     items: itemSourcesOf(domain, kind),
     needs: needsOf(domain, kind, factsOf(domain, kind)),
+    targets: new Map(
+      members.flatMap((member) => {
+        const { name, target } = member;
+        const isShown = target?.label !== undefined && name !== kind.parent;
+        return isShown && !isReadableWithItems(domain, kind, member)
+          ? [[name, needsToRead(domain, target, name)] as const]
+          : [];
+      }),
+    ),
   };
+};
+
+/** The facts on which the right to read the target of a reference depends, joined under its name. */
+export const needsToRead = (domain: Domain, target: Kind, reference: string): Needs => {
+  const alternatives = rightsOf(domain).get(operationOf(target, 'read'))?.alternatives ?? [];
+  return needsOf(
+    domain,
+    target,
+    alternatives.flatMap((each) => factsIn(each)),
+    `${reference}.`,
+  );
 };
 
 const guardsOf = (kind: Kind): ReadonlyMap<string, Operation> =>
@@ -338,13 +364,13 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = 
         ? []
         : [{ name, column: askedColumn(asked), joined: `${prefix}${askedColumn(asked)}`, asked }];
     }),
-    fields: [...new Set(['id', ...own.filter((name) => !(name in kind.lists)), ...references])].map(
-      (name) => {
-        const def = kind.fields[name];
-        const each = column(name, def);
-        return { name, column: each, joined: `${prefix}${each}`, isInstant: def?.kind === 'instant' };
-      },
-    ),
+    fields: [
+      ...new Set(['id', ...own.filter((name) => !Object.hasOwn(kind.lists, name)), ...references]),
+    ].map((name) => {
+      const def = kind.fields[name];
+      const each = column(name, def);
+      return { name, column: each, joined: `${prefix}${each}`, isInstant: def?.kind === 'instant' };
+    }),
     behind: [...references].flatMap((reference) => {
       const def = kind.fields[reference];
       const target = def && domain.kinds[targetOf(def)];

@@ -11,6 +11,8 @@ import type {
   LabelOf,
   LedTo,
   MoreOfA,
+  OwnerOf,
+  ParentOf,
   Plain,
 } from './declared.ts';
 
@@ -39,21 +41,30 @@ type Label<X, Domain> = LabelOf<LedTo<X, Domain>>;
 /** A reference is shown with the label of its target, under its own name; without a label, as an id. */
 type ShownName<K extends string, X, Domain> =
   X extends Ref<unknown, unknown> ? ([Label<X, Domain>] extends [never] ? `${K}Id` : K) : K;
-type ShownValue<X, Domain> =
+/** `Absent` is null if the target may have ended, or if some readers may not read it; the label is null then. */
+type ShownValue<X, Domain, Absent = null> =
   X extends Ref<unknown, infer N>
     ?
         | ([Label<X, Domain>] extends [never]
             ? number
-            : Labelled<FieldsOf<LedTo<X, Domain>>, Label<X, Domain>>)
+            : Labelled<FieldsOf<LedTo<X, Domain>>, Label<X, Domain>, Absent>)
         | N
     : ValueOf<X> | (Is<X, 'erasable'> extends true ? null : never);
-type Labelled<F, L extends string> = Flat<
+type Labelled<F, L extends string, Absent> = Flat<
   { readonly id: number } & {
-    readonly [K in L & keyof F]: ValueOf<F[K]> | (Is<F[K], 'erasable'> extends true ? null : never);
+    readonly [K in L & keyof F]: ValueOf<F[K]> | (Is<F[K], 'erasable'> extends true ? null : never) | Absent;
   }
 >;
 type Shown<F, Names extends keyof F, Domain> = {
   readonly [K in Names & string as ShownName<K, F[K], Domain>]: ShownValue<F[K], Domain>;
+};
+/** The parent is shown as an id. The owner always has a name. */
+type ShownOf<A, Names, Domain, F = FieldsOf<A>> = {
+  readonly [K in Names & keyof F & string as K extends ParentOf<A>
+    ? `${K}Id`
+    : ShownName<K, F[K], Domain>]: K extends ParentOf<A>
+    ? number
+    : ShownValue<F[K], Domain, K extends OwnerOf<A> ? never : null>;
 };
 
 type Times = 'createdAt' | 'updatedAt';
@@ -78,8 +89,8 @@ type Rels<A> =
 
 /** An aggregate as `GET` returns it. */
 export type Item<A, Domain> = Flat<
-  { readonly id: number } & Shown<FieldsOf<A>, Exclude<Plain<FieldsOf<A>>, Guarded<A>>, Domain> &
-    Partial<Shown<FieldsOf<A>, Extract<Plain<FieldsOf<A>>, Guarded<A>>, Domain>> & {
+  { readonly id: number } & ShownOf<A, Exclude<Plain<FieldsOf<A>>, Guarded<A>>, Domain> &
+    Partial<ShownOf<A, Extract<Plain<FieldsOf<A>>, Guarded<A>>, Domain>> & {
       readonly [K in Exclude<keyof DerivedOf<A> & string, Guarded<A>>]: number;
     } & { readonly [K in Extract<keyof DerivedOf<A> & string, Guarded<A>>]?: number } & {
       readonly [K in Exclude<Times, GuardedTimes<A>>]: string;

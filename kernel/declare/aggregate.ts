@@ -400,7 +400,10 @@ export type Declaration<
    * The reference to its parent, below which it is created and listed, as `/articles/{articleId}/comments`.
    */
   readonly parent?: P;
-  /** The field that other aggregates show, beside the id, when they refer to it. */
+  /**
+   * The field that other aggregates show, beside the id, when they refer to it: to callers who may read the
+   * aggregate itself, otherwise null.
+   */
   readonly label?: keyof F & string;
   /** The default order of its lists; `newest` first unless given. */
   readonly order?: 'oldest' | 'newest';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { createdAt, id, Links, unheeded, updatedAt } from '#shared/rest/fields.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
+import { isAlwaysShown } from '../conditions/references.ts';
 import { demandedOf, formShape } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, targetOf, wire } from '../registry/names.ts';
@@ -12,12 +13,15 @@ export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
     Object.values(kind.commands).flatMap(({ internal, form }) => (internal ? [] : form)),
   );
   const fields = Object.entries(kind.fields).map(([name, def]) => {
-    const schema = shownSchema(domain, def);
+    const isParent = name === kind.parent;
+    const isWhole = isAlwaysShown(domain, kind, { name, def });
+    const schema = isParent ? id : shownSchema(domain, def, isWhole);
     const meta = {
       ...(!written.has(name) && { readOnly: true }),
       ...(def.says !== undefined && { description: def.says }),
     };
-    return [shownName(domain, name, def), shownTo(kind, name, schema.meta(meta))] as const;
+    const shown = isParent ? wire(name, def) : shownName(domain, name, def);
+    return [shown, shownTo(kind, name, schema.meta(meta))] as const;
   });
   const times = {
     createdAt: shownTo(kind, 'createdAt', createdAt),
@@ -55,12 +59,18 @@ export const shownField = (domain: Domain, name: string, def: FieldDef): readonl
   shownSchema(domain, def).meta(def.says === undefined ? {} : { description: def.says }),
 ];
 
-const shownSchema = (domain: Domain, def: FieldDef): z.ZodType => {
+const ABSENT = 'Null if the target has ended, or if you may not read it.';
+
+/** `isWhole` is true if every reader gets the label of the target. */
+const shownSchema = (domain: Domain, def: FieldDef, isWhole = false): z.ZodType => {
   const label = labelOf(domain, def);
   const labelled = label === undefined ? undefined : domain.kinds[targetOf(def)]?.fields[label];
   const schema =
     label !== undefined && labelled
-      ? z.strictObject({ id, [label]: labelled.recorded })
+      ? z.strictObject({
+          id,
+          [label]: isWhole ? labelled.recorded : labelled.recorded.nullable().meta({ description: ABSENT }),
+        })
       : def.kind === 'ref'
         ? id
         : def.recorded;

@@ -7,7 +7,8 @@ import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
 import type { KindReads } from '../kinds/reads.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { type Kind, pathOf, readingOf } from '../time-travel/aggregates.ts';
-import { isAuditor, mayReadNow } from '../time-travel/items.ts';
+import { isAuditor } from '../time-travel/auditor.ts';
+import { mayReadNow } from '../time-travel/items.ts';
 import { createHistory, type HistoryOptions, type HistoryPage } from './history.ts';
 
 type Page = {

@@ -1,5 +1,6 @@
 // Over 200 lines, because it is one thing: how items of lists are found, shown and linked.
 import { askedItemsSql } from '#kernel/conditions/lists.ts';
+import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { kebab, snake, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
@@ -17,21 +18,13 @@ import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../item
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import type { Reader } from '../read-routes.ts';
-import {
-  demandSource,
-  fieldsIn,
-  type ItemSource,
-  type Member,
-  type Needs,
-  type Row,
-  type Source,
-  sourcesOf,
-} from '../sources.ts';
+import { type ItemSource, type Member, type Needs, needsToRead, type Row, type Source } from '../sources.ts';
 import type { FindItem } from './find.ts';
 import { fileLinks, possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, resourceIn, roomOf } from './rows.ts';
+import { type JoinedTarget, targetSeenBy, withheldColumn } from './targets.ts';
 
 /**
  * The reads of the items of one list. Readers of the aggregate may read all of them, except those that need a
@@ -96,57 +89,91 @@ export const isWholeTo =
   (caller, resource) =>
     part === undefined || may(caller, part.right, resource);
 
-/**
- * The columns read of a reference’s target, with their SQL: those that are shown, and those that the right to
- * read it depends on.
- */
-const readOf = (
-  domain: Domain,
-  kind: Kind,
-): readonly (readonly [column: string, sqlOf: (alias: string) => string])[] => {
-  const { fields, lists } = demandSource(sourcesOf(domain), kind.name).needs;
-  const columns = new Set([
-    ...fields.map(({ column }) => column),
-    ...(kind.label === undefined ? [] : [snake(kind.label)]),
-  ]);
-  return [
-    ...[...columns].map((column) => [column, (alias: string) => `${alias}.${column}`] as const),
-    ...lists.map(
-      ({ column, asked }) =>
-        [column, (alias: string) => askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })] as const,
-    ),
-  ];
+type Reference = JoinedTarget & {
+  readonly column: string;
+  readonly kind: Kind;
+  readonly needs: Needs;
+  /** The label of the target, among the columns of the row. */
+  readonly label: { readonly column: string; readonly joined: string } | undefined;
 };
 
-export const referencesOf = (domain: Domain, { members }: Pick<ItemSource, 'members'>): Joins => {
-  const references = members.flatMap(({ name, column, target }, index) =>
-    target ? [{ name, column, target, alias: `r${index}` }] : [],
-  );
-  const columns = references.flatMap(({ name, target, alias }) =>
-    readOf(domain, target).map(([each, sqlOf]) => `, ${sqlOf(alias)} as "${name}.${each}"`),
+/** The references of a row whose targets are joined to it: what they show, and what the right depends on. */
+const joinedReferences = (domain: Domain, { members }: Pick<ItemSource, 'members'>): readonly Reference[] =>
+  members.flatMap(({ name, column, target }) => {
+    if (!target) return [];
+    const label = target.label === undefined ? undefined : snake(target.label);
+    return [
+      {
+        ...{ name, column, kind: target },
+        right: operationOf(target, 'read'),
+        needs: needsToRead(domain, target, name),
+        label: label === undefined ? undefined : { column: label, joined: `${name}.${label}` },
+      },
+    ];
+  });
+
+type Joining = { readonly kind: Kind; readonly needs: Needs; readonly alias: string; readonly on: string };
+
+/** The columns of a target, and of the targets behind it on which the right depends. */
+const joinsOf = ({ kind, needs, alias, on }: Joining): Joins => {
+  const own = [
+    ...needs.fields.map(({ column, joined }) => `, ${alias}.${column} as "${joined}"`),
+    ...needs.lists.map(
+      ({ joined, asked }) =>
+        `, ${askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })} as "${joined}"`,
+    ),
+  ];
+  const further = needs.behind.map((each, index) =>
+    joinsOf({ ...each, alias: `${alias}_${index}`, on: `${alias}.${each.column}` }),
   );
   return {
-    columns: columns.join(''),
-    joins: references
-      .map(
-        ({ column, target, alias }) =>
-          ` left join ${LIVE_SCHEMA}.${target.table} ${alias} on ${alias}.id = i.${column}`,
-      )
-      .join(''),
+    columns: [...own, ...further.map(({ columns }) => columns)].join(''),
+    joins: [
+      ` left join ${LIVE_SCHEMA}.${kind.table} ${alias} on ${alias}.id = ${on}`,
+      ...further.map(({ joins }) => joins),
+    ].join(''),
   };
+};
+
+export const referencesOf = (domain: Domain, source: Pick<ItemSource, 'members'>): Joins => {
+  const all = joinedReferences(domain, source).map(({ kind, needs, column, label }, index) => {
+    const alias = `r${index}`;
+    const { columns, joins } = joinsOf({ kind, needs, alias, on: `i.${column}` });
+    const shown = label === undefined ? '' : `, ${alias}.${label.column} as "${label.joined}"`;
+    return { columns: `${columns}${shown}`, joins };
+  });
+  return {
+    columns: all.map(({ columns }) => columns).join(''),
+    joins: all.map(({ joins }) => joins).join(''),
+  };
+};
+
+type Found = {
+  readonly row: Row;
+  readonly find: (kind: Kind, id: number) => Promise<Row | undefined>;
+  /** Former targets are shown only to callers who may read them now too. */
+  readonly isSeenNow: (kind: Kind, id: number) => Promise<boolean>;
 };
 
 /** The same for an item that was found by itself. */
 export const withReferences = async (
   domain: Domain,
-  { members }: ItemSource,
-  { row, find }: { readonly row: Row; readonly find: (kind: Kind, id: number) => Promise<Row | undefined> },
+  items: ItemSource,
+  { row, find, isSeenNow }: Found,
 ): Promise<Row> => {
   const whole: Record<string, unknown> = { ...row };
-  for (const { name, column, target } of members) {
-    if (!target) continue;
-    const other = typeof row[column] === 'number' ? await find(target, row[column]) : undefined;
-    for (const [each] of readOf(domain, target)) whole[`${name}.${each}`] = other?.[each] ?? null;
+  const join = async (kind: Kind, needs: Needs, id: unknown): Promise<Row | undefined> => {
+    const other = typeof id === 'number' ? await find(kind, id) : undefined;
+    for (const { column, joined } of [...needs.fields, ...needs.lists])
+      whole[joined] = other?.[column] ?? null;
+    for (const each of needs.behind) await join(each.kind, each.needs, other?.[each.column]);
+    return other;
+  };
+  for (const reference of joinedReferences(domain, items)) {
+    const { kind, needs, column, label } = reference;
+    const other = await join(kind, needs, row[column]);
+    if (label !== undefined) whole[label.joined] = other?.[label.column] ?? null;
+    whole[withheldColumn(reference)] = other !== undefined && !(await isSeenNow(kind, row[column] as number));
   }
   return whole;
 };
@@ -217,6 +244,7 @@ export const presentItems = (
   const uploads = uploadFieldsOf(kind).filter((upload) => upload.list === list);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
   return (caller, above) => {
+    const readers = shown.map((readFor) => readFor(caller));
     const path = `/${kind.path}/${above.id}/${kebab(list.name)}`;
     const now = possible.flatMap(({ command, mayBy }) => (mayBy(caller)?.(above.resource) ? [command] : []));
     const addition = now.find((command) => command.kind === 'addItem');
@@ -229,7 +257,7 @@ export const presentItems = (
           self: { href: self },
           [kebab(kind.name)]: { href: `/${kind.path}/${above.id}` },
         };
-        for (const read of shown) read(row, item, { links, caller });
+        for (const read of readers) read(row, item, links);
         item.createdAt = isoText(row.created_at as Date);
         item.updatedAt = isoText(row.updated_at as Date);
         for (const command of now) Object.assign(links, linkOf(command, self));
@@ -254,31 +282,32 @@ const linkOf = ({ kind, name }: CommandInfo, self: string): Readonly<Record<stri
   }
 };
 
-type Context = { readonly links: Record<string, Link>; readonly caller: Caller };
-type ReadField = (row: Row, item: Record<string, unknown>, context: Context) => void;
+type ReadField = (row: Row, item: Record<string, unknown>, links: Record<string, Link>) => void;
 
-export const readerOf = (domain: Domain, { name, def, column, target }: Member): ReadField => {
-  const erased = def.personal?.erased;
-  if (target === undefined) {
-    return (row, item) => {
+/** How a field of an item or of a row of a view is shown to a caller. */
+export const readerOf = (domain: Domain, member: Member): ((caller: Caller) => ReadField) => {
+  const { name, def, column } = member;
+  const [reference] = joinedReferences(domain, { members: [member] });
+  if (reference === undefined) {
+    const erased = def.personal?.erased;
+    return () => (row, item) => {
       const value = row[column];
       item[name] = value instanceof Date ? isoText(value) : (value ?? erased ?? null);
     };
   }
-  const { right, needs } = demandSource(sourcesOf(domain), target.name);
-  const { label } = target;
-  const unknown = label === undefined ? undefined : (target.fields[label]?.personal?.erased ?? null);
-  const prefixed: Needs = {
-    ...needs,
-    fields: needs.fields.map((each) => ({ ...each, column: `${name}.${each.column}` })),
-    lists: needs.lists.map((each) => ({ ...each, column: `${name}.${each.column}` })),
-  };
-  return (row, item, { links, caller }) => {
-    const id = row[column];
-    if (label === undefined) item[wire(name, def)] = id;
-    else item[name] = id === null ? null : { id, [label]: row[`${name}.${snake(label)}`] ?? unknown };
-    // The target’s own references are not read, so a right that depends on them gives no link.
-    if (row[`${name}.id`] !== null && may(caller, right, { fields: fieldsIn(prefixed, row) }))
-      links[kebab(name)] = { href: `/${target.path}/${id}` };
+  const { kind: target, label } = reference;
+  const erased = target.fields[target.label ?? '']?.personal?.erased ?? null;
+  const isSeenBy = targetSeenBy(reference);
+  return (caller) => {
+    const isSeen = isSeenBy(caller);
+    return (row, item, links) => {
+      const id = row[column];
+      const shown = isSeen(row);
+      if (label === undefined) item[wire(name, def)] = id;
+      else
+        item[name] =
+          id === null ? null : { id, [target.label ?? '']: shown ? (row[label.joined] ?? erased) : null };
+      if (shown) links[kebab(name)] = { href: `/${target.path}/${id}` };
+    };
   };
 };

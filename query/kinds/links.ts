@@ -22,6 +22,7 @@ import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
 import { type ItemRow, parentIn, resourceIn, roomOf } from './rows.ts';
+import { targetIn, targetSeenBy } from './targets.ts';
 
 type Links = Readonly<Record<string, Link>>;
 export type CreationUnder = (parent?: ItemRow, resource?: Resource) => Link | undefined;
@@ -70,15 +71,21 @@ const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor
     kebab(name),
     target.label === undefined ? undefined : `${name}.${snake(target.label)}`,
   ];
+  const isTargetSeenBy =
+    isParent || label === undefined ? undefined : targetSeenBy(targetIn(source, name, target));
   return (caller) => {
     const isReadable = mayOf(caller, other.right);
     const isSeen = guard && mayOf(caller, guard);
+    const isTargetSeen = isTargetSeenBy?.(caller);
     return ({ row, resource, links }) => {
       if (isSeen?.(resource) === false) return;
       const id = row[column];
-      const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
-      if (isThere && isReadable(isParent ? parentIn(source, row) : { fields: { id } }))
-        links[rel] = { href: `/${target.path}/${id}` };
+      const isLinked =
+        isTargetSeen === undefined || label === undefined
+          ? (isParent || typeof id === 'number') &&
+            isReadable(isParent ? parentIn(source, row) : { fields: { id } })
+          : row[label] !== null && isTargetSeen(row);
+      if (isLinked) links[rel] = { href: `/${target.path}/${id}` };
     };
   };
 };

@@ -1,11 +1,13 @@
+import { isAlwaysShown } from '#kernel/conditions/references.ts';
 import { snake, wire } from '#kernel/registry/names.ts';
-import type { Domain } from '#kernel/registry/registry.ts';
+import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { isoText } from '#shared/instant.ts';
 import { type Caller, mayOf, type Operation, type Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import type { Member, Source } from '../sources.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
 import { type ItemRow, labelOf, resourceIn } from './rows.ts';
+import { targetIn, targetSeenBy } from './targets.ts';
 
 /** How the items of one kind are shown, with their links: compiled once. */
 export type Representation = {
@@ -39,15 +41,12 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
   const shown = members.map((member) => ({
     name: shownName(member, parent),
     guard: member.guard,
-    read: readerOf(member, parent),
+    readFor: readerOf(domain, source, member),
   }));
   const times = (['createdAt', 'updatedAt'] as const).map((name) => ({
     name,
     guard: guards.get(name),
-    read:
-      name === 'createdAt'
-        ? (row: ItemRow) => isoText(row.created_at)
-        : (row: ItemRow) => isoText(row.updated_at),
+    readFor: () => (row: ItemRow) => isoText(name === 'createdAt' ? row.created_at : row.updated_at),
   }));
   const fields = [...shown, ...times];
   const linksFor = linksOf(domain, source);
@@ -58,9 +57,9 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
       );
       const seesAll = (resource: Resource): boolean => [...asks.values()].every((isSeen) => isSeen(resource));
       // `updatedAt` needs the same rights as the version: it would reveal that a hidden field was changed.
-      const seen = fields.map(({ name, guard, read }) => ({
+      const seen = fields.map(({ name, guard, readFor }) => ({
         name,
-        read,
+        read: readFor(caller),
         isSeen: name === 'updatedAt' && traced.length > 0 ? seesAll : guard && asks.get(guard),
       }));
       const links = linksFor(caller);
@@ -85,15 +84,31 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
 const shownName = (member: Member, parent: Member | undefined): string =>
   member.name !== parent?.name && labelOf(member) !== undefined ? member.name : wire(member.name, member.def);
 
-const readerOf = (member: Member, parent: Member | undefined): ((row: ItemRow) => unknown) => {
+type ReadFor = (caller: Caller) => (row: ItemRow) => unknown;
+
+const readerOf = (domain: Domain, source: Source, member: Member): ReadFor => {
   const { name, column, def } = member;
-  const label = name === parent?.name ? undefined : labelOf(member);
-  if (label !== undefined) {
-    const erased = member.target?.fields[label]?.personal?.erased ?? null;
-    const joined = `${name}.${snake(label)}`;
-    return (row) => (row[column] === null ? null : { id: row[column], [label]: row[joined] ?? erased });
-  }
+  const label = name === source.parent?.name ? undefined : labelOf(member);
+  if (label !== undefined && member.target) return labelledOf(domain, source, member, member.target);
   const erased = def.personal?.erased;
-  if (def.kind === 'instant') return (row) => (row[column] === null ? null : isoText(row[column] as Date));
-  return erased === undefined ? (row) => row[column] : (row) => row[column] ?? erased;
+  if (def.kind === 'instant')
+    return () => (row) => (row[column] === null ? null : isoText(row[column] as Date));
+  return erased === undefined ? () => (row) => row[column] : () => (row) => row[column] ?? erased;
+};
+
+/** A reference with the label of its target; the label is null if the target is absent for this caller. */
+const labelledOf = (domain: Domain, source: Source, member: Member, target: Kind): ReadFor => {
+  const { name, column } = member;
+  const { label = '' } = target;
+  const erased = target.fields[label]?.personal?.erased ?? null;
+  const absent = isAlwaysShown(domain, source.kind, member) ? erased : null;
+  const joined = `${name}.${snake(label)}`;
+  const isSeenBy = targetSeenBy(targetIn(source, name, target));
+  return (caller) => {
+    const isSeen = isSeenBy(caller);
+    return (row) =>
+      row[column] === null
+        ? null
+        : { id: row[column], [label]: isSeen(row) ? (row[joined] ?? erased) : absent };
+  };
 };

@@ -111,7 +111,7 @@ export const labelOf = ({ target }: Pick<Member, 'target'>): string | undefined 
 
 /** The owner first, because every list joins it. */
 const joinedOf = (source: Source): readonly Joined[] => {
-  const { members, needs, owner } = source;
+  const { members, needs, owner, targets } = source;
   const labelled = members.flatMap((member): readonly Joined[] => {
     const { name, column, target } = member;
     if (!target || name === source.parent?.name || (target.label === undefined && name !== owner?.name))
@@ -121,13 +121,22 @@ const joinedOf = (source: Source): readonly Joined[] => {
         path: [name],
         column,
         kind: target,
-        columns: ['id', ...(target.label === undefined ? [] : [snake(target.label)])],
-        lists: [],
+        columns: [
+          'id',
+          ...(target.label === undefined ? [] : [snake(target.label)]),
+          ...(targets.get(name)?.fields ?? []).map((field) => field.column),
+        ],
+        lists: (targets.get(name)?.lists ?? []).map(({ asked }) => asked),
       },
     ];
   });
+  const rightsToTargets = [...targets].flatMap(([name, needed]) => behind(needed, [name]));
   const needed = behind(needs, []);
-  const all = [...labelled.toSorted((one) => (one.path[0] === owner?.name ? -1 : 1)), ...needed];
+  const all = [
+    ...labelled.toSorted((one) => (one.path[0] === owner?.name ? -1 : 1)),
+    ...needed,
+    ...rightsToTargets,
+  ];
   const byPath = Map.groupBy(all, ({ path }) => path.join('.'));
   return [...byPath.values()].flatMap(([first, ...others]) =>
     first
@@ -162,7 +171,7 @@ export const resourceIn = ({ needs }: Source, row: Row): Resource => {
 
 type Wanted = { readonly kind: string; readonly id: unknown; readonly prefix: string };
 
-const findIn = (needs: Needs, row: Row, wanted: Wanted): State | undefined => {
+export const findIn = (needs: Needs, row: Row, wanted: Wanted): State | undefined => {
   const found = allIn(needs, row, wanted);
   return found.length === 0 ? undefined : Object.assign({}, ...found);
 };

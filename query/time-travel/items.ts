@@ -1,13 +1,14 @@
 import type { Domain } from '#kernel/registry/registry.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
-import { admitByScope, type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
+import { type Caller, may } from '#shared/policy.ts';
 import { deleted, notFound, Rejection } from '#shared/rejection.ts';
 import { pathId } from '#shared/rest/path-id.ts';
 import type { ItemAnswer } from '#shared/rest/reads/answer.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import type { Reader } from '../read-routes.ts';
 import { type Kind, pathOf, readingOf } from './aggregates.ts';
+import { isAuditor } from './auditor.ts';
 import type { FindPosition } from './find-position.ts';
 import { pastLinks } from './links.ts';
 import type { OpenPast, Past } from './past.ts';
@@ -18,13 +19,6 @@ export type PastItem = {
   /** Reads the item as it is now; throws if the caller may not. */
   now(reader: Reader): Promise<unknown>;
 };
-
-/**
- * Auditors are administrators who may read the feed. They see former states, even of aggregates that are not
- * or no longer readable for them.
- */
-export const isAuditor = (caller: Caller, right: Operation): boolean =>
-  admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
 type Opening = { readonly domain: Domain; readonly findPosition: FindPosition; readonly openPast: OpenPast };
 

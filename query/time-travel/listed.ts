@@ -3,8 +3,8 @@ import { type Caller, may, mayAlways, type Operation } from '#shared/policy.ts';
 import { resourceOf } from '../kinds/rows.ts';
 import { demandSearchable, isReadAsParent, readableParts } from '../rights.ts';
 import { type Filter, fitsCustom, isPresent, type Row, type Source } from '../sources.ts';
+import { isAuditor } from './auditor.ts';
 import type { Candidate, Part } from './candidates.ts';
-import { isAuditor } from './items.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 

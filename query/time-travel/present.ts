@@ -3,9 +3,11 @@ import type { Caller, Resource } from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { representationOf } from '../kinds/representation.ts';
 import { resourceIn, withReferences } from '../kinds/rows.ts';
+import { withheldTargets } from '../kinds/targets.ts';
 import { demandSource, isPresent, type Row, sourcesOf } from '../sources.ts';
 import { representWebhook, type WebhookRow } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
+import { seenNow } from './auditor.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
@@ -26,8 +28,9 @@ export const presentOf = (domain: Domain, kind: Kind): Present => {
   return async (past, row, caller) => {
     const { identity, row: find } = past;
     if (!isPresent(source, row)) return undefined;
-    const whole = await withReferences(source, row, (target, id) => find<Row>(target.name, id));
-    if (!whole) return undefined;
+    const found = await withReferences(source, row, (target, id) => find<Row>(target.name, id));
+    if (!found) return undefined;
+    const whole = { ...found, ...(await withheldTargets(source, found, seenNow(past, caller))) };
     const resource = resourceIn(source, whole);
     if (!representation)
       return {

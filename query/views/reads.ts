@@ -124,7 +124,7 @@ export const representing = (
       },
     };
     const exact = { ...row, ...Object.fromEntries(numbers.map((each) => [each, Number(row[each])])) };
-    for (const read of shown) read(exact, item, { links, caller });
+    for (const readFor of shown) readFor(caller)(exact, item, links);
     return Object.assign(item, { _links: links });
   };
 };

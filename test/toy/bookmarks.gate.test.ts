@@ -142,3 +142,89 @@ test('GraphQL answers null for a target that has ended or may not be read, on ev
     expect(data.bookmarks.length).toBe(before.bookmarks.length);
   }
 });
+
+/** The ticket as each surface of REST shows it, and whether it is linked. */
+const placesOf =
+  (
+    read: (by: Person, path: string) => Promise<Body>,
+    kept: { bookmark: number; ticket: number; path: string; otherId: number },
+  ) =>
+  async (by: Person, at = '') => {
+    const { bookmark, ticket, path, otherId } = kept;
+    const one = async (list: string): Promise<Body | undefined> =>
+      ((await read(by, list)) as unknown as readonly Body[]).find(
+        ({ id }) => id === bookmark || id === otherId,
+      );
+    const rows = [
+      await read(by, `${path}${at}`),
+      await one(`/bookmarks?limit=100${at.replace('?', '&')}`),
+      await one(`${path}/others${at}`),
+      await read(by, `${path}/others/${otherId}${at}`),
+      ...(at === '' ? [await read(by, `/interest/${ticket}`)] : []),
+    ];
+    return rows.map((row) => [row?.ticket, Object.hasOwn(row?._links as object, 'ticket')]);
+  };
+
+test('REST shows the label of a target only to its readers, and an ended target in the same way', async ({
+  read,
+  session,
+  kept,
+  everybody: { carl, carla, agent },
+}) => {
+  const places = placesOf(read, kept);
+  const shown = [{ id: kept.ticket, subject: 'The printer burns' }, true];
+  const hidden = [{ id: kept.ticket, subject: null }, false];
+  for (const by of [carla, agent]) expect(await places(by)).toEqual(Array(5).fill(shown));
+  expect(await places(carl)).toEqual(Array(5).fill(hidden));
+  await session.write('DELETE', `/tickets/${kept.ticket}`, { token: carla.token });
+  for (const by of [carl, carla, agent]) expect(await places(by)).toEqual(Array(5).fill(hidden));
+});
+
+test('with `at`, a label is shown to those who may read the target now and could have then', async ({
+  graphql,
+  read,
+  session,
+  kept,
+  everybody: { carl, carla },
+}) => {
+  const places = placesOf(read, kept);
+  const change = async (command: string): Promise<string> => {
+    const reply = await session.write('POST', `/tickets/${kept.ticket}/${command}`, { token: carla.token });
+    return reply.written.cursor;
+  };
+  const { cursor: open } = kept;
+  const shared = await change('share');
+  const [shownThen, hiddenThen] = ['The printer burns', null].map((subject) =>
+    Array(4).fill([{ id: kept.ticket, subject }, false]),
+  );
+  const subjects = async (by: Person, at: string) =>
+    (await places(by, `?at=${at}`)).map(([target]) => [target, false]);
+  expect(await subjects(carl, shared)).toEqual(shownThen);
+  expect(await subjects(carl, open)).toEqual(hiddenThen);
+  await change('hide');
+  expect(await subjects(carl, shared)).toEqual(hiddenThen);
+  expect(await subjects(carla, shared)).toEqual(shownThen);
+  await session.write('DELETE', `/tickets/${kept.ticket}`, { token: carla.token });
+  expect(await subjects(carla, shared)).toEqual(hiddenThen);
+  const query = `{ bookmark(id: ${kept.bookmark}, at: "${shared}") { ticket { subject } others { ticket { subject } } } }`;
+  const { data, errors } = await graphql(query, { token: carla.token });
+  expect([errors, data]).toEqual([undefined, { bookmark: { ticket: null, others: [{ ticket: null }] } }]);
+});
+
+test('the description allows a label to be null, and says when', async ({
+  session,
+  everybody: { agent },
+}) => {
+  const { body } = await session.read<{
+    components: {
+      schemas: Record<string, { properties: Record<string, { properties: Record<string, object> }> }>;
+    };
+  }>('/openapi.json', { token: agent.token });
+  for (const name of ['Bookmark', 'BookmarkOther', 'Interest'])
+    expect(body.components.schemas[name]?.properties.ticket?.properties.subject).toMatchObject({
+      description: 'Null if the target has ended, or if you may not read it.',
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+    });
+  const keeper = body.components.schemas.Bookmark?.properties.keeper?.properties.name;
+  expect(keeper).toMatchObject({ type: 'string' });
+});

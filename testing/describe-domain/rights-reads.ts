@@ -1,13 +1,13 @@
-import { kebab, wire } from '#kernel/registry/names.ts';
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { listsOf } from '../../query/graphql/names.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
-import { isHidden, partsOf } from './declared.ts';
 import type { Caller, Callers } from './rights-callers.ts';
+import { checkContent } from './rights-content.ts';
 import { type Expecting, type Outcome, scopeIn } from './rights-expected.ts';
 import { tryField } from './rights-mutations.ts';
 import { seenByGraphql, seenByRest } from './rights-outcomes.ts';
+import type { SeenRows } from './seen-rows.ts';
 import type { Made, Stage } from './stage.ts';
 
 export type Read = {
@@ -15,6 +15,7 @@ export type Read = {
   readonly checks: Checks;
   readonly callers: Callers;
   readonly expecting: Expecting;
+  readonly seenRows: Pick<SeenRows, 'find'>;
   readonly made: Made;
   readonly state: Row;
 };
@@ -38,7 +39,7 @@ export const checkReads = async (reads: readonly Read[]): Promise<void> => {
       if (asked.length === 0) continue;
       await checkPaths(caller, asked);
       await checkFields({ stage, checks, caller, kind }, asked);
-      for (const { read, wanted } of asked) if (wanted === 'allowed') await checkParts(read, caller);
+      for (const { read, wanted } of asked) if (wanted === 'allowed') await checkContent(read, caller);
       if (kind.parent === undefined) await checkLists({ stage, checks, caller, kind }, asked);
     }
     const silent = await callers.without(EVENTS);
@@ -114,38 +115,6 @@ const outcomesOf = async (
     const one = { ...reply, data: tried, errors: own?.length === 0 ? undefined : own };
     return seenByGraphql(one, scopeIn(kind, 'read')).outcome;
   });
-};
-
-/** Representations and lists of items contain exactly the parts that a reader may read. */
-const checkParts = async ({ stage, checks, expecting, made, state }: Read, caller: Caller): Promise<void> => {
-  const { kind, name } = made.situation;
-  const parts = partsOf(kind);
-  if (parts.length === 0) return;
-  const readable = parts.map((part) => expecting.part(caller, { kind, name: part.name, state }));
-  if (readable.includes(undefined)) return;
-  const hidden = parts.filter((_, index) => readable[index] === false);
-  const { body } = await stage.read<Row>(made.path, caller);
-  for (const field of parts.flatMap(({ reads }) => reads)) {
-    const def = kind.fields[field];
-    if (def !== undefined && kind.lists[field] === undefined)
-      checks.equal(
-        field in body || wire(field, def) in body,
-        !hidden.some(({ reads }) => reads.includes(field)),
-        `${field} of ${name} for ${caller.key}`,
-      );
-  }
-  for (const list of Object.values(kind.lists)) {
-    const isShown = (item: Row): boolean =>
-      !hidden.some(
-        ({ reads, items }) =>
-          reads.includes(list.name) ||
-          (items[list.name] !== undefined && isHidden(items[list.name] as Row, item)),
-      );
-    const path = `${made.path}/${kebab(list.name)}`;
-    const { body: items } = await stage.read<readonly Row[]>(`${path}?limit=100`, caller);
-    const wanted = ((state[list.name] ?? []) as readonly Row[]).filter(isShown);
-    checks.equal(items.length, wanted.length, `${path} of ${name} for ${caller.key}`);
-  }
 };
 
 /** The latest are on the first page. */

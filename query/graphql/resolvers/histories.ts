@@ -2,7 +2,7 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 import type { FieldChange, HistoryEntry } from '#shared/rest/history.ts';
 import { formatKey, parseKey } from '#shared/webhooks/pages.ts';
-import { isAuditor } from '../../time-travel/items.ts';
+import { isAuditor } from '../../time-travel/auditor.ts';
 import type { Context, Resolver } from './context.ts';
 import { pageSize } from './lists.ts';
 import { listingsOf, type Row } from './rows.ts';

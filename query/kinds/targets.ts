@@ -1,0 +1,59 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import { type Caller, mayAlways, mayOf, type Operation } from '#shared/policy.ts';
+import { fieldsIn, type Needs, type Row, type Source } from '../sources.ts';
+import { findIn } from './rows.ts';
+
+/**
+ * The target of a reference, joined to a row under the name of the reference. `needs` are the columns on
+ * which the right to read it depends; without them, it depends on the caller’s role alone.
+ */
+export type JoinedTarget = {
+  readonly name: string;
+  readonly right: Operation;
+  readonly needs: Needs | undefined;
+};
+
+/** The target of a reference of an aggregate. */
+export const targetIn = ({ targets }: Source, name: string, target: Kind): JoinedTarget => ({
+  name,
+  right: operationOf(target, 'read'),
+  needs: targets.get(name),
+});
+
+/** Hides the target in a former row from callers who may not read it any more. */
+export const withheldColumn = ({ name }: Pick<JoinedTarget, 'name'>): string => `${name}.withheld`;
+
+/** The targets in a former row whose labels are withheld. */
+export const withheldTargets = async (
+  { members, parent }: Source,
+  row: Row,
+  isSeenNow: (kind: Kind, id: number) => Promise<boolean>,
+): Promise<Row> => {
+  const withheld: Record<string, boolean> = {};
+  for (const { name, column, target } of members)
+    if (target?.label !== undefined && name !== parent?.name && typeof row[`${name}.id`] === 'number')
+      withheld[withheldColumn({ name })] = !(await isSeenNow(target, row[column] as number));
+  return withheld;
+};
+
+/**
+ * Whether a reference shows anything of its target: only what the caller may read of the target itself. A
+ * target that has ended looks like one that the caller may not read.
+ */
+export const targetSeenBy = (target: JoinedTarget): ((caller: Caller) => (row: Row) => boolean) => {
+  const { name, right, needs } = target;
+  const [idColumn, withheld, prefix] = [`${name}.id`, withheldColumn(target), `${name}.`];
+  const isThere = (row: Row): boolean => typeof row[idColumn] === 'number' && row[withheld] !== true;
+  // A token may lack the scope of the right, though its user may read every target.
+  if (needs === undefined) return (caller) => (mayAlways(caller, right) ? isThere : () => false);
+  return (caller) => {
+    const isReadable = mayOf(caller, right);
+    return (row) =>
+      isThere(row) &&
+      isReadable({
+        fields: fieldsIn(needs, row, 'joined'),
+        find: (kind, id) => findIn(needs, row, { kind, id, prefix }),
+      });
+  };
+};

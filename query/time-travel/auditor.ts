@@ -1,0 +1,24 @@
+import { operationOf } from '#kernel/conditions/rights.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import { staysWhenEnded } from '#kernel/rows/table.ts';
+import { streamName } from '#shared/events/streams.ts';
+import { admitByScope, type Caller, mayAlways, type Operation } from '#shared/policy.ts';
+import type { Past } from './past.ts';
+
+/**
+ * Auditors are administrators who may read the feed. They see former states, even of aggregates that are not
+ * or no longer readable for them.
+ */
+export const isAuditor = (caller: Caller, right: Operation): boolean =>
+  admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
+
+/**
+ * Whether a former target of a reference is shown: to callers who may read it now too, and to auditors. Of
+ * targets that stay as names, the name is shown.
+ */
+export const seenNow =
+  ({ isReadable }: Pick<Past, 'isReadable'>, caller: Caller) =>
+  async (kind: Kind, id: number): Promise<boolean> =>
+    staysWhenEnded(kind) ||
+    isAuditor(caller, operationOf(kind, 'read')) ||
+    isReadable(caller, streamName(kind.name, id));
