@@ -126,8 +126,14 @@ const targetFor = (
   { kind, command, name, to }: Referring,
 ): Situation | undefined => {
   const steps = situations.flatMap((each) => (each.kind === kind ? each.steps : []));
-  const known = steps.find((step) => step.command === command && typeof step.form[name] === 'number');
-  return (known && byId.get(Number(known.form[name]))) ?? situations.find((each) => each.kind.name === to);
+  const known = steps.flatMap((step) => {
+    const id = step.command === command ? step.form[name] : undefined;
+    return (typeof id === 'number' && byId.get(id)) || [];
+  });
+  const others = situations.filter((each) => each.kind.name === to);
+  // Whoever sends the form must be able to read the target.
+  const [most] = (known.length > 0 ? known : others).toSorted((one, other) => other.readers - one.readers);
+  return most;
 };
 
 /** Of the first item. */

@@ -50,6 +50,8 @@ export type Situation = {
   /** Equal for situations that differ only in choices that no condition compares. */
   readonly alike: string;
   readonly owner: Planned | undefined;
+  /** The number of persons who may read it. */
+  readonly readers: number;
   /** The first creates it. */
   readonly steps: readonly Step[];
   /** Later commands on its parent. */
@@ -171,11 +173,19 @@ class Search {
           this.#inLists(kind, node.state.fields),
         ]),
         owner,
+        readers: this.#readersOf(kind, node.state),
         steps: node.steps,
         later: [],
         state: node.state,
       };
     });
+  }
+
+  #readersOf(kind: Kind, { fields }: Present): number {
+    const operation = operationOf(kind, 'read') as Operation;
+    return this.persons.filter((person) =>
+      may(this.callerOf(person), operation, { fields: fields as State, find: this.find }),
+    ).length;
   }
 
   /** Rights to it may depend on the owner of its parent. */
@@ -248,26 +258,32 @@ class Search {
     const results = items.flatMap((item) => {
       const already =
         command.kind === 'addItem' && command.list ? itemsIn(state.fields, command.list).length : 0;
-      const [targets = new Map()] = this.#combinations(kind, command, already);
-      const making = { kind, command, examples: this.#examples, idFor: (name: string) => targets.get(name) };
-      return variantsOf(making, ++this.#serial).flatMap((content) => {
-        const of =
-          command.list === undefined || command.kind === 'addItem'
-            ? {}
-            : { [command.list.id.name]: (item as Row).id };
-        const form = {
-          [`${kind.name}Id`]: state.fields.id,
-          ...content,
-          ...of,
-          ...(command.kind === 'moveItem' && { before: null }),
-        };
-        const owner = this.persons.filter(
-          ({ id }) => kind.owner !== undefined && id === state.fields[kind.owner],
-        );
-        return this.#firstOf({ kind, command, state, form, steps }, [...owner, ...this.persons]) ?? [];
-      });
+      for (const targets of this.#combinations(kind, command, already)) {
+        const done = this.#followWith(kind, command, { state, steps }, { item, targets });
+        if (done.length > 0) return done;
+      }
+      return [];
     });
     return results;
+  }
+
+  /** An actor who may not read a target cannot refer to it. */
+  #followWith(kind: Kind, command: CommandInfo, { state, steps }: Node, { item, targets }: Aimed) {
+    const making = { kind, command, examples: this.#examples, idFor: (name: string) => targets.get(name) };
+    return variantsOf(making, ++this.#serial).flatMap((content) => {
+      const of =
+        command.list === undefined || command.kind === 'addItem' ? {} : { [command.list.id.name]: item.id };
+      const form = {
+        [`${kind.name}Id`]: state.fields.id,
+        ...content,
+        ...of,
+        ...(command.kind === 'moveItem' && { before: null }),
+      };
+      const owner = this.persons.filter(
+        ({ id }) => kind.owner !== undefined && id === state.fields[kind.owner],
+      );
+      return this.#firstOf({ kind, command, state, form, steps }, [...owner, ...this.persons]) ?? [];
+    });
   }
 
   /** By the first actor who may send it and is not refused. */
@@ -288,7 +304,7 @@ class Search {
         })
       )
         continue;
-      if (!this.#seesParent(kind, fields, actor)) continue;
+      if (!this.#seesParent(kind, fields, actor) || !this.#seesTargets(kind, command, form, actor)) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
         const events = decide({ type: typeOfCommand(kind, command.name), ...form }, state, context);
@@ -324,6 +340,19 @@ class Search {
       above !== undefined &&
       may(this.callerOf(actor), operationOf(target, 'read') as Operation, { fields: above, find: this.find })
     );
+  }
+
+  /** Nobody refers to an aggregate that they may not read. */
+  #seesTargets(kind: Kind, command: CommandInfo, form: Row, actor: Planned): boolean {
+    return referencesIn(kind, command).every(([name, def]) => {
+      const [target, id] = [this.#domain.kinds[targetOf(def)], form[wire(name, def)]];
+      if (target === undefined || isToUser(def) || typeof id !== 'number') return true;
+      const fields = this.find(target.name, id);
+      return (
+        fields !== undefined &&
+        may(this.callerOf(actor), operationOf(target, 'read') as Operation, { fields, find: this.find })
+      );
+    });
   }
 
   /** The same aggregate after its parent moves to another state. */
@@ -475,6 +504,7 @@ class Search {
   };
 }
 
+type Aimed = { readonly item: Row; readonly targets: ReadonlyMap<string, number> };
 type Tried = {
   readonly kind: Kind;
   readonly command: CommandInfo;
