@@ -16,6 +16,7 @@ import {
   type Way,
   wayOf,
 } from './rights-cells.ts';
+import { checkHiddenTargets, labelled } from './rights-content.ts';
 import { checkCreations } from './rights-creations.ts';
 import { type Expecting, expectingOf, scopeIn } from './rights-expected.ts';
 import { checkReads } from './rights-reads.ts';
@@ -56,12 +57,22 @@ export const checkRights = async (
       const isLeft = attempts.some((attempt) => WAYS.some((way) => !done.has(keyOf(attempt, way))));
       if (isLeft && !isCrowded(stage.domain)) await checkAllowed(matrix, tried, done);
       await stage.unmake(tried.made);
+      await checkHidden(matrix, tried.made.situation);
     }
   }
   for (const kind of Object.values(stage.domain.kinds))
     if (kind.name !== 'user' && parentOf(stage.domain, kind) === undefined)
       await checkCreations(matrix, kind);
 };
+
+/** On a fixture of its own, which it changes. */
+const checkHidden = async (matrix: Matrix, situation: Situation): Promise<void> => {
+  if (labelled(matrix.stage.domain, situation.kind).length === 0) return;
+  const tried = await begin(matrix, situation);
+  await checkHiddenTargets(tried);
+  await matrix.stage.unmake(tried.made);
+};
+
 /** They are on the first page of a list. */
 const TOGETHER_MAX = 40;
 
