@@ -73,11 +73,10 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
 
 const itemExample = (domain: Domain, kind: Kind): JsonObject => {
   const self = `/${kind.path}/${exampleId(domain, kind.name)}`;
-  const fields = Object.entries(kind.fields).map(
-    ([name, def]): readonly [string, unknown] =>
-      name === kind.parent
-        ? [wire(name, def), exampleValue(domain, def)]
-        : [shownName(domain, name, def), shownExample(domain, def)],
+  const fields = Object.entries(kind.fields).map(([name, def]): readonly [string, unknown] =>
+    name === kind.parent
+      ? [wire(name, def), exampleValue(domain, def)]
+      : [shownName(domain, name, def), shownExample(domain, def)],
   );
   const edit = editOf(kind) && { edit: { href: self, method: 'PATCH' } };
   const links = { self: { href: self }, ...edit };

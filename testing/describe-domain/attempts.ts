@@ -131,7 +131,7 @@ const targetFor = (
     return (typeof id === 'number' && byId.get(id)) || [];
   });
   const others = situations.filter((each) => each.kind.name === to);
-  // Whoever sends the form must be able to read the target.
+  // The sender of the form must be able to read the target.
   const [most] = (known.length > 0 ? known : others).toSorted((one, other) => other.readers - one.readers);
   return most;
 };
