@@ -1,10 +1,23 @@
 import { kebab, targetOf, wire } from '#kernel/registry/names.ts';
 import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
+import type { Checks } from './checks.ts';
 import { isHidden, partsOf } from './declared.ts';
-import type { Caller } from './rights-callers.ts';
+import type { Caller, Callers } from './rights-callers.ts';
+import type { Expecting } from './rights-expected.ts';
 import { tryField } from './rights-mutations.ts';
-import type { Read } from './rights-reads.ts';
 import type { SeenRows } from './seen-rows.ts';
+import type { Made, Stage } from './stage.ts';
+
+/** An aggregate that callers read. */
+export type Read = {
+  readonly stage: Stage;
+  readonly checks: Checks;
+  readonly callers: Callers;
+  readonly expecting: Expecting;
+  readonly seenRows: Pick<SeenRows, 'find'>;
+  readonly made: Made;
+  readonly state: Row;
+};
 
 /** A caller who may read an aggregate sees of it what the rights to its parts and to its references allow. */
 export const checkContent = async (read: Read, caller: Caller): Promise<void> => {

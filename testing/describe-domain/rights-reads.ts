@@ -1,24 +1,13 @@
 import type { Kind, Row } from '#kernel/registry/registry.ts';
 import { listsOf } from '../../query/graphql/names.ts';
 import { graphqlClientOf } from '../graphql/graphql-client.ts';
-import type { Checks } from './checks.ts';
-import type { Caller, Callers } from './rights-callers.ts';
-import { checkContent } from './rights-content.ts';
-import { type Expecting, type Outcome, scopeIn } from './rights-expected.ts';
+import type { Caller } from './rights-callers.ts';
+import { checkContent, type Read } from './rights-content.ts';
+import { type Outcome, scopeIn } from './rights-expected.ts';
 import { tryField } from './rights-mutations.ts';
 import { seenByGraphql, seenByRest } from './rights-outcomes.ts';
-import type { SeenRows } from './seen-rows.ts';
-import type { Made, Stage } from './stage.ts';
+import type { Made } from './stage.ts';
 
-export type Read = {
-  readonly stage: Stage;
-  readonly checks: Checks;
-  readonly callers: Callers;
-  readonly expecting: Expecting;
-  readonly seenRows: Pick<SeenRows, 'find'>;
-  readonly made: Made;
-  readonly state: Row;
-};
 const EVENTS = 'read:events';
 type Wanted = { readonly read: Read; readonly wanted: Outcome };
 
