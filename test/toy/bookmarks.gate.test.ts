@@ -10,11 +10,7 @@ const merge = 'application/merge-patch+json';
 const NOBODY = 999_999;
 
 const test = base
-  .extend(
-    'installationOptions',
-    { scope: 'file' },
-    { of: { domain: bookmarks, main: 'test/toy/bookmarks-main.ts' } },
-  )
+  .extend('installationOptions', { scope: 'file' }, { of: { domain: bookmarks } })
   .extend('everybody', { scope: 'file' }, async ({ people, signUpAs }) => ({
     carla: await people.signUp('Carla'),
     carl: await people.signUp('Carl'),
