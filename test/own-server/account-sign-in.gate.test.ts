@@ -1,5 +1,6 @@
 // Over 200 lines, because every case uses the one installation that is set up here.
 import { describe, expect } from 'vitest';
+import { SCOPES_MAX } from '#shared/events/fields.ts';
 import { openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import {
   email,
@@ -163,7 +164,7 @@ describe('signing in', () => {
     [
       'a body that is too large',
       ({ action, hidden }, { browser }) =>
-        browser.post(action, { ...hidden, email, password, more: 'x'.repeat(9_000) }),
+        browser.post(action, { ...hidden, email, password, more: 'x'.repeat(70_000) }),
       413,
     ],
     [
@@ -171,7 +172,7 @@ describe('signing in', () => {
       ({ action, hidden }, { browser }) =>
         browser.post(action, [
           ...Object.entries(hidden),
-          ...Array.from({ length: 201 }, (_, at) => [`f${at}`, 'x'] as const),
+          ...Array.from({ length: SCOPES_MAX + 101 }, (_, at) => [`f${at}`, 'x'] as const),
         ]),
       413,
     ],

@@ -147,7 +147,7 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     });
     const headers = { 'x-large': 'a'.repeat(12_000) };
     expect((await echoOf('GET', '/', { headers })).headers['x-large']).toHaveLength(12_000);
-    expect(await ask('GET', '/', { headers: { 'x-large': 'a'.repeat(17_000) } })).toMatchObject({
+    expect(await ask('GET', '/', { headers: { 'x-large': 'a'.repeat(70_000) } })).toMatchObject({
       status: 431,
       body: { code: 'headers_too_large' },
     });
@@ -162,12 +162,12 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test.for<[head: string, status: number, code: string]>([
-    ['TRACE / HTTP/1.1\r\nHost: x', 405, 'method_not_allowed'],
-    ['GET / HTTP/1.1', 400, 'malformed_request'],
-    ['GET /_problem HTTP/1.1\r\nHost: x', 404, 'not_found'],
-    [`GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: x`, 414, 'headers_too_large'],
-  ])('refuses %j as the roles do', async ([head, status, code], { nginx }) => {
+  test.for<[code: string, status: number, head: string]>([
+    ['method_not_allowed', 405, 'TRACE / HTTP/1.1\r\nHost: x'],
+    ['malformed_request', 400, 'GET / HTTP/1.1'],
+    ['not_found', 404, 'GET /_problem HTTP/1.1\r\nHost: x'],
+    ['headers_too_large', 414, `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x`],
+  ])('answers %s (%i) as the roles do', async ([code, status, head], { nginx }) => {
     const { hostname, port } = new URL(nginx.url);
     const socket = connect(Number(port), hostname);
     socket.end(`${head}\r\nConnection: close\r\n\r\n`);
