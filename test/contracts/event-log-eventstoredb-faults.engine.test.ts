@@ -320,7 +320,8 @@ describe('a closed log', () => {
   });
 
   test('lets its process end', async ({ standIn }) => {
-    const script = `import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+    const script = `import { REAL_TIME } from '#shared/clock/real-time.ts';
+      import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
       const log = await openEventStoreEventLog({ clock: REAL_TIME, url: '${standIn.address}' });
       const stopped = new AbortController();
       const following = (async () => { for await (const _ of log.follow(0, stopped.signal)) stopped.abort(); })();
