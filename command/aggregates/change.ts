@@ -78,12 +78,15 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         if (isThere && ofParts.isGone(given, fields, mayRead)) return [];
         const form = formOn(given, state, demandTo);
         for (const right of writes(form, fields)) demandTo(right);
+        // The decider says that an aggregate has ended, or never existed.
+        if (state.status === 'present')
+          await demandReferences.inForm({ kind, command, form, fields }, sent.caller);
         const after =
           reads.length > 0 && isThere
             ? await readReferences(kind, referencesAfter(kind, fields, form), { reads, fence })
             : lookNowhere;
         const happened = decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after)));
-        await demandReferences(happened, fields, sent.caller);
+        await demandReferences.inEvents(happened, { form, fields });
         const events = toEvents(happened);
         own?.refuse(events, sent);
         return events;

@@ -24,9 +24,13 @@ export const aggregateHandlers = (
   dependencies: Omit<Parts, 'readReferences' | 'demandReferences'>,
 ): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
-  const readReferences = refusingDamaged(createReferenceReader(domain, states));
-  const demandReferences = refusingDamaged(createDemandReferences({ domain, states, readReferences }));
-  const parts = { ...dependencies, readReferences, demandReferences };
+  const readReferences = createReferenceReader(domain, states);
+  const { inForm, inEvents } = createDemandReferences({ domain, states, readReferences });
+  const parts = {
+    ...dependencies,
+    readReferences: refusingDamaged(readReferences),
+    demandReferences: { inForm: refusingDamaged(inForm), inEvents: refusingDamaged(inEvents) },
+  };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
 
@@ -97,7 +101,14 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         if (ownerKey !== undefined) form[ownerKey] = owner;
         const { fields } = begin(form, state);
         fence.clear();
-        const look = await readReferences(kind, fields, { isCreation: true, reads, fence });
+        const demandSent = () => demandReferences.inForm({ kind, command, form, fields: {} }, caller);
+        const look = await readReferences(kind, fields, { isCreation: true, reads, fence }).catch(
+          async (error: unknown) => {
+            // A damaged target is reported only to those who may read it.
+            await demandSent();
+            throw error;
+          },
+        );
         const resource = { fields, find: findBy(look) };
         demand(caller, operation, { resource });
         for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });
@@ -108,10 +119,11 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         };
         // A missing owner is reported before other errors in the form, but after a missing parent.
         if (kind.parent === undefined) await demandPresent();
+        await demandSent();
         const events = decider.decide(form, state, contextOf(sent, look));
         if (kind.parent !== undefined) await demandPresent();
         demandPresentParent(parts, { kind, fields, look });
-        await demandReferences(events, {}, caller);
+        await demandReferences.inEvents(events, { form, fields: {} });
         return toEvents(events);
       },
       ...fenced(reads, fence),

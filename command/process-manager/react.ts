@@ -151,8 +151,6 @@ type Parts = ReactDependencies & {
   readonly readReferences: ReadReferences;
   readonly demandReferences: DemandReferences;
 };
-/** Rights are not checked. */
-const REACTION = { kind: 'system', name: 'reaction' } as const;
 
 /** A refused command no longer applies. */
 const runTimer = async (
@@ -271,7 +269,7 @@ const targetOf = (
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
       const context = { callerId: null, at: metadata.at, look };
       const events = decider.decide(form as Row & { type: string }, state, context);
-      await demandReferences(events, isCreation ? {} : fields, REACTION);
+      await demandReferences.inEvents(events, { form: {}, fields: isCreation ? {} : fields });
       return toEvents(events);
     },
     ...fenced(reads, fence),
