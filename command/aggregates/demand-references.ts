@@ -154,7 +154,7 @@ const isTarget = async (dependencies: Dependencies, named: Named, caller: Caller
     const look = await dependencies.readReferences(target, fields);
     return isInReach(caller, right, { fields, find: findBy(look) });
   } catch (error) {
-    // Whoever may not read every target must not learn that this one exists and is damaged.
+    // Callers who may not read every target must not learn that this one exists and is damaged.
     if (isDamage(error) && !(error instanceof TypeError) && !mayAlways(caller, right)) return false;
     throw error;
   }

@@ -133,23 +133,27 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   };
 };
 
-/** The decider may have refused it already, with a refusal of its condition. */
-const demandPresentParent = ({ domain }: Parts, { kind, fields, look }: Asked): void => {
-  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
+/** The parent of a creation, with its state; undefined if the kind has none. */
+const parentIn = ({ domain }: Parts, { kind, fields, look }: Asked) => {
+  const { parent: field } = kind;
+  const def = field === undefined ? undefined : kind.fields[field];
   const parent = def && domain.kinds[targetOf(def)];
-  if (parent === undefined) return;
-  const { status } = look(parent.name, fields[kind.parent as string]);
-  if (status !== 'present')
-    throw new Rejection(status === 'absent' ? notFound(parent.name) : deleted(parent.name));
+  return field === undefined || parent === undefined
+    ? undefined
+    : { parent, state: look(parent.name, fields[field]) };
+};
+
+/** The decider may have refused it already, with a refusal of its condition. */
+const demandPresentParent = (parts: Parts, asked: Asked): void => {
+  const { parent, state } = parentIn(parts, asked) ?? {};
+  if (parent === undefined || state?.status === 'present') return;
+  throw new Rejection(state?.status === 'absent' ? notFound(parent.name) : deleted(parent.name));
 };
 
 /** Callers cannot create below a parent that they cannot read. The decider reports a missing parent. */
-const demandVisibleParent = ({ domain }: Parts, { kind, fields, look }: Asked, caller: Caller): void => {
-  const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
-  const parent = def && domain.kinds[targetOf(def)];
-  if (parent === undefined) return;
-  const state = look(parent.name, fields[kind.parent as string]);
-  if (state.status === 'absent') return;
-  if (!may(caller, operationOf(parent, 'read'), { fields: state.fields, find: findBy(look) }))
-    throw new Rejection(notFound(parent.name));
+const demandVisibleParent = (parts: Parts, asked: Asked, caller: Caller): void => {
+  const { parent, state } = parentIn(parts, asked) ?? {};
+  if (parent === undefined || state === undefined || state.status === 'absent') return;
+  const resource = { fields: state.fields, find: findBy(asked.look) };
+  if (!may(caller, operationOf(parent, 'read'), resource)) throw new Rejection(notFound(parent.name));
 };

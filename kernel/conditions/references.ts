@@ -4,6 +4,9 @@ import type { Domain, Kind } from '../registry/registry.ts';
 import { staysWhenEnded } from '../rows/table.ts';
 import { isReadAs, rightOf } from './rights.ts';
 
+/** Says why a reference, or the label of its target, may be null. */
+export const ABSENT_TARGET = 'Null if the target has ended or is parked, or if you may not read it.';
+
 /** A reference of an aggregate, of an item of a list, or of a row of a view. */
 type Reference = { readonly name: string; readonly def: FieldDef };
 

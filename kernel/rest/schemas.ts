@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { createdAt, id, Links, unheeded, updatedAt } from '#shared/rest/fields.ts';
 import { partRightsOf } from '../conditions/parts-of.ts';
-import { isAlwaysShown } from '../conditions/references.ts';
+import { ABSENT_TARGET, isAlwaysShown } from '../conditions/references.ts';
 import { demandedOf, formShape } from '../decide/forms.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, targetOf, wire } from '../registry/names.ts';
@@ -59,8 +59,6 @@ export const shownField = (domain: Domain, name: string, def: FieldDef): readonl
   shownSchema(domain, def).meta(def.says === undefined ? {} : { description: def.says }),
 ];
 
-const ABSENT = 'Null if the target has ended, or if you may not read it.';
-
 /** `isWhole` is true if every reader gets the label of the target. */
 const shownSchema = (domain: Domain, def: FieldDef, isWhole = false): z.ZodType => {
   const label = labelOf(domain, def);
@@ -69,7 +67,9 @@ const shownSchema = (domain: Domain, def: FieldDef, isWhole = false): z.ZodType 
     label !== undefined && labelled
       ? z.strictObject({
           id,
-          [label]: isWhole ? labelled.recorded : labelled.recorded.nullable().meta({ description: ABSENT }),
+          [label]: isWhole
+            ? labelled.recorded
+            : labelled.recorded.nullable().meta({ description: ABSENT_TARGET }),
         })
       : def.kind === 'ref'
         ? id

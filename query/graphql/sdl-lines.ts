@@ -1,3 +1,4 @@
+import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
 import { textOf } from '#kernel/declare/texts.ts';
 import { oneOf } from '#kernel/registry/names.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
@@ -79,5 +80,4 @@ export const pagesOf = (type: string): readonly string[] => [
 ];
 
 /** A reference whose target may be absent. */
-export const withAbsence = (says: string): string =>
-  `${says} Null if it has ended, or if you may not read it.`;
+export const withAbsence = (says: string): string => `${says} ${ABSENT_TARGET}`;

@@ -21,8 +21,11 @@ export const targetIn = ({ targets }: Source, name: string, target: Kind): Joine
   needs: targets.get(name),
 });
 
-/** Hides the target in a former row from callers who may not read it any more. */
-export const withheldColumn = ({ name }: Pick<JoinedTarget, 'name'>): string => `${name}.withheld`;
+/**
+ * Hides the target in a former row from callers who may not read it any more. No column of a target has such a
+ * name.
+ */
+export const withheldColumn = ({ name }: Pick<JoinedTarget, 'name'>): string => `withheld:${name}`;
 
 /** The targets in a former row whose labels are withheld. */
 export const withheldTargets = async (

@@ -13,10 +13,10 @@ export const isAuditor = (caller: Caller, right: Operation): boolean =>
   admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
 /**
- * Whether a former target of a reference is shown: to callers who may read it now too, and to auditors. Of
- * targets that stay as names, the name is shown.
+ * Whether a former target of a reference is shown: to callers who may read it now too, and to auditors. Users
+ * keep their rows after their deletion, so that whoever could read their names then can still do so.
  */
-export const seenNow =
+export const isSeenNowBy =
   ({ isReadable }: Pick<Past, 'isReadable'>, caller: Caller) =>
   async (kind: Kind, id: number): Promise<boolean> =>
     staysWhenEnded(kind) ||

@@ -12,7 +12,7 @@ import type { ItemGap } from '../lists/item-cursor.ts';
 import type { Reader } from '../read-routes.ts';
 import { demandSource, type ItemSource, type Row, sourcesOf } from '../sources.ts';
 import { pathOf } from './aggregates.ts';
-import { seenNow } from './auditor.ts';
+import { isSeenNowBy } from './auditor.ts';
 import type { createItemOpener } from './items.ts';
 import { pastLinks } from './links.ts';
 import type { Past } from './past.ts';
@@ -91,7 +91,7 @@ export const pastItemReads = ({ domain, items, open, now }: Opened) => {
         await withReferences(domain, items, {
           row,
           find: (target, other) => past.row<Row>(target.name, other),
-          isSeenNow: seenNow(past, reader.caller),
+          isSeenNow: isSeenNowBy(past, reader.caller),
         }),
       );
       return { ...item, _links: pastLinks(domain, item._links, { at: past.cursor, latest }) };

@@ -7,7 +7,7 @@ import { withheldTargets } from '../kinds/targets.ts';
 import { demandSource, isPresent, type Row, sourcesOf } from '../sources.ts';
 import { representWebhook, type WebhookRow } from '../webhooks/representation.ts';
 import type { Kind } from './aggregates.ts';
-import { seenNow } from './auditor.ts';
+import { isSeenNowBy } from './auditor.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
@@ -30,7 +30,7 @@ export const presentOf = (domain: Domain, kind: Kind): Present => {
     if (!isPresent(source, row)) return undefined;
     const found = await withReferences(source, row, (target, id) => find<Row>(target.name, id));
     if (!found) return undefined;
-    const whole = { ...found, ...(await withheldTargets(source, found, seenNow(past, caller))) };
+    const whole = { ...found, ...(await withheldTargets(source, found, isSeenNowBy(past, caller))) };
     const resource = resourceIn(source, whole);
     if (!representation)
       return {

@@ -1,5 +1,6 @@
 // Over 200 lines, because every surface is tried on the one domain that is started here.
 import { expect } from 'vitest';
+import { ABSENT_TARGET } from '#kernel/conditions/references.ts';
 import type { Person } from '../../testing/people.ts';
 import { bookmarks } from './bookmarks.ts';
 import { test as base } from './toy-fixture.ts';
@@ -218,7 +219,7 @@ test('the description allows a label to be null, and says when', async ({
   }>('/openapi.json', { token: agent.token });
   for (const name of ['Bookmark', 'BookmarkOther', 'Interest'])
     expect(body.components.schemas[name]?.properties.ticket?.properties.subject).toMatchObject({
-      description: 'Null if the target has ended, or if you may not read it.',
+      description: ABSENT_TARGET,
       anyOf: [{ type: 'string' }, { type: 'null' }],
     });
   const keeper = body.components.schemas.Bookmark?.properties.keeper?.properties.name;
