@@ -48,7 +48,9 @@ type Dependencies = {
 
 export const createDemandReferences = (dependencies: Dependencies): DemandReferences => {
   const { domain } = dependencies;
-  const ofKind = new Map(Object.values(domain.kinds).map((kind) => [kind, referencesOf(domain, kind)]));
+  const ofKind = new Map(
+    Object.values(domain.kinds).map((kind) => [kind, referencesIn(domain, kind.fields)]),
+  );
   const ofLists = new Map(
     Object.values(domain.kinds)
       .flatMap(({ lists }) => Object.values(lists))
@@ -87,10 +89,6 @@ export const createDemandReferences = (dependencies: Dependencies): DemandRefere
 
 const SYSTEM = { kind: 'system', name: 'reference' } as const;
 
-/** Without the owner and the parent, which have checks of their own. */
-const referencesOf = (domain: Domain, { fields, owner, parent }: Kind): readonly Reference[] =>
-  referencesIn(domain, fields).filter(({ name }) => name !== owner && name !== parent);
-
 const referencesIn = (
   domain: Domain,
   fields: Readonly<Record<string, FieldDef | undefined>>,
@@ -100,13 +98,20 @@ const referencesIn = (
     return target === undefined ? [] : [{ name, key: wire(name, def), target }];
   });
 
-/** Whether the form names another target than before; one of a new item does. */
+/**
+ * Whether the form names another target than before; one of a new item does. Creations check their owner and
+ * parent themselves.
+ */
 const isChangedBy = ({
+  kind: { owner, parent },
   command: { kind: does, list, form: names },
   form,
   fields,
 }: SentForm): ((reference: Reference) => boolean) => {
-  if (list === undefined) return ({ name, key }) => names.includes(name) && form[key] !== fields[name];
+  if (list === undefined) {
+    const known = does === 'create' ? [owner, parent] : [];
+    return ({ name, key }) => names.includes(name) && !known.includes(name) && form[key] !== fields[name];
+  }
   if (does !== 'addItem' && does !== 'changeItem') return () => false;
   const items = (fields[list.name] ?? []) as readonly Row[];
   const known = items.find(({ id }) => id === form[list.id.name]);
