@@ -33,11 +33,14 @@ export const withheldTargets = async (
   row: Row,
   isSeenNow: (kind: Kind, id: number) => Promise<boolean>,
 ): Promise<Row> => {
-  const withheld: Record<string, boolean> = {};
-  for (const { name, column, target } of members)
-    if (target?.label !== undefined && name !== parent?.name && typeof row[`${name}.id`] === 'number')
-      withheld[withheldColumn({ name })] = !(await isSeenNow(target, row[column] as number));
-  return withheld;
+  const asked = members.flatMap(({ name, column, target }) =>
+    target?.label !== undefined && name !== parent?.name && typeof row[`${name}.id`] === 'number'
+      ? [{ name, target, id: row[column] as number }]
+      : [],
+  );
+  // At the same time, so that one statement reads the facts of all targets of a kind.
+  const isSeen = await Promise.all(asked.map(({ target, id }) => isSeenNow(target, id)));
+  return Object.fromEntries(asked.map(({ name }, index) => [withheldColumn({ name }), !isSeen[index]]));
 };
 
 /**
