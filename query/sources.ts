@@ -15,7 +15,7 @@ import { oneOfList } from '#kernel/decide/items.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { webhookOf } from '#kernel/declare/webhook.ts';
 import { stateFor } from '#kernel/registry/hatches.ts';
-import { column, targetOf } from '#kernel/registry/names.ts';
+import { column, sqlName, targetOf } from '#kernel/registry/names.ts';
 import type { CustomFilterInfo, Domain, Kind, ListInfo, SqlText } from '#kernel/registry/registry.ts';
 import { stateOf } from '#kernel/rows/definition.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
@@ -73,7 +73,10 @@ export type Sort = {
 /** Aggregates that are listed under another: its children, or what a user owns. */
 export type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
 
-/** The column by itself, and its name where it is joined to another row, as `article.status`. */
+/**
+ * The column by itself, and its name where it is joined to another row, as `article.status`; `sqlName` shortens
+ * it in statements and rows.
+ */
 type NeededField = {
   readonly name: string;
   readonly column: string;
@@ -410,10 +413,10 @@ export const fieldsIn = (
 ): State => {
   const state: Record<string, unknown> = {};
   for (const field of fields) {
-    const value = row[field[where]];
+    const value = row[sqlName(field[where])];
     state[field.name] = field.isInstant && value instanceof Date ? isoText(value) : value;
   }
-  for (const list of lists) state[list.name] = row[list[where]] ?? [];
+  for (const list of lists) state[list.name] = row[sqlName(list[where])] ?? [];
   return state;
 };
 

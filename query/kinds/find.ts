@@ -5,7 +5,7 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 import { refuseParked } from '../parked.ts';
 import { presentSql, type Source } from '../sources.ts';
 import { createFinder } from '../statement.ts';
-import { type ItemRow, selectionOfItem } from './rows.ts';
+import { type ItemRow, joinedAs, selectionOfItem } from './rows.ts';
 
 /**
  * Finds an item by its id. An undefined id, an absent item, and one that is not `isSeen` are all refused as
@@ -29,10 +29,10 @@ export const createItemFinder = (pool: Pool, source: Source): FindItem => {
     const row = id === undefined ? undefined : await find(id);
     if (id !== undefined && row === undefined) await refuseParked(pool, streamName(kind.name, id));
     // A row without its parent is about to be deleted with it.
-    const isPlaced = row !== undefined && (!parent || row[`${parent.name}.id`] !== null);
+    const isPlaced = row !== undefined && (!parent || row[joinedAs([parent.name], 'id')] !== null);
     if (row !== undefined && !isPlaced && parent) await isParked(parent, row);
     if (row === undefined || !isPlaced || !isSeen(row)) throw new Rejection(notFound(kind.name));
-    if (owner && row[`${owner.name}.id`] === null) await isParked(owner, row);
+    if (owner && row[joinedAs([owner.name], 'id')] === null) await isParked(owner, row);
     return row;
   };
 };

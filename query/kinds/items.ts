@@ -2,7 +2,7 @@
 import { askedItemsSql } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
-import { kebab, snake, wire } from '#kernel/registry/names.ts';
+import { kebab, snake, sqlName, wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { itemIdIn } from '#kernel/rest/lists.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -23,7 +23,7 @@ import type { FindItem } from './find.ts';
 import { fileLinks, possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
 import { representationOf } from './representation.ts';
-import { type ItemRow, resourceIn, roomOf } from './rows.ts';
+import { type ItemRow, joinedAs, resourceIn, roomOf } from './rows.ts';
 import { type JoinedTarget, targetSeenBy, withheldColumn } from './targets.ts';
 
 /**
@@ -107,7 +107,7 @@ const joinedReferences = (domain: Domain, { members }: Pick<ItemSource, 'members
         ...{ name, column, kind: target },
         right: operationOf(target, 'read'),
         needs: needsToRead(domain, target, name),
-        label: label === undefined ? undefined : { column: label, joined: `${name}.${label}` },
+        label: label === undefined ? undefined : { column: label, joined: joinedAs([name], label) },
       },
     ];
   });
@@ -117,10 +117,10 @@ type Joining = { readonly kind: Kind; readonly needs: Needs; readonly alias: str
 /** The columns of a target, and of the targets behind it on which the right depends. */
 const joinsOf = ({ kind, needs, alias, on }: Joining): Joins => {
   const own = [
-    ...needs.fields.map(({ column, joined }) => `, ${alias}.${column} as "${joined}"`),
+    ...needs.fields.map(({ column, joined }) => `, ${alias}.${column} as "${sqlName(joined)}"`),
     ...needs.lists.map(
       ({ joined, asked }) =>
-        `, ${askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })} as "${joined}"`,
+        `, ${askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })} as "${sqlName(joined)}"`,
     ),
   ];
   const further = needs.behind.map((each, index) =>
@@ -165,7 +165,7 @@ export const withReferences = async (
   const join = async (kind: Kind, needs: Needs, id: unknown): Promise<Row | undefined> => {
     const other = typeof id === 'number' ? await find(kind, id) : undefined;
     for (const { column, joined } of [...needs.fields, ...needs.lists])
-      whole[joined] = other?.[column] ?? null;
+      whole[sqlName(joined)] = other?.[column] ?? null;
     for (const each of needs.behind) await join(each.kind, each.needs, other?.[each.column]);
     return other;
   };

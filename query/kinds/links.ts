@@ -21,7 +21,7 @@ import {
 import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
-import { type ItemRow, parentIn, resourceIn, roomOf } from './rows.ts';
+import { type ItemRow, joinedAs, parentIn, resourceIn, roomOf } from './rows.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
 
 type Links = Readonly<Record<string, Link>>;
@@ -69,7 +69,7 @@ const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor
   const isParent = name === source.parent?.name;
   const [rel, label] = [
     kebab(name),
-    target.label === undefined ? undefined : `${name}.${snake(target.label)}`,
+    target.label === undefined ? undefined : joinedAs([name], snake(target.label)),
   ];
   const isTargetSeenBy =
     isParent || label === undefined ? undefined : targetSeenBy(targetIn(source, name, target));

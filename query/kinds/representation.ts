@@ -6,7 +6,7 @@ import { type Caller, mayOf, type Operation, type Resource } from '#shared/polic
 import type { Link } from '#shared/rest/fields.ts';
 import type { Member, Source } from '../sources.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
-import { type ItemRow, labelOf, resourceIn } from './rows.ts';
+import { type ItemRow, joinedAs, labelOf, resourceIn } from './rows.ts';
 import { targetIn, targetSeenBy } from './targets.ts';
 
 /** How the items of one kind are shown, with their links: compiled once. */
@@ -102,7 +102,7 @@ const labelledOf = (domain: Domain, source: Source, member: Member, target: Kind
   const { label = '' } = target;
   const erased = target.fields[label]?.personal?.erased ?? null;
   const absent = isAlwaysShown(domain, source.kind, member) ? erased : null;
-  const joined = `${name}.${snake(label)}`;
+  const joined = joinedAs([name], snake(label));
   const isSeenBy = targetSeenBy(targetIn(source, name, target));
   return (caller) => {
     const isSeen = isSeenBy(caller);

@@ -2,7 +2,7 @@
 // from them.
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedItemsSql } from '#kernel/conditions/lists.ts';
-import { snake } from '#kernel/registry/names.ts';
+import { snake, sqlName } from '#kernel/registry/names.ts';
 import type { Kind, ListInfo } from '#kernel/registry/registry.ts';
 import { itemTableOf } from '#kernel/rows/items.ts';
 import type { Resource } from '#shared/policy.ts';
@@ -47,8 +47,12 @@ const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
   return aliases;
 };
 
+/** The name of a target’s column in a row. */
+export const joinedAs = (path: readonly string[], column: string): string =>
+  sqlName([...path, column].join('.'));
+
 /** The column that shows whether a list has room for another item. */
-export const roomOf = ({ name }: ListInfo): string => `${name}.room`;
+export const roomOf = ({ name }: ListInfo): string => sqlName(`${name}.room`);
 
 const roomsIn = (kind: Kind): readonly string[] =>
   Object.values(kind.lists)
@@ -79,10 +83,8 @@ const selectionOf = (
   const aliases = aliasesOf(joined);
   const aliasOf = (path: readonly string[]): string => aliases.get(path.join('.')) ?? 't';
   const others = joined.flatMap(({ path, kind: of, columns, lists }) => [
-    ...columns.map((column) => `${aliasOf(path)}.${column} as "${[...path, column].join('.')}"`),
-    ...lists.map(
-      (list) => `${askedOf(list, of, aliasOf(path))} as "${[...path, askedColumn(list)].join('.')}"`,
-    ),
+    ...columns.map((column) => `${aliasOf(path)}.${column} as "${joinedAs(path, column)}"`),
+    ...lists.map((list) => `${askedOf(list, of, aliasOf(path))} as "${joinedAs(path, askedColumn(list))}"`),
   ]);
   const asked = needs.lists.map((list) => `${askedOf(list.asked, kind, 't')} as "${list.column}"`);
   const joins = joined.map((each) => {
@@ -180,7 +182,7 @@ export const findIn = (needs: Needs, row: Row, wanted: Wanted): State | undefine
 const allIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: Wanted): readonly State[] =>
   references.flatMap(({ reference, kind: target, needs }) => {
     const there = `${prefix}${reference}.`;
-    const found = row[`${there}id`];
+    const found = row[sqlName(`${there}id`)];
     if (typeof found !== 'number') return [];
     const own = target.name === kind && found === id ? [fieldsIn(needs, row, 'joined')] : [];
     return [...own, ...allIn(needs, row, { kind, id, prefix: there })];
@@ -202,7 +204,10 @@ export const asParent = (child: Source, parent: Row): Row => {
   const above = child.needs.behind.find(({ reference }) => reference === child.parent?.name);
   const prefix = `${above?.reference}.`;
   return Object.fromEntries(
-    (above ? joinedIn(above.needs) : []).map((joined) => [joined, parent[joined.slice(prefix.length)]]),
+    (above ? joinedIn(above.needs) : []).map((joined) => [
+      sqlName(joined),
+      parent[sqlName(joined.slice(prefix.length))],
+    ]),
   );
 };
 
@@ -232,12 +237,11 @@ const join = async (
 ): Promise<Row | undefined> => {
   const whole: Record<string, unknown> = { ...row };
   for (const { path, column, kind, columns, lists } of joined) {
-    const prefix = path.slice(0, -1).map((each) => `${each}.`);
-    const id = whole[`${prefix.join('')}${column}`];
+    const id = whole[joinedAs(path.slice(0, -1), column)];
     const other = typeof id === 'number' ? await find(kind, id) : undefined;
     if (!other && path.length === 1 && path[0] === source.parent?.name) return undefined;
     for (const each of [...columns, ...lists.map(askedColumn)])
-      whole[[...path, each].join('.')] = other?.[each] ?? null;
+      whole[joinedAs(path, each)] = other?.[each] ?? null;
   }
   return whole;
 };

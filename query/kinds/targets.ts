@@ -2,7 +2,7 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import type { Kind } from '#kernel/registry/registry.ts';
 import { type Caller, mayAlways, mayOf, type Operation } from '#shared/policy.ts';
 import { fieldsIn, type Needs, type Row, type Source } from '../sources.ts';
-import { findIn } from './rows.ts';
+import { findIn, joinedAs } from './rows.ts';
 
 /**
  * The target of a reference, joined to a row under the name of the reference. `needs` are the columns on
@@ -34,7 +34,7 @@ export const withheldTargets = async (
   isSeenNow: (kind: Kind, id: number) => Promise<boolean>,
 ): Promise<Row> => {
   const asked = members.flatMap(({ name, column, target }) =>
-    target?.label !== undefined && name !== parent?.name && typeof row[`${name}.id`] === 'number'
+    target?.label !== undefined && name !== parent?.name && typeof row[joinedAs([name], 'id')] === 'number'
       ? [{ name, target, id: row[column] as number }]
       : [],
   );
@@ -49,7 +49,7 @@ export const withheldTargets = async (
  */
 export const targetSeenBy = (target: JoinedTarget): ((caller: Caller) => (row: Row) => boolean) => {
   const { name, right, needs } = target;
-  const [idColumn, withheld, prefix] = [`${name}.id`, withheldColumn(target), `${name}.`];
+  const [idColumn, withheld, prefix] = [joinedAs([name], 'id'), withheldColumn(target), `${name}.`];
   const isThere = (row: Row): boolean => typeof row[idColumn] === 'number' && row[withheld] !== true;
   // A token may lack the scope of the right, though its user may read every target.
   if (needs === undefined) return (caller) => (mayAlways(caller, right) ? isThere : () => false);

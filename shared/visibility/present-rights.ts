@@ -1,7 +1,7 @@
 import type { Facts } from '#kernel/conditions/facts.ts';
 import { askedItemsSql, askedListOf } from '#kernel/conditions/lists.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
-import { column } from '#kernel/registry/names.ts';
+import { column, sqlName } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { staysWhenEnded } from '#kernel/rows/table.ts';
 import { type Parents, visibilityOf } from '#kernel/visibility/visibility.ts';
@@ -77,7 +77,7 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
       return `coalesce(${askedItemsSql(list, of, { row: alias, schema })}, '[]') as fact_${index}`;
     return `${alias}.${field === 'id' ? 'id' : column(field, of.fields[field])} as fact_${index}`;
   });
-  const there = [...joins.values()].map(({ alias }) => `${alias}.id as ${alias}_id`);
+  const there = [...joins.values()].map(({ alias }) => `${alias}.id as ${idOf(alias)}`);
   const from = [`${schema}.${kind.table} t`, ...[...joins.values()].map(({ sql }) => sql)].join(' ');
   const isThere = staysWhenEnded(kind) ? ' and t.deleted_at is null' : '';
   return {
@@ -88,7 +88,7 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
       for (const [index, { key, path }] of facts.entries()) {
         const join = joins.get(path.join('.'));
         // An absent row has no facts.
-        if (join === undefined || row[`${join.alias}_id`] !== null) known[key] = plain(row[`fact_${index}`]);
+        if (join === undefined || row[idOf(join.alias)] !== null) known[key] = plain(row[`fact_${index}`]);
       }
       return known;
     },
@@ -100,6 +100,8 @@ const parentsIn = (domain: Domain, kind: Kind): Parents =>
 
 /** As states store it. */
 const plain = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value);
+
+const idOf = (alias: string): string => sqlName(`${alias}_id`);
 
 type From = { readonly path: string; readonly alias: string; readonly parents: Parents };
 
@@ -114,7 +116,7 @@ const joinsOf = (
     const target = options.domain.kinds[there.kind];
     if (target === undefined) continue;
     const [to, at] = [
-      `${alias}_${column(reference, undefined)}`,
+      sqlName(`${alias}_${column(reference, undefined)}`),
       path === '' ? reference : `${path}.${reference}`,
     ];
     const isThere = staysWhenEnded(target) ? ` and ${to}.deleted_at is null` : '';
