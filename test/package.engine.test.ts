@@ -252,7 +252,7 @@ describe.each(['24', '22'])('on Node %s', (version) => {
   if (version === '22')
     test('describes the declared domain in the runner of Node', { timeout: DESCRIBING_MS }, async () => {
       const { stdout } = await testDomain();
-      expect(stdout).toMatch(/pass 1\d\n.*fail 0\n/s);
+      expect(stdout).toMatch(/pass [1-9]\d\n.*fail 0\n/s);
     });
 
   test('finds a wrong right', { timeout: DESCRIBING_MS }, async () => {

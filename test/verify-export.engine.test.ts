@@ -54,13 +54,11 @@ const verify = async (
 
 const range = { after: START, upTo: undefined, withKeys: true };
 const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
-const makePersonKeys = ({ pool }: AuditedLog) =>
-  pool.query('create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
 
 const test = base
   .extend('fill', { scope: 'file' }, () => async (audited: AuditedLog) => {
-    await makePersonKeys(audited);
-    await audited.pool.query(`insert into public.person_key values (7, '\\x01', null), (8, null, now())`);
+    await audited.pool.query(`insert into public.person_key (subject, wrapped, destroyed_at)
+       values (7, '\\x01', null), (8, null, now())`);
     await audited.append(20);
     for (const data of ODD)
       await audited.eventLog.append('thing-odd' as StreamName, 'any', [
@@ -237,7 +235,6 @@ describe.skipIf(!hasPython)('an auditor with only an export and Python', () => {
 
   test('finds a completely forged log, by heads that were published before', async ({ audited, newPath }) => {
     await using forged = await createAuditedLog();
-    await makePersonKeys(forged);
     await forged.append(42);
     await forged.prove();
     const path = await newPath('export');
