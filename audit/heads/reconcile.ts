@@ -3,6 +3,7 @@ import { headAt, readChainEnd } from '#shared/audit/blocks.ts';
 import { insertHead, readAllHeads, type StoredHead } from '#shared/audit/signed-head.ts';
 import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import {
   appendHeads,
@@ -16,7 +17,7 @@ import {
 
 export type Reconciling = {
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'late'>;
   readonly files: HeadFiles;
 };
 
@@ -25,6 +26,14 @@ export class HeadsDisagree extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'HeadsDisagree';
+  }
+}
+
+/** A signed head covers events that the log has lost, or has replaced. */
+export class LogWasCut extends HeadsDisagree {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LogWasCut';
   }
 }
 
@@ -112,15 +121,15 @@ const restore = async (
   const found = await headAt(pool, count);
   if (!found) {
     const { position } = await readChainEnd(pool);
-    const isBehind = position < (await eventLog.head());
+    const isBehind = position < (await headReaching(eventLog, says.position));
     throw isBehind
       ? new ChainBehind(count)
-      : new HeadsDisagree(
+      : new LogWasCut(
           `${files.heads} has a head over ${count} events, but the event log has fewer: its end was cut off.`,
         );
   }
   if (found.toString('hex') !== says.head)
-    throw new HeadsDisagree(
+    throw new LogWasCut(
       `${files.heads} has a head over ${count} events, but the chain has a different one there.`,
     );
   const stored: StoredHead = { ...head, count };

@@ -11,11 +11,12 @@ import {
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
+import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import { readKeptDigest } from '#shared/projection/kept-digest.ts';
 import { appendHeads, type HeadFiles, stampOfFiles } from './head-files.ts';
-import { ChainBehind, reconcile } from './reconcile.ts';
+import { ChainBehind, LogWasCut, reconcile } from './reconcile.ts';
 
 export type HeadsDependencies = Publishing &
   Pick<FollowerOptions, 'log' | 'metrics' | 'clock'> & { readonly everyMs: number };
@@ -27,7 +28,7 @@ const LAST_MAX_MS = 2_000;
 
 /** Signs and publishes the head of the chain periodically and on shutdown, in one process at a time. */
 export const startHeads = async (dependencies: HeadsDependencies): Promise<AsyncDisposable> => {
-  const { pool, log, everyMs, metrics, clock } = dependencies;
+  const { pool, eventLog, log, everyMs, metrics, clock } = dependencies;
   await migrateLeases(pool);
   const failures = new Counter({
     name: 'annals_audit_head_failures_total',
@@ -45,6 +46,8 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
       return everyMs;
     } catch (error) {
       if (error instanceof ChainBehind) return Math.min(BEHIND_MS, everyMs);
+      if (error instanceof LogWasCut)
+        await eventLog.reportLost?.(new LogWentBack(undefined, undefined, { cause: error }));
       await recordProblem(pool, error instanceof Error ? error.message : String(error)).catch(() => {});
       onFailure(error);
       return everyMs;
@@ -74,7 +77,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
 };
 
 type Publishing = AuditKeyDependencies & {
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'late' | 'reportLost'>;
   readonly files: HeadFiles;
   readonly clock: Clock;
 };

@@ -79,15 +79,16 @@ export class LogWentBack extends Error {
   readonly code = 'log_went_back';
   readonly position: Position | undefined;
 
-  /** Without `seen`, another process has noticed it. */
-  constructor(seen?: { position: Position; id: EventId }, found?: EventId) {
-    super(
-      `the event log went back: ${seen ? lossOf(seen, found) : 'another process has noticed that events are gone'}`,
-    );
+  /** Without `seen`, another process has noticed it, or the cause says what shows it. */
+  constructor(seen?: { position: Position; id: EventId }, found?: EventId, options?: ErrorOptions) {
+    super(`the event log went back: ${seen ? lossOf(seen, found) : reasonOf(options?.cause)}`, options);
     this.name = 'LogWentBack';
     this.position = seen?.position;
   }
 }
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message : 'another process has noticed that events are gone';
 
 const lossOf = ({ position, id }: { position: Position; id: EventId }, found: EventId | undefined): string =>
   `at position ${position} was event ${id}, and now ${found === undefined ? 'no event begins there' : `event ${found} is there`}`;

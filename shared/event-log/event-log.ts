@@ -1,6 +1,7 @@
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
+import type { LogWentBack } from './errors.ts';
 
 /** How long a server may lag, by this clock. */
 export type Late = { readonly ms: number; readonly clock: Clock };
@@ -24,11 +25,17 @@ export type EventLog = AsyncDisposable & {
 
   /**
    * From now on no process starts on it until it has another identity, if the engine can remember that. Marks
-   * it only if the primary lacks the event.
+   * it only if the primary lacks the event; without one, other evidence suffices.
    */
-  markLost?(seen: Seen): Promise<void>;
+  markLost?(seen?: Seen): Promise<void>;
   /** Whether a process has marked it, or the operator has given it another identity. */
   isMarkedLost?(): Promise<boolean>;
+
+  /**
+   * Stops this process like a lost event that it has seen itself, and marks the log: something outside of the
+   * log proves that events are gone. Only a guarded log has it.
+   */
+  reportLost?(error: LogWentBack): Promise<void>;
 
   /**
    * Appends all events or none, durably, and returns the version and position of the last one. Repeating an

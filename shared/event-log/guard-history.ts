@@ -76,6 +76,7 @@ export const guardHistory = (
       }
     },
     demandHistory: () => history.moveOn(),
+    reportLost: (error) => history.reportLost(error),
     get seen() {
       return history.last;
     },
@@ -126,14 +127,28 @@ class History {
     if (error instanceof LogWentBack && !this.#lost) {
       this.#lost = error;
       this.#log.error({ err: error }, WENT_BACK);
-      this.#marked = this.#mark(this.#last).catch((err: unknown) =>
-        this.#log.error(
-          { err },
-          'The event log could not be marked as having lost events, so other processes do not know about the loss.',
-        ),
-      );
+      this.#marked = this.#orUnmarked(this.#mark(this.#last));
     }
     return error;
+  }
+
+  /** The evidence is outside of the log, so that other processes need the mark to know. */
+  reportLost(error: LogWentBack): Promise<void> {
+    if (!this.#lost) {
+      this.#lost = error;
+      this.#log.error({ err: error }, WENT_BACK);
+    }
+    this.#marked = this.marked.then(() => this.#orUnmarked(this.#eventLog.markLost?.()));
+    return this.#marked;
+  }
+
+  async #orUnmarked(marking: Promise<void> | undefined): Promise<void> {
+    await marking?.catch((err: unknown) =>
+      this.#log.error(
+        { err },
+        'The event log could not be marked as having lost events, so other processes do not know about the loss.',
+      ),
+    );
   }
 
   /**

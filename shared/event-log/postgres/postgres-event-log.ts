@@ -74,7 +74,8 @@ export const openPostgresEventLog = async ({
   return {
     identity,
     lost,
-    markLost: async ({ position, id }) => void (await readers.query(MARK_LOST, [identity, position, id])),
+    markLost: async (seen) =>
+      void (await readers.query(MARK_LOST, [identity, seen?.position ?? null, seen?.id ?? null])),
     isMarkedLost: async () => (await readLost(readers)).includes(identity),
     fencesReads: true,
     async append(stream, expected, events, when) {
@@ -114,7 +115,7 @@ const prepare = async (
 /** One statement, so that the server that executes it is the primary, and checks for the event itself. */
 const MARK_LOST = `insert into event_log.lost_history (log)
   select i.id from event_log.identity i
-  where i.id = $1 and not exists (select from event_log.event e where e.position = $2 and e.id = $3)
+  where i.id = $1 and not exists (select from event_log.event e where e.position = $2::bigint and e.id = $3::uuid)
   on conflict do nothing`;
 
 /** A refused append may be the repeat of a stored one whose response was lost. */
