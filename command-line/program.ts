@@ -31,6 +31,7 @@ import { eventsShow } from './events/show.ts';
 import { documentsList, documentsLoad, documentsRemove, graphqlSchema } from './graphql.ts';
 import { type Group, helpOn, helpOnCommands } from './help.ts';
 import { auditRotateKey, keysRotate } from './keys-rotate.ts';
+import { logAcceptServer } from './log-accept-server.ts';
 import { logAppend } from './log-append.ts';
 import { logCopy } from './log-copy.ts';
 import { logRenew } from './log-renew.ts';
@@ -85,7 +86,7 @@ const GROUPS: readonly Group[] = [
   ['Events', [events, eventsShow]],
   ['Webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest]],
   ['Deliveries', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed]],
-  ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
+  ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAcceptServer, logAppend]],
   ['Proof', [auditVerify, replay, auditRotateKey]],
   [
     'Read model',

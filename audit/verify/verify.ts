@@ -10,6 +10,7 @@ import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
 import { makeScratch } from '../scratch.ts';
+import { checkNewest } from './check-newest.ts';
 import { checkSnapshots } from './check-snapshots.ts';
 import { readSkipped } from './exceptions.ts';
 import { createFindings, type Findings } from './findings.ts';
@@ -96,6 +97,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
     isWhole: passage.position() >= plan.end && plan.isWhole,
   });
   for (const finding of chainFound.findings) findings.add(finding);
+  await checkNewest(verification, findings);
   if (chainFound.findings[0])
     findings.addUnlisted(chainFound.findings[0].kind, chainFound.findingsTotal - chainFound.findings.length);
   return {

@@ -113,6 +113,7 @@ const chainFinding = z.looseObject({
     'log_cut',
     'chain_ahead',
     'key_not_endorsed',
+    'newest_event_missing',
   ]),
 });
 

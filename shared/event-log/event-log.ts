@@ -28,8 +28,8 @@ export type EventLog = AsyncDisposable & {
    * it only if the primary lacks the event; without one, other evidence suffices.
    */
   markLost?(seen?: Seen): Promise<void>;
-  /** Whether a process has marked it, or the operator has given it another identity. */
-  isMarkedLost?(): Promise<boolean>;
+  /** What an engine knows about the log beside its events. */
+  standing?(): Promise<Standing>;
 
   /**
    * Stops this process like a lost event that it has seen itself, and marks the log: something outside of the
@@ -88,6 +88,16 @@ export type EventLog = AsyncDisposable & {
   /** Resolves if the log is readable, and accepts appends as far as is known without one; for `/readyz`. */
   check(): Promise<void>;
 };
+
+export type Standing = {
+  /** Whether a process has marked the log, or the operator has given it another identity. */
+  readonly isMarkedLost: boolean;
+  /** Undefined if the server does not say it. */
+  readonly server: LogServer | undefined;
+};
+
+/** A PostgreSQL server, and its timeline: a promoted standby and a restored server have another one. */
+export type LogServer = { readonly system: string; readonly timeline: number };
 
 /** The conditions of an append beside the version of its own stream. */
 type AppendWhen = { readonly seen?: Seen | undefined; readonly reads?: readonly ReadAt[] | undefined };

@@ -4,7 +4,8 @@ import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { askAgain } from './ask-again.ts';
 import { LogWentBack } from './errors.ts';
-import { type EventLog, type Seen, START } from './event-log.ts';
+import { type EventLog, type LogServer, type Seen, START } from './event-log.ts';
+import type { NewestKept } from './newest-note.ts';
 
 export type GuardedLog = EventLog & {
   /** Throws `LogWentBack` if the log has lost an event that this process has seen. */
@@ -13,7 +14,16 @@ export type GuardedLog = EventLog & {
   readonly seen: Seen | undefined;
 };
 
+type GuardOptions = {
+  readonly log: Pick<Log, 'error'>;
+  readonly clock: Clock;
+  /** Keeps the last event outside of the log as well, for processes that start later. */
+  readonly newest?: NewestKept | undefined;
+};
+
 const LOOK_EVERY_MS = 1_000;
+/** A log that does not respond must not keep the process from stopping. */
+const LAST_NOTE_MAX_MS = 2_000;
 /** The newest event may be missing only because a server lags. */
 const LATE_MS = 2_000;
 
@@ -23,11 +33,8 @@ const LATE_MS = 2_000;
  * gone too, and all state of this process is in doubt: from then on nothing is appended, read or followed
  * here, until the operator has decided and the process restarts.
  */
-export const guardHistory = (
-  eventLog: EventLog,
-  { log, clock }: { readonly log: Pick<Log, 'error'>; readonly clock: Clock },
-): GuardedLog => {
-  const history = new History(eventLog, log, clock);
+export const guardHistory = (eventLog: EventLog, options: GuardOptions): GuardedLog => {
+  const history = new History(eventLog, options);
   const closed = new AbortController();
   const looking = history.lookNowAndThen(closed.signal);
   return {
@@ -83,6 +90,7 @@ export const guardHistory = (
     async [Symbol.asyncDispose]() {
       closed.abort();
       await looking;
+      await history.end();
       await history.marked;
       await eventLog[Symbol.asyncDispose]();
     },
@@ -98,11 +106,14 @@ class History {
   #asking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #marked: Promise<void> | undefined;
+  #server: LogServer | undefined;
+  readonly #newest: NewestKept | undefined;
 
-  constructor(eventLog: EventLog, log: Pick<Log, 'error'>, clock: Clock) {
+  constructor(eventLog: EventLog, { log, clock, newest }: GuardOptions) {
     this.#eventLog = eventLog;
     this.#log = log;
     this.#clock = clock;
+    this.#newest = newest;
   }
 
   see({ position, id }: Seen): void {
@@ -181,11 +192,36 @@ class History {
    */
   async moveOn(): Promise<void> {
     await this.demand();
-    if (await this.#eventLog.isMarkedLost?.()) throw this.report(new LogWentBack());
+    const standing = await this.#eventLog.standing?.();
+    if (standing?.isMarkedLost) throw this.report(new LogWentBack());
+    this.#server = standing?.server;
     const position = await this.#eventLog.head();
-    if (position <= (this.#last?.position ?? START)) return;
-    const id = await this.#eventLog.eventAt(position);
-    if (id !== undefined) this.see({ position, id });
+    if (position > (this.#last?.position ?? START)) {
+      const id = await this.#eventLog.eventAt(position);
+      if (id !== undefined) this.see({ position, id });
+    }
+    await this.#note();
+  }
+
+  async #note(): Promise<void> {
+    const ahead = await this.#newest?.ahead(this.#last);
+    if (ahead) this.see(ahead);
+    else if (this.#last) await this.#newest?.keep(this.#last, this.#server);
+  }
+
+  /** Notes the end of the log, unless it does not respond. */
+  async end(): Promise<void> {
+    if (!this.#newest || this.#lost) return;
+    await Promise.race([
+      this.#noteEnd().catch(() => {}),
+      this.#clock.sleep(LAST_NOTE_MAX_MS, undefined, { ref: false }),
+    ]);
+  }
+
+  async #noteEnd(): Promise<void> {
+    await this.moveOn();
+    if (!this.#last || (await this.#eventLog.head()) !== this.#last.position) return;
+    await this.#newest?.keep(this.#last, this.#server, { isFinal: true });
   }
 
   #begin(): Promise<void> {

@@ -9,9 +9,11 @@ import { openPool, type Pool } from '../database/pool.ts';
 import { applyErasures } from '../erasure/apply.ts';
 import { type ErasureList, openErasureList } from '../erasure/erasure-list.ts';
 import { demandKeys } from '../erasure/lost-keys.ts';
+import { demandNewest } from '../event-log/demand-newest.ts';
 import { LogWentBack } from '../event-log/errors.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { type GuardedLog, guardHistory } from '../event-log/guard-history.ts';
+import { keepNewest, noteFileIn } from '../event-log/newest-note.ts';
 import { logOutages, openConfiguredEventLog } from '../event-log/open.ts';
 import { demandMoving } from '../follower/observe-follower.ts';
 import { Health } from '../http/health.ts';
@@ -97,8 +99,16 @@ export const openFoundation = async (
     directUrl,
     clock,
   });
-  const guarded = resources.use(guardHistory(logOutages(openedLog, { log }), { log, clock }));
+  const file = noteFileIn(config.audit.dir, openedLog.identity);
+  const newest = keepNewest({ file, identity: openedLog.identity, nowMs: () => clock.nowMs(), log });
+  const guarded = resources.use(
+    guardHistory(logOutages(openedLog, { log }), {
+      ...{ log, clock },
+      newest: isReader ? { ...newest, keep: async () => {} } : newest,
+    }),
+  );
   demandNothingLost(openedLog);
+  await demandNewest({ eventLog: openedLog, file, clock });
   await keepServedDomain(pool, domain);
   await demandAuthorSql(pool, domain);
   const eventLog = traceAppends(guarded, tracing);

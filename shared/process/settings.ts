@@ -254,7 +254,7 @@ export const SETTINGS = {
     expected: 'a folder',
     fallbackText: '`audit` in DATA_DIR',
     description:
-      'Folder of what must survive outside the database: signed heads, their keys, and the list of erased users. Use another disk or a shared volume, and back it up.',
+      'Folder of what must survive outside the database: signed heads, their keys, the newest event of the log, and the list of erased users. Use another disk or a shared volume, and back it up.',
   },
   AUDIT_HEAD_EVERY_MS: {
     schema: integer(100, 86_400_000),

@@ -53,6 +53,7 @@ const test = testOnServer
       await runBlock('restore-base', { ...environment, PGDATA: postgres.pgdata });
       await postgres.handOver();
       await postgres.start();
+      await runBlock('accept-server', environment);
       return { admin };
     },
   )

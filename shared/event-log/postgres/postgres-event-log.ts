@@ -24,6 +24,7 @@ import {
   readStreamPages,
 } from './read.ts';
 import { RETRY_BUDGET_MS, withRetries } from './retry.ts';
+import { createReadStanding } from './standing.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
@@ -76,7 +77,7 @@ export const openPostgresEventLog = async ({
     lost,
     markLost: async (seen) =>
       void (await readers.query(MARK_LOST, [identity, seen?.position ?? null, seen?.id ?? null])),
-    isMarkedLost: async () => (await readLost(readers)).includes(identity),
+    standing: createReadStanding(readers, identity),
     fencesReads: true,
     async append(stream, expected, events, when) {
       const proposed = { stream, expected, events: checkAppend(stream, expected, events), ...when };
