@@ -3,8 +3,8 @@ import { publishing } from '#domain/publishing.ts';
 import type { StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import { POLICY } from '../test/engines/policy.ts';
-import type { PlannedEndpoint } from './endpoints.ts';
 import { EndpointBook, isVisibleTo } from './matching.ts';
 import type { Owners } from './owners.ts';
 

@@ -4,7 +4,7 @@ import { fitsPattern } from '#shared/events/event-patterns.ts';
 import { type Filters, refersTo } from '#shared/events/event-references.ts';
 import type { Policy } from '#shared/policy.ts';
 import { maySee } from '#shared/visibility/may-see.ts';
-import type { PlannedEndpoint } from './endpoints.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import { type Owners, ownerOf } from './owners.ts';
 
 /** True if the webhook asked for such changes; whether its owner may see them is checked separately. */

@@ -7,8 +7,8 @@ import { streamName } from '#shared/events/streams.ts';
 import type { Policy } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { attributesSql, type RoleAndAttributes } from '#shared/role-and-attributes.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import type { Owner } from './deliver/delivery.ts';
-import type { PlannedEndpoint } from './endpoints.ts';
 
 /** By id, the roles in which each may be. */
 export type Owners = ReadonlyMap<UserId, readonly RoleAndAttributes[] | 'any'>;

@@ -2,10 +2,11 @@
 import { expect } from 'vitest';
 import type { WebhookId } from '#shared/brands.ts';
 import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
+import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import { untilProjected } from '../test/engines/projection.ts';
 import { test as base } from '../test/engines/webhook-fixture.ts';
 import { until } from '../testing/until.ts';
-import { PLANNER, startPlanner } from './plan.ts';
+import { startPlanner } from './plan.ts';
 import type { PlannedRuns } from './planned-runs.ts';
 
 const due = ['article.drafted', 'due'] as const;

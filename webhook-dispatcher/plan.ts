@@ -10,7 +10,13 @@ import { positionHere } from '#shared/events/log-positions.ts';
 import { type FollowingOptions, startFollowing } from '#shared/follower/follower.ts';
 import { type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
-import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
+import {
+  endpointAfter,
+  PLANNER,
+  type PlannedEndpoint,
+  type WebhookChange,
+  webhookChangeOf,
+} from '#shared/webhooks/planned-endpoint.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
 import {
   dropDeliveries,
@@ -40,9 +46,6 @@ type PlannerDependencies = Pick<
    */
   planned(planned: PlannedRuns): void;
 };
-
-/** The name of its lease and checkpoint. */
-export const PLANNER = 'webhook-planner';
 
 /**
  * Lets a commit plan several changes under steady writing, most of which may concern no webhook; receivers

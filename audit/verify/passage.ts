@@ -1,3 +1,4 @@
+import type { DerivedFinding } from '#shared/audit/verification-report.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
@@ -7,6 +8,7 @@ import type { Parked } from '#shared/read-model/parked.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import type { ChainCheck } from '../chain/verify-chain.ts';
+import type { Stretch } from '../derived/compare-index.ts';
 import type { Findings } from './findings.ts';
 import type { Fold } from './fold.ts';
 import { addPositions, checkRising } from './positions.ts';
@@ -18,6 +20,8 @@ type Takers = {
   readonly schema: string;
   readonly chain: ChainCheck;
   readonly fold: Fold;
+  /** Compares tables beside the read model with the events. */
+  readonly compareDerived: (stretch: Stretch) => Promise<readonly DerivedFinding[]>;
   readonly findings: Findings;
   readonly isSkipped: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
 };
@@ -36,11 +40,15 @@ export const createPassage = ({
   schema,
   chain,
   fold,
+  compareDerived,
   findings,
   isSkipped,
 }: Takers): Passage => {
   let position = START;
   let taken = 0;
+  const reportDerived = async (stretch: Stretch): Promise<void> => {
+    for (const finding of await compareDerived(stretch)) findings.add(finding);
+  };
   return {
     position: () => position,
     events: () => taken,
@@ -62,6 +70,7 @@ export const createPassage = ({
           : []),
         addPositions(pool, schema, events),
         chain.take(events),
+        reportDerived({ after: position, upTo: events.at(-1)?.position ?? position, events }),
       ];
       // Waits for all, so that none writes to tables that are being dropped.
       for (const outcome of await Promise.allSettled(taking))

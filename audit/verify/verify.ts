@@ -9,6 +9,7 @@ import { Stopped } from '#shared/projection/catch-up.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Mark } from '#shared/read-model/scratch-schemas.ts';
 import { beginChainCheck } from '../chain/verify-chain.ts';
+import { compareDerived, findRowsOfNoEvent } from '../derived/compare-derived.ts';
 import { makeScratch } from '../scratch.ts';
 import { checkNewest } from './check-newest.ts';
 import { checkSnapshots } from './check-snapshots.ts';
@@ -77,7 +78,11 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   let isSkippedNow = await readSkipped(pool);
   const isSkipped: typeof isSkippedNow = (event) => isSkippedNow(event);
   const fold = createFold({ pool, tables, schema, isSkipped });
-  const passage = createPassage({ pool, tables, schema, chain, fold, findings, isSkipped });
+  const passage = createPassage({
+    ...{ pool, tables, schema, chain, fold, findings, isSkipped },
+    compareDerived: async (stretch) =>
+      verification.isOfReadModel ? compareDerived(verification, stretch) : [],
+  });
   const proving: Proving = {
     ...{ verification, schema, fold, passage, findings, since, holes: new Set() },
     takeUpTo: (upTo, isOfReadModel) => takeUpTo(proving, upTo, isOfReadModel),
@@ -89,6 +94,10 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   // The projector may lag: the rest of the log is checked too.
   await takeUpTo(proving, plan.end, false);
   if (plan.isLive) await reportStall(verification, findings);
+  if (verification.isOfReadModel && plan.isWhole) {
+    verification.onProgress({ step: 'check', what: 'rows about events that are not in the log' });
+    for (const finding of await findRowsOfNoEvent(verification)) findings.add(finding);
+  }
   verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
   await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });

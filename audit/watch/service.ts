@@ -42,7 +42,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
   const onFailure = (err: unknown) =>
     log.error({ err }, 'The verification of the log failed and is retried.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
-    const projection = { codec: createCodec(options), tables: tablesOf(domain) };
+    const projection = { domain, codec: createCodec(options), tables: tablesOf(domain) };
     let logged = 0;
     while (!signal.aborted) {
       const beganMs = clock.elapsedMs();

@@ -1,3 +1,4 @@
+import type { Domain } from '#kernel/registry/registry.ts';
 import { headAt, readBlocks, readChainEnd } from '#shared/audit/blocks.ts';
 import { readHeadsAfter } from '#shared/audit/signed-head.ts';
 import { readAuditKeys } from '#shared/audit/signing-keys.ts';
@@ -19,11 +20,13 @@ import { untilAborted } from '#shared/projection/fill.ts';
 import { computeDigestOn, readKeptDigest } from '#shared/projection/kept-digest.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
+import { compareDerived, differenceOf, findRowsOfNoEvent } from '../derived/compare-derived.ts';
 import { type Page, readLog } from '../verify/read-log.ts';
 import { checkRowUnlessLeaving } from './check-rows.ts';
 import { checkStretch } from './check-stretch.ts';
 
 export type WatchDependencies = Projection & {
+  readonly domain: Domain;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly clock: Clock;
@@ -71,6 +74,9 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
       keys: heads.length > 0 ? await readAuditKeys(pool) : [],
     }),
     ...(await checkDamage(pool, pages)),
+    ...(await compareDerived(dependencies, { after: watched.position, upTo: last.lastPosition, events })).map(
+      differenceOf,
+    ),
   ];
   // Tables of another release have another projection.
   const begun = !(await isOfThisRelease(pool, dependencies.tables, LIVE_SCHEMA))
@@ -147,14 +153,16 @@ const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly
     }));
 };
 
-/** Compares the tables with the digest that the projector keeps. */
+/** Compares the tables with the digest that the projector keeps, and finds rows about no event. */
 const finish = async (dependencies: WatchDependencies, watched: Watched): Promise<Step> => {
   const { pool } = dependencies;
   const fields = await otherThanKept(dependencies);
-  const differences =
-    fields.length === 0
+  const differences = [
+    ...(fields.length === 0
       ? []
-      : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }];
+      : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }]),
+    ...(await findRowsOfNoEvent(dependencies)).map(differenceOf),
+  ];
   const isOurs = await moveOn(pool, watched, { to: watched, differences });
   if (isOurs) await endRound(pool, watched);
   return { events: 0, differences: isOurs ? differences : [], isEnd: true };

@@ -117,7 +117,21 @@ const chainFinding = z.looseObject({
   ]),
 });
 
-const finding = z.union([rowFinding, logFinding, chainFinding]);
+/** A table that follows from the log beside the read model lacks a row, has a surplus one, or another one. */
+const derivedFinding = z.strictObject({
+  kind: z.enum(['derived_missing', 'derived_extra', 'derived_different']),
+  /** With its schema: `event_index.event`. */
+  table: z.string(),
+  key: z.string(),
+  /** The columns that differ; their values are not shown. */
+  columns: z.array(z.string()),
+  /** The event that the row is about; null if the log has none. */
+  stream: z.string().nullable(),
+  version: z.int().nullable(),
+  position: position.nullable(),
+});
+
+const finding = z.union([rowFinding, logFinding, derivedFinding, chainFinding]);
 
 /** An aggregate that is out of the read model because of an event, or an event that an operator skipped. */
 const exception = z.strictObject({ ...place, type: z.string().nullable(), reason: z.string() });
@@ -161,4 +175,5 @@ export const report = z.strictObject({
 export type Report = z.infer<typeof report>;
 export type Finding = z.infer<typeof finding>;
 export type RowFinding = z.infer<typeof rowFinding>;
+export type DerivedFinding = z.infer<typeof derivedFinding>;
 export type EventBehind = z.infer<typeof behind>;

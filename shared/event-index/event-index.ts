@@ -1,7 +1,8 @@
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
-import type { RecordedEvent } from '#shared/event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { migrateFollowers } from '#shared/follower/checkpoint.ts';
 
 /** The position of an event. */
 export type IndexedEvent = {
@@ -9,6 +10,14 @@ export type IndexedEvent = {
   readonly id: EventId;
   readonly stream: StreamName;
   readonly version: Version;
+};
+
+/** A row of the index. */
+export type IndexRow = IndexedEvent & {
+  readonly type: string;
+  readonly actor: string | null;
+  readonly client: string | null;
+  readonly correlation: string | null;
 };
 
 /** A query of the index; an event must match every given field. */
@@ -27,8 +36,10 @@ type IndexSpan = { readonly after: Position; readonly upTo: Position };
 export const EVENT_INDEX = 'event-index';
 
 /** Updates its tables; every reader and writer calls it first. */
-export const migrateEventIndex = (pool: Pool): Promise<void> =>
-  migrate(pool, 'event-index', new URL('./migrations/', import.meta.url));
+export const migrateEventIndex = async (pool: Pool): Promise<void> => {
+  await migrateFollowers(pool);
+  await migrate(pool, 'event-index', new URL('./migrations/', import.meta.url));
+};
 
 /**
  * Adds consecutive events of the log. Removes entries from there on, because their events were lost from the
@@ -49,16 +60,32 @@ export const indexEvents = async (
 const INSERT = `insert into event_index.event (position, id, stream, version, type, actor, client, correlation)
   select * from unnest($1::bigint[], $2::uuid[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::text[])`;
 
-const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => [
-  events.map(({ position }) => position),
-  events.map(({ id }) => id),
-  events.map(({ stream }) => stream),
-  events.map(({ version }) => version),
-  events.map(({ type }) => type),
-  ...Object.values(METADATA).map((name) => events.map(({ metadata }) => textIn(metadata?.[name]))),
-];
+const columnsOf = (events: readonly RecordedEvent[]): unknown[][] => {
+  const rows = events.map(indexRowOf);
+  return INDEX_COLUMNS.map((column) => rows.map((row) => row[column]));
+};
 
-/** The names in metadata of the last columns, in order. */
+/** In the order of the statement. */
+export const INDEX_COLUMNS = [
+  'position',
+  'id',
+  'stream',
+  'version',
+  'type',
+  'actor',
+  'client',
+  'correlation',
+] as const satisfies readonly (keyof IndexRow)[];
+
+/** The row that the index must have for an event. */
+export const indexRowOf = ({ position, id, stream, version, type, metadata }: RecordedEvent): IndexRow => ({
+  ...{ position, id, stream, version, type },
+  actor: textIn(metadata?.[METADATA.actor]),
+  client: textIn(metadata?.[METADATA.client]),
+  correlation: textIn(metadata?.[METADATA.correlation]),
+});
+
+/** The names in metadata of the last columns. */
 const METADATA = { actor: 'actor', client: 'client', correlation: '$correlationId' } as const;
 type Named = keyof typeof METADATA;
 
@@ -121,4 +148,26 @@ export const findIndexed = async (
     values: [id],
   });
   return rows[0];
+};
+
+/** The rows of a span, as far as the index has reached; undefined if it does not belong to this log. */
+export const readIndexedSpan = async (
+  pool: Pick<Pool, 'query'>,
+  { identity }: Pick<EventLog, 'identity'>,
+  { after, upTo }: IndexSpan,
+): Promise<{ readonly reached: Position; readonly rows: readonly IndexRow[] } | undefined> => {
+  // In one statement, so that the position and the rows are of the same moment.
+  const { rows } = await pool.query<{ reached: Position } & (IndexRow | { id: null })>(
+    `select c.position as reached, ${INDEX_COLUMNS.map((column) => `e.${column}`).join(', ')}
+     from public.follower_checkpoint c
+       left join event_index.event e on e.position > $3 and e.position <= least($4, c.position)
+     where c.follower = $1 and c.log = $2 order by e.position`,
+    [EVENT_INDEX, identity, after, upTo],
+  );
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  return {
+    reached: first.reached,
+    rows: rows.filter((row): row is typeof row & IndexRow => row.id !== null),
+  };
 };

@@ -2,7 +2,7 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { filterColumnsOf } from '#shared/events/webhook.ts';
-import type { PlannedEndpoint } from '../endpoints.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 
 type Row = Omit<PlannedEndpoint, 'limits' | 'scopes'> & {
   readonly scopes: readonly string[];

@@ -3,8 +3,8 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Connection } from '#shared/database/pool.ts';
 import type { Catalogue, EventOf } from '#shared/events/catalogue.ts';
 import { IS_DEAD, IS_RETRIED } from '#shared/webhooks/failed.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import type { Shape } from '../deliver/delivery.ts';
-import type { PlannedEndpoint } from '../endpoints.ts';
 
 /** A change to be delivered to a webhook. */
 export type PlannedDelivery = {

@@ -4,9 +4,9 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import type { DeliveryBody } from '#shared/rest/deliveries.ts';
+import type { PlannedEndpoint } from '#shared/webhooks/planned-endpoint.ts';
 import type { ComposeBody } from '../deliver/body.ts';
 import type { Shape } from '../deliver/delivery.ts';
-import type { PlannedEndpoint } from '../endpoints.ts';
 import { readEndpoint } from '../ledger/endpoints.ts';
 import { ownerOf, readOwners } from '../owners.ts';
 

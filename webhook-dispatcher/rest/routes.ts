@@ -15,7 +15,7 @@ import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { itemOf } from '#shared/rest/writes/item.ts';
 import { type WriteDependencies, writeRoutes } from '#shared/rest/writes/write-routes.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
-import { PLANNER } from '../plan.ts';
+import { PLANNER } from '#shared/webhooks/planned-endpoint.ts';
 import type { ReadBody } from './body.ts';
 import { createWebhookFinder } from './find-webhook.ts';
 import { deliveryReads } from './reads.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Change } from '#shared/change-stream/change-stream.ts';
-import { webhookChangeOf } from './endpoints.ts';
+import { webhookChangeOf } from './planned-endpoint.ts';
 
 const told = (type: string, data: object) =>
   webhookChangeOf({ stream: 'webhook-6001', type, data, version: 3, position: 9 } as unknown as Change);

@@ -4,6 +4,9 @@ import type { Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { WebhookFilter } from '#shared/events/webhook.ts';
 
+/** The name of the lease and the checkpoint of the planner. */
+export const PLANNER = 'webhook-planner';
+
 /** The part of a webhook that decides what is sent to it, and when. */
 export type PlannedEndpoint = {
   readonly webhookId: WebhookId;

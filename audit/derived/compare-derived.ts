@@ -1,0 +1,66 @@
+import type { Domain } from '#kernel/registry/registry.ts';
+import type { DerivedFinding } from '#shared/audit/verification-report.ts';
+import type { Difference } from '#shared/audit/watch.ts';
+import type { Position } from '#shared/brands.ts';
+import type { Pool } from '#shared/database/pool.ts';
+import { type EventLog, FIRST } from '#shared/event-log/event-log.ts';
+import { compareEndpoint, WEBHOOKS } from './compare-endpoint.ts';
+import { compareIndex, type Stretch } from './compare-index.ts';
+import { comparePlan } from './compare-plan.ts';
+import { findUnlogged } from './find-unlogged.ts';
+
+export type DerivedDependencies = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
+  readonly domain: Domain;
+};
+
+/**
+ * The checks of the tables that follow from the log beside the read model. Verification and watch make the
+ * same ones: on the way through the log, and at its end.
+ */
+export const compareDerived = async (
+  dependencies: DerivedDependencies,
+  stretch: Stretch,
+): Promise<readonly DerivedFinding[]> => {
+  const { isIndexed, isPlanned } = await readSchemas(dependencies.pool);
+  const found = isIndexed ? [...(await compareIndex(dependencies, stretch))] : [];
+  if (!isPlanned) return found;
+  found.push(...(await comparePlan(dependencies, stretch.events)));
+  for (const { stream, version } of stretch.events)
+    if (version === FIRST && stream.startsWith(WEBHOOKS))
+      found.push(...(await compareEndpoint(dependencies, stream)));
+  return found;
+};
+
+/** Rows about events that are not in the log. The index, which is compared with the log, says which are. */
+export const findRowsOfNoEvent = async (
+  dependencies: DerivedDependencies,
+): Promise<readonly DerivedFinding[]> => {
+  const { isIndexed, isPlanned } = await readSchemas(dependencies.pool);
+  return isIndexed ? findUnlogged(dependencies, { isPlanned }) : [];
+};
+
+/** Other processes create them when they start for the first time. */
+const readSchemas = async (
+  pool: Pool,
+): Promise<{ readonly isIndexed: boolean; readonly isPlanned: boolean }> => {
+  const { rows } = await pool.query<{ isIndexed: boolean; isPlanned: boolean }>(
+    `select to_regclass('event_index.event') is not null and to_regclass('public.follower_checkpoint') is not null as "isIndexed",
+       to_regclass('webhook_ledger.delivery') is not null and to_regclass('public.follower_checkpoint') is not null as "isPlanned"`,
+  );
+  return rows[0] ?? { isIndexed: false, isPlanned: false };
+};
+
+/** In the form of the watch, which names the table and the columns. */
+export const differenceOf = ({
+  kind,
+  table,
+  columns,
+  stream,
+  version,
+  position,
+}: DerivedFinding): Difference => ({
+  ...{ kind, stream, version, position: position as Position | null },
+  fields: columns.length === 0 ? [table] : columns.map((column) => `${table}.${column}`),
+});
