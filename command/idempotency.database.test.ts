@@ -1,7 +1,7 @@
 // Over 200 lines, because all cases share the command side that is set up here.
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, vi } from 'vitest';
-import type { EventId, StreamName, WebhookId } from '#shared/brands.ts';
+import type { EventId, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { allEvents, as, by, Died, draftArticle, mortal, registerUser } from '../test/engines/command-side.ts';
 import { later } from '../test/engines/later.ts';
@@ -45,15 +45,37 @@ test('every process answers a repeated request with the first response', async (
   expect(await articlesTitled('Repeated')).toHaveLength(1);
 });
 
-test('a refusal is repeated even if the command would be allowed now', async ({ side }) => {
+test('a refusal frees its key, for the same request and for a corrected one', async ({ database, side }) => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author, false);
   const context = by(as(author), { idempotencyKey: 'refused' });
   const comment = { type: 'AddComment', articleId, text: 'First!' } as const;
   await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'article_not_published' });
   await side.send({ type: 'PublishArticle', articleId }, by(as(author)));
-  await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'article_not_published' });
+  await using other = await database.open();
+  const added = await other.send({ ...comment, text: 'Corrected' }, context);
+  expect(await side.send({ ...comment, text: 'Corrected' }, context)).toEqual(added);
+  await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
 });
+
+test.for(['version_mismatch', 'invalid_command'] as const)(
+  'a refusal is not remembered: %s',
+  async (code, { side }) => {
+    const author = await registerUser(side);
+    const articleId = await draftArticle(side, author);
+    const edit = { type: 'EditArticle', articleId, title: 'Mended' } as const;
+    const draftFor = (authorId: number) => ({ ...draft(), authorId: authorId as UserId });
+    const asAdmin = by(as(author, 'admin'), { idempotencyKey: code });
+    const [refused, corrected] =
+      code === 'version_mismatch'
+        ? [() => side.send(edit, { ...asAdmin, ifVersion: 1 as Version }), () => side.send(edit, asAdmin)]
+        : [() => side.send(draftFor(987_654), asAdmin), () => side.send(draftFor(author), asAdmin)];
+    await expect(refused()).rejects.toMatchObject({ code });
+    await expect(refused()).rejects.toMatchObject({ code });
+    const done = await corrected();
+    expect(await corrected()).toEqual(done);
+  },
+);
 
 test('a key identifies one request of one caller', async ({ side }) => {
   const [one, two] = [await registerUser(side), await registerUser(side)];

@@ -15,7 +15,10 @@ import type { Outcome } from './handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
 import { type Known, type States, unwritten } from './states.ts';
 
-/** Executes a command once per key: a repeated request gets the first response. */
+/**
+ * Executes a command once per key: a repeated request gets the first response. A refusal frees the key, so that a
+ * corrected request may use it.
+ */
 export type Idempotency = (keyed: Keyed, carryOut: CarryOut) => Promise<Outcome>;
 
 type Keyed = {
@@ -46,13 +49,8 @@ type Dependencies = {
  */
 const RUNNING_MAX_MS = 10_000;
 
-/** Refusals that depend on the time or the caller, not on the request: a retry may succeed. */
-const PASSING: ReadonlySet<RejectionCode> = new Set([
-  'conflict',
-  'unauthenticated',
-  'insufficient_scope',
-  'idempotency_key_in_use',
-]);
+/** A command on several streams may have changed some of them: its retry continues with the same ids. */
+const UNFINISHED: RejectionCode = 'conflict';
 
 export const createIdempotency = (dependencies: Dependencies): Idempotency => {
   const process = `process-${randomUUID()}`;
@@ -100,7 +98,7 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
     if (!(error instanceof Rejection)) throw error;
     const { code, details, message: says } = error;
     if (
-      !PASSING.has(code) &&
+      code !== UNFINISHED &&
       (await complete(dependencies, request, {
         reserved,
         seed,

@@ -51,6 +51,16 @@ describe('reserving', () => {
     given(reservation, [reserved, completed])
       .when({ ...reserve, digest: 'other' })
       .refuses('idempotency_key_reused'));
+  test.each(['request', 'other'])('after a refusal, for the request %j', (digest) => {
+    const anew = { digest, seed: 'new', at: later(5), by: 'two' };
+    const refused = { code: 'version_mismatch', says: 'The item has another version.', details: {} };
+    given(reservation, [
+      reserved,
+      { type: 'command.completed', data: { digest: 'request', outcome: { refused }, at } },
+    ])
+      .when({ type: 'Reserve', ...anew })
+      .yields([{ type: 'command.reserved', data: anew }]);
+  });
 
   describe.each([
     ['running', [reserved]],

@@ -57,7 +57,7 @@ export const reservation: Decider<ReservationState, ReservationCommand, Reservat
     switch (command.type) {
       case 'Reserve': {
         const { digest, seed, at, by } = command;
-        if (state.status === 'absent' || isOver(state.at, at))
+        if (state.status === 'absent' || isRefused(state) || isOver(state.at, at))
           return [{ type: 'command.reserved', data: { digest, seed, at, by } }];
         if (state.digest !== digest) throw new Rejection('idempotency_key_reused');
         return [];
@@ -80,5 +80,9 @@ export const reservation: Decider<ReservationState, ReservationCommand, Reservat
     }
   },
 };
+
+/** A refused request has changed nothing. Its key is free, also for a corrected request. */
+const isRefused = (state: ReservationState): boolean =>
+  state.status === 'completed' && state.outcome.refused !== undefined;
 
 const isOver = (since: string, now: string): boolean => Date.parse(now) - Date.parse(since) >= RESERVATION_MS;

@@ -70,18 +70,20 @@ test('a retried change does not overwrite a later one', async ({ anArticle, api,
   expect(await api.side.eventLog.head()).toBe(head);
 });
 
-test('a refusal is repeated, and a malformed request leaves the key unused', async ({ api, send }) => {
+test('a refused or malformed request leaves the key unused', async ({ api, send }) => {
   const id = await make(api, '/articles', ARTICLE);
+  const path = `/articles/${id}`;
   const comment = { body: { text: 'x' }, headers: keyed('refused') };
-  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
+  expect(await send('POST', `${path}/comments`, comment)).toMatchObject({
     status: 409,
     body: { code: 'article_not_published' },
   });
-  await send('POST', `/articles/${id}/publish`);
-  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
-    status: 409,
-    body: { code: 'article_not_published' },
-  });
+  await send('POST', `${path}/publish`);
+  expect(await send('POST', `${path}/comments`, comment)).toMatchObject({ status: 201 });
+  const stale = { body: { title: 'Late' }, headers: { ...keyed('stale'), 'If-Match': '"1-"' } };
+  expect(await send('PATCH', path, stale)).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
+  const fresh = { ...stale, headers: { ...keyed('stale'), 'If-Match': '"2-"' } };
+  expect(await send('PATCH', path, fresh)).toMatchObject({ status: 200 });
   expect(await send('POST', '/articles', { body: {}, headers: keyed('better') })).toMatchObject({
     status: 422,
   });

@@ -114,7 +114,7 @@ export const HEADER_PARAMETERS = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A key of your choice. For 24 hours, the same request with the same key runs once and gets the same response.',
+      'A key of your choice. For 24 hours, the same request with the same key runs once and gets the same response. A refused request leaves the key free.',
     schema: {
       type: 'string',
       pattern: '^[\\x21-\\x7e]{1,255}$',

@@ -216,6 +216,10 @@ describeInChromium('webhooks in Chromium', () => {
       await look('6-new');
       await press('Register');
       await page.getByText('Must be an http(s) URL').waitFor();
+      // Refused by the decision, not by the form.
+      await page.getByLabel('URL').fill('http://10.0.0.1/');
+      await press('Register');
+      await page.locator('.wrong', { hasText: /address/ }).waitFor();
       await page.getByLabel('URL').fill(`${sink.url}/closed-new-${size}`);
       shop.isClosed = true;
       await press('Register');

@@ -25,7 +25,7 @@ type Sent = {
 /** The public interface, called as the signed-in user. Every failure is an `ApiProblem`. */
 export type Api = {
   get<Body>(path: string, signal?: AbortSignal, accept?: string): Promise<Answer<Body>>;
-  post<Body>(path: string, body?: object): Promise<Answer<Body>>;
+  post<Body>(path: string, body?: object, key?: string): Promise<Answer<Body>>;
   remove(path: string): Promise<void>;
   /** Sends a command to the address of a link. */
   send<Body>(method: string, path: string, sent?: Sent): Promise<Answer<Body>>;
@@ -57,10 +57,10 @@ export const openApi = (session: Session): Api => {
     if (!last.ok) throw new ApiProblem(await problemOf(last));
     return last;
   };
-  const write = (method: string, body?: object): RequestInit => ({
+  const write = (method: string, body?: object, key: string = crypto.randomUUID()): RequestInit => ({
     method,
     signal: AbortSignal.timeout(WAIT_MAX_MS),
-    headers: { 'idempotency-key': crypto.randomUUID(), ...(body && { 'content-type': 'application/json' }) },
+    headers: { 'idempotency-key': key, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   return {
@@ -74,19 +74,18 @@ export const openApi = (session: Session): Api => {
       );
     },
     send: async (method, path, { body, file, ifMatch, key } = {}) => {
-      const init = write(method, body);
+      const init = write(method, body, key);
       const headers = {
         ...init.headers,
         ...(file && { 'content-type': file.type }),
         ...(ifMatch && { 'if-match': ifMatch }),
-        ...(key && { 'idempotency-key': key }),
       };
       const response = await ask(path, { ...init, headers, ...(file && { body: file }) });
       const cursor = response.headers.get('consistency-token');
       if (cursor !== null) written = { cursor, untilMs: Date.now() + READ_WITHIN_MS };
       return answerOf(response);
     },
-    post: async (path, body) => answerOf(await ask(path, write('POST', body))),
+    post: async (path, body, key) => answerOf(await ask(path, write('POST', body, key))),
     remove: async (path) =>
       void (await ask(path, { method: 'DELETE', signal: AbortSignal.timeout(WAIT_MAX_MS) })),
     stream: (path, headers, signal) =>

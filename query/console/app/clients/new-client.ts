@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useApi } from '../asking.ts';
+import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Heading, Problem } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
@@ -17,6 +18,7 @@ const KINDS = [
 /** Creates a client of the three usual kinds; everything else is for `POST /clients`. */
 export const NewClient = () => {
   const api = useApi();
+  const sendOnce = useFormKeys();
   const [kind, setKind] = useState<string>('service');
   const [made, setMade] = useState<Client>();
   const [problem, setProblem] = useState<ProblemFacts>();
@@ -24,7 +26,7 @@ export const NewClient = () => {
     event.preventDefault();
     setProblem(undefined);
     const wanted = settingsOf(kind, new FormData(event.currentTarget as HTMLFormElement));
-    api.post<Client>('/clients', wanted).then(
+    sendOnce(wanted, (key) => api.post<Client>('/clients', wanted, key)).then(
       ({ body }) => setMade(body),
       (error: unknown) => setProblem(factsOf(error)),
     );

@@ -4,6 +4,7 @@ import type { HistoryEntry } from '#shared/rest/history.ts';
 import type { CommandFacts, KindFacts } from '../../domain-facts.ts';
 import type { Api } from '../api.ts';
 import { useApi, useAsked } from '../asking.ts';
+import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Changes } from '../item/changes.ts';
 import { useChanges } from '../live.ts';
@@ -79,6 +80,7 @@ const versionOf = (etag: string | undefined): number => Number(/^(?:W\/)?"(\d+)-
 /** The form compares with its initial values, until somebody else changes the item. */
 const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptions) => {
   const api = useApi();
+  const sendOnce = useFormKeys();
   const fields = fieldsToFill(command.form);
   const isEdit = command.does === 'edit' || command.does === 'changeItem';
   const rawOfItem = (of: Item | undefined) => rawOfAll(fields, isEdit ? of : undefined);
@@ -125,10 +127,10 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     setSaving(true);
     try {
       // The tag of an item that is not wholly readable has no version, and matches none.
-      await api.send(link.method ?? 'POST', link.href, {
-        body,
-        ifMatch: versionOf(base.etag) > 0 ? base.etag : undefined,
-      });
+      const ifMatch = versionOf(base.etag) > 0 ? base.etag : undefined;
+      await sendOnce({ body, ifMatch }, (key) =>
+        api.send(link.method ?? 'POST', link.href, { body, ifMatch, key }),
+      );
       go(back);
     } catch (error) {
       if (!(error instanceof ApiProblem && error.facts.status === 412) || !(await look())) throw error;

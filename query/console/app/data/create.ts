@@ -1,6 +1,7 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { CommandFacts, FormFieldFacts } from '../../domain-facts.ts';
 import { useApi } from '../asking.ts';
+import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Heading } from '../parts.ts';
 import { go, type Route } from '../router.ts';
@@ -63,14 +64,13 @@ const Creation = ({ command, path, back, then }: CreationOptions) => {
   const all = fieldsToFill(command.form);
   const fields = [...all.filter((field) => !isOwner(field)), ...(isAdmin ? all.filter(isOwner) : [])];
   const [raw, setRaw] = useState<Raw>(() => rawOfAll(fields, undefined));
-  // A repeated request, after an answer was lost, creates one item.
-  const key = useMemo(() => crypto.randomUUID(), [raw]);
+  const sendOnce = useFormKeys();
   const send = async () => {
-    const { body } = await api.send<{ readonly id: number }>('POST', path, {
-      body: bodyOf(fields, raw),
-      key,
-    });
-    go(then(body.id));
+    const body = bodyOf(fields, raw);
+    const made = await sendOnce(body, (key) =>
+      api.send<{ readonly id: number }>('POST', path, { body, key }),
+    );
+    go(then(made.body.id));
   };
   return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;
 };

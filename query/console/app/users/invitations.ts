@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useApi, useAsked } from '../asking.ts';
 import { kindNamed, useDomain } from '../data/domain.ts';
+import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Act, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
@@ -20,6 +21,7 @@ export const useRoles = (): readonly string[] =>
 /** Open invitations, and a form for a new one. */
 export const Invitations = () => {
   const api = useApi();
+  const sendOnce = useFormKeys();
   const asked = useAsked<readonly Invitation[]>('/account/invitations');
   const [made, setMade] = useState<Made>();
   const [problem, setProblem] = useState<ProblemFacts>();
@@ -27,7 +29,8 @@ export const Invitations = () => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     setProblem(undefined);
-    api.post<Made>('/account/invitations', Object.fromEntries(new FormData(form))).then(
+    const wanted = Object.fromEntries(new FormData(form));
+    sendOnce(wanted, (key) => api.post<Made>('/account/invitations', wanted, key)).then(
       ({ body }) => {
         setMade(body);
         form.reset();

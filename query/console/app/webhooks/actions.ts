@@ -3,6 +3,7 @@ import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi } from '../asking.ts';
 import { Secret } from '../clients/secret.ts';
 import { Confirm } from '../confirm.ts';
+import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Act } from '../parts.ts';
 import { go } from '../router.ts';
@@ -56,9 +57,11 @@ type ReplayOptions = { readonly path: string; readonly isMissing: boolean; reado
 
 const ReplayButton = ({ path, isMissing, done }: ReplayOptions) => {
   const api = useApi();
+  const sendOnce = useFormKeys();
   const replay = async () => {
     const from = document.querySelector<HTMLInputElement>('#replay-from')?.value.trim() ?? '';
-    await api.send('POST', `${path}/replay`, { body: from === '' ? {} : { from: momentOf(from) } });
+    const body = from === '' ? {} : { from: momentOf(from) };
+    await sendOnce(body, (key) => api.send('POST', `${path}/replay`, { body, key }));
     done();
   };
   return html`<${Confirm} label="Replay" title="Send all events again?" doing="Replay" act=${replay}>

@@ -1,9 +1,10 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { useApi, useAsked } from '../asking.ts';
 import { Secret } from '../clients/secret.ts';
 import { useDomain } from '../data/domain.ts';
 import { Form } from '../data/form.ts';
+import { useFormKeys } from '../form-key.ts';
 import { html } from '../html.ts';
 import { Heading, Whole } from '../parts.ts';
 import { ApiProblem, factsOf } from '../problem.ts';
@@ -19,9 +20,11 @@ type Made = { readonly id: number; readonly secret: string; readonly url: string
 export const NewWebhook = () => {
   const api = useApi();
   const [made, setMade] = useState<Made>();
-  const key = useMemo(() => crypto.randomUUID(), []);
+  const sendOnce = useFormKeys();
   const create = async (body: object) => {
-    const { body: written } = await api.send<Made>('POST', '/webhooks', { body, key });
+    const { body: written } = await sendOnce(body, (key) =>
+      api.send<Made>('POST', '/webhooks', { body, key }),
+    );
     setMade({ ...written, url: (body as Made).url });
   };
   return html`
@@ -40,10 +43,12 @@ const Registered = ({ made: { id, secret, url } }: { readonly made: Made }) => h
 export const EditWebhook = ({ route: { parameters } }: { readonly route: Route }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}`;
+  const sendOnce = useFormKeys();
   const asked = useAsked<Webhook>(path);
   const back = `${home()}/${parameters.id}`;
   const change = async (body: object) => {
-    await api.send('PATCH', path, { body, ifMatch: asked.etag });
+    const ifMatch = asked.etag;
+    await sendOnce({ body, ifMatch }, (key) => api.send('PATCH', path, { body, ifMatch, key }));
     go(back);
   };
   return html`
