@@ -155,7 +155,7 @@ const showFirstMinute = async (
   domain: Domain,
   { url, firstMinute, offersDemo }: Pick<Shown, 'firstMinute' | 'offersDemo'> & { readonly url: string },
 ): Promise<void> => {
-  await writeFirstMinute(dataDir, { ...firstMinute, url });
+  await writeFirstMinute(dataDir, { ...firstMinute, url: byName(url) });
   const demo = await readDemoAccess(dataDir);
   process.stderr.write(
     banner(shownUrl(publicUrl, url), {
@@ -178,6 +178,10 @@ const isUnused = async ({ eventLog }: Foundation): Promise<boolean> =>
 /** The address in every link; a port that the system chose is known only now. */
 const shownUrl = (publicUrl: string, url: string): string =>
   publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
+
+/** As a browser knows it from every other link: an address with digits is another origin, without its cookies. */
+const byName = (url: string): string =>
+  url.replace(/^(https?:\/\/)(?:127\.0\.0\.1|\[::1\])(?=:|$)/, '$1localhost');
 
 const exampleScopes = (domain: Domain): string => {
   const { path } = exampleKind(domain);

@@ -67,7 +67,7 @@ const explain = ({ message }: TypeError, options: Command['options']): string =>
   const name = option.replace(/^-+/, '');
   const known = options[name];
   if (known === undefined) {
-    const meant = nearest(name, Object.keys(options));
+    const meant = nearest(name, [...Object.keys(options), 'help']);
     return `there is no option ${option}${meant === undefined ? '' : `; did you mean --${meant}?`}`;
   }
   if (known.type === 'boolean') return `${option} takes no value`;

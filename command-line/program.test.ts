@@ -44,6 +44,13 @@ test('help on a group lists its commands', async () => {
 test.each([
   [['log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
   [['setings'], 'there is no command “setings”; did you mean “settings”?'],
+  [['hlep'], 'there is no command “hlep”; did you mean “help”?'],
+  [['hepl'], 'there is no command “hepl”; did you mean “help”?'],
+  [['--hlep'], 'there is no option --hlep; did you mean --help?'],
+  [['vresion'], 'there is no command “vresion”; did you mean “version”?'],
+  [['log', 'tail', '--hlep'], 'there is no option --hlep; did you mean --help? (more'],
+  [['opne'], 'there is no command “opne”; did you mean “open”?'],
+  [['foo'], 'there is no command “foo”; npm run annals -- help lists the commands.'],
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists the commands.'],
   [
     ['log'],
@@ -58,7 +65,8 @@ test.each([
     'there is no option --nothing-like-it (more: npm run annals -- help log tail).',
   ],
   [['log', 'tail', '-x'], 'there is no option -x (more'],
-  [['--verison'], 'there is no option --verison; npm run annals -- help lists the commands.'],
+  [['--verison'], 'there is no option --verison; did you mean --version?'],
+  [['--frobnicate'], 'there is no option --frobnicate; npm run annals -- help lists the commands.'],
   [['log', 'tail', '--from'], '--from needs a value, as in --from=<position> (more'],
   [['log', 'tail', '--from', '--json'], '--from needs a value, as in --from=<position> (more'],
   [['log', 'tail', '--follow=yes'], '--follow takes no value (more'],

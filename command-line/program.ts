@@ -130,6 +130,8 @@ const EX_USAGE = 64;
 const WORDS_MAX = 2;
 const HELP = new Set(['--help', '-h']);
 const VERSION = new Set(['version', '--version', '-v']);
+/** Words, and options, that are answered without a command. */
+const WITHOUT_COMMAND = ['help', 'version'];
 
 /** Runs the command of the arguments and returns the exit code. */
 export const runCommandLine = async (args: readonly string[], terminal: Terminal): Promise<number> => {
@@ -215,13 +217,18 @@ const inWords = ({ summary, options, examples, ...command }: Command, domain: Do
 
 const unknown = (args: readonly string[]): UsageError => {
   const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);
-  if (words.length === 0)
-    return new UsageError(`there is no option ${args[0]}; npm run annals -- help lists the commands`);
+  if (words.length === 0) {
+    const [option = ''] = args;
+    const meant = nearest(option.replace(/^-+/, ''), WITHOUT_COMMAND);
+    return new UsageError(`there is no option ${option}; ${hint(meant && `--${meant}`)}`);
+  }
   const typed = words.join(' ');
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${typed} `)).map(({ name }) => name);
   if (group.length > 0) return new UsageError(`“${typed}” needs one more word: ${group.join(', ')}`);
-  const names = COMMANDS.map(({ name }) => name);
+  const names = [...WITHOUT_COMMAND, ...COMMANDS.map(({ name }) => name)];
   const meant = nearest(typed, names) ?? nearest(words[0] ?? '', names);
-  const hint = meant === undefined ? 'npm run annals -- help lists the commands' : `did you mean “${meant}”?`;
-  return new UsageError(`there is no command “${typed}”; ${hint}`);
+  return new UsageError(`there is no command “${typed}”; ${hint(meant && `“${meant}”`)}`);
 };
+
+const hint = (meant: string | undefined): string =>
+  meant === undefined ? 'npm run annals -- help lists the commands' : `did you mean ${meant}?`;

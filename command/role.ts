@@ -75,7 +75,9 @@ const serveRoles = async (
     bodyBytesMax: limits.bodyBytesMax,
     log,
   });
-  const handler = createApp({ log, metrics, tracing, routes: [Router().use(shedder.handler), taken] });
+  const { requestLogLevel } = config;
+  const routes = [Router().use(shedder.handler), taken];
+  const handler = createApp({ log, metrics, tracing, requestLogLevel, routes });
   const server = resources.use(
     await startHttpServer({
       handler,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, win32 } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -25,6 +25,24 @@ test('an older Node gets one sentence', async () => {
   await using older = spawnAnnals(['--input-type=module', '--eval', asOlder]);
   expect(await older.exited).toBe(1);
   expect(older.output()).toBe('Annals needs Node 22.18 or newer, but this is 20.20.2.\n');
+});
+
+test.each([
+  ['note', 'invoice'],
+  ['invoice', 'payment'],
+])('beside %s it suggests another aggregate', async (aggregate, other) => {
+  await using place = await temporaryDataDir();
+  await using creating = spawnAnnals(
+    [MAIN, 'fresh', '--aggregate', aggregate, '--no-install'],
+    {},
+    {
+      folder: place.path,
+    },
+  );
+  expect(await creating.exited).toBe(0);
+  const added = `npm run annals -- new aggregate ${other}`;
+  expect(creating.output()).toContain(`To add another: ${added}\n`);
+  expect(await readFile(join(place.path, 'fresh/README.md'), 'utf8')).toContain(`${added} `);
 });
 
 /** A registry behind a network that drops packets: it accepts connections and never answers. */

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { anotherThan } from './names.ts';
 
 /** The files of a new project: the texts by path. */
 export type Files = Readonly<Record<string, string>>;
@@ -21,7 +22,8 @@ const filled = (text: string, { aggregate, project }: Wanted): string => {
     .replaceAll('note_', `${words.join('_')}_`)
     .replaceAll('/notes', `/${words.join('-')}s`)
     .replaceAll(/\bnote\b/g, aggregate)
-    .replaceAll('my-app', project);
+    .replaceAll('my-app', project)
+    .replaceAll('new aggregate invoice', `new aggregate ${anotherThan(aggregate)}`);
 };
 
 /** The path of a template file in a project. */

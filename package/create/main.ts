@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Files, filesOfProject, wordsOfTemplate } from './files.ts';
 import { whyNotInstalled } from './install.ts';
-import { whyNoAggregate, whyNoProject } from './names.ts';
+import { anotherThan, whyNoAggregate, whyNoProject } from './names.ts';
 
 // `npm create annals my-app`: makes a project with one aggregate.
 
@@ -184,7 +184,7 @@ ${project} is in ${folder}. Next:
   npm start          REST, GraphQL, webhooks and the console, at http://localhost:4000
   npm test           the rules of ${aggregate}
 
-domain/${aggregate}.ts is the whole aggregate. To add another: npm run annals -- new aggregate invoice
+domain/${aggregate}.ts is the whole aggregate. To add another: npm run annals -- new aggregate ${anotherThan(aggregate)}
 `);
 };
 

@@ -13,6 +13,9 @@ export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string
   return undefined;
 };
 
+/** The name of a second aggregate, as an example. */
+export const anotherThan = (aggregate: string): string => (aggregate === 'invoice' ? 'payment' : 'invoice');
+
 const isIdentifier = (name: string): boolean => {
   try {
     // In the strictest context of a module.

@@ -6,6 +6,7 @@ import express, {
   type Response,
 } from 'express';
 import { Histogram, type Registry } from 'prom-client';
+import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import { answerErrors, refuseUnknownPath } from './answer-errors.ts';
@@ -21,6 +22,8 @@ export type AppOptions = {
   readonly trustProxy?: number;
   /** Off by default. */
   readonly tracing?: Tracing;
+  /** `info` by default. */
+  readonly requestLogLevel?: Config['requestLogLevel'];
 };
 
 /** The HTTP stack of a role: it identifies, observes, routes and answers every request. */
@@ -43,10 +46,11 @@ export const firstHandlers = ({
   log,
   metrics,
   tracing,
-}: Pick<AppOptions, 'log' | 'metrics' | 'tracing'>): readonly RequestHandler[] => [
+  requestLogLevel = 'info',
+}: Pick<AppOptions, 'log' | 'metrics' | 'tracing' | 'requestLogLevel'>): readonly RequestHandler[] => [
   identifyRequest,
   ...(tracing?.isOn ? [traceRequests(tracing)] : []),
-  observeRequests(log, metrics),
+  observeRequests(log, requestLogLevel, metrics),
   takeTypesAsSaid,
 ];
 
@@ -127,7 +131,11 @@ const MS_PER_SECOND = 1_000;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Logs and times every response. The log leaves out the query, which may hold a token or an address. */
-const observeRequests = (log: Log, registry: Registry): RequestHandler => {
+const observeRequests = (
+  log: Log,
+  usual: NonNullable<AppOptions['requestLogLevel']>,
+  registry: Registry,
+): RequestHandler => {
   const duration = durationIn(registry);
   return (request, response, next) => {
     const startedMs = performance.now();
@@ -137,7 +145,7 @@ const observeRequests = (log: Log, registry: Registry): RequestHandler => {
       const seconds = (performance.now() - startedMs) / MS_PER_SECOND;
       const status = response.writableFinished ? response.statusCode : 499;
       duration.observe({ method: METHODS.has(method) ? method : 'other', status }, seconds);
-      const level = path === '/livez' || path === '/readyz' ? 'debug' : 'info';
+      const level = UNTRACED.has(path) ? 'debug' : status >= SERVER_ERROR ? 'info' : usual;
       log[level](
         { ...namesOf(request), method, path, status, ms: Math.round(seconds * 1_000_000) / 1_000 },
         'request',

@@ -80,13 +80,9 @@ export const serveClients = async (
     Router().use(shedder.handler, ...limiter.handlers, limiter.onFailure),
     rootRoutes({ version: packageJson.version, domain, links: [...LINKS, ...links], offersDemo }),
   ];
-  const app = createApp({ log, metrics, tracing, routes: [...common, ...routes], trustProxy });
-  const first = [
-    ...firstHandlers({ log, metrics, tracing }),
-    ...forBrowsers,
-    shedder.handler,
-    ...limiter.handlers,
-  ];
+  const observed = { log, metrics, tracing, requestLogLevel: config.requestLogLevel };
+  const app = createApp({ ...observed, routes: [...common, ...routes], trustProxy });
+  const first = [...firstHandlers(observed), ...forBrowsers, shedder.handler, ...limiter.handlers];
   const completePaths = fastPaths.map(({ takes, handlers, failures }) => ({
     takes,
     handlers: [...first, ...handlers],

@@ -62,6 +62,8 @@ export type Config = {
   /** Undefined means the one in the data folder, which production refuses. */
   readonly masterKey: string | undefined;
   readonly logLevel: z.output<typeof SETTINGS.LOG_LEVEL.schema>;
+  /** Of requests that did not fail on the server; a terminal in development is for the developer's own lines. */
+  readonly requestLogLevel: 'debug' | 'info';
   readonly tracing: TracingSettings;
   readonly limits: HttpLimits;
   readonly load: LoadLimits;
@@ -271,6 +273,7 @@ const assemble = (values: Values): Config => ({
     values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
+  requestLogLevel: values.NODE_ENV === 'development' ? 'debug' : 'info',
   tracing: tracingOf(values),
   limits: httpLimitsOf(values),
   load: loadLimitsOf(values),

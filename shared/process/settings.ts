@@ -440,7 +440,8 @@ export const SETTINGS = {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     expected: 'trace, debug, info, warn, error, fatal, or silent',
     fallback: 'info',
-    description: 'Minimum level of log messages.',
+    description:
+      'Minimum level of log messages. Each request is one of level `info`; in development of level `debug`, unless it failed on the server.',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: urlOf('http:', 'https:').refine(

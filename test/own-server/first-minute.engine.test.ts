@@ -35,6 +35,11 @@ test('a newcomer starts it, requests a token, and is an administrator', async ()
     status: 200,
     body: expect.arrayContaining([expect.objectContaining({ clientId: 'development-admin' })]),
   });
+  const { port } = new URL(annals.url);
+  expect(await runAnnals(['annals.ts', 'open', '--json'], environment)).toEqual({
+    exit: 0,
+    output: `{"url":"http://localhost:${port}/console"}\n`,
+  });
   expect((await stat(join(dataDir.path, 'development-access.json'))).mode & 0o777).toBe(0o600);
 });
 

@@ -32,6 +32,7 @@ test('a start in an empty folder is ready, names what it has made, and stops wit
   expect(annals.output()).toContain(`Annals is at http://localhost:${new URL(annals.url).port}\n`);
   annals.child.kill('SIGTERM');
   expect(await annals.exited).toBe(0);
+  expect(annals.output()).not.toContain('"msg":"request"');
   expect(await isServing(dataDir.path)).toBe(false);
 });
 
