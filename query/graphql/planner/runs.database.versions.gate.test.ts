@@ -1,3 +1,4 @@
+// Over 200 lines, because each test runs one planner, over rows that are set up here.
 import { expect } from 'vitest';
 import type { Caller } from '#shared/policy.ts';
 import { callerIn, POLICY } from '../../../test/engines/policy.ts';
@@ -69,6 +70,25 @@ it('reads by id for concurrent requests with one statement, and answers each wit
     '{"user":{"id":"2","name":"User 2"}}',
   ]);
   expect(answers.slice(-2)).toEqual(['{"user":null}', '{"user":null}']);
+});
+
+it('reads a query of several levels with one statement, whose JSON is the answer', async ({
+  countStatements,
+  planner,
+}) => {
+  const operation = operationOf('{ me { id } posts { id author { id name posts { id author { id } } } } }');
+  let answer: string | undefined;
+  const read = async () => {
+    answer = await planner.plan({ ...operation, variables: {}, caller: author(1) });
+  };
+  expect(await countStatements(read)).toBe(1);
+  expect(JSON.parse(answer ?? '')).toMatchObject({
+    me: { id: '1' },
+    posts: [
+      { id: '102', author: { id: '1', posts: [{ id: '102', author: { id: '1' } }, { id: '101' }] } },
+      { id: '101' },
+    ],
+  });
 });
 
 it('shares one answer among equal concurrent reads', async ({ countStatements, planner }) => {
