@@ -25,17 +25,18 @@ beforeEach(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-const prepare = (differences: object = {}) =>
+const prepare = (differences: object = {}, folder = dataDir) =>
   prepareFirstMinute(
     {
       domain: publishing,
       ...site.auth,
       pool: site.pool,
+      masterKey: site.masterKey,
       clock: REAL_TIME,
       gateway: site.gateway,
       ...differences,
     },
-    dataDir,
+    folder,
   );
 const forget = () => forgetFirstMinute({ ...site.auth, pool: site.pool });
 const authorOf = async (): Promise<Person> => {
@@ -73,6 +74,42 @@ test('the client may ask for all scopes of the domain, including new ones', asyn
   await site.auth.clients.change(client.clientId, { apply }, by);
   expect((await prepare()).client).toEqual(client);
   expect(await site.auth.clients.find(client.clientId)).toMatchObject({ scopes: all, defaultScopes: all });
+});
+
+test('a start from another data folder takes nothing from the first', async () => {
+  await using other = await temporaryDataDir();
+  const first = await prepare();
+  const { userId } = await authorOf();
+  await signIn(userId);
+  expect(await prepare({}, other.path)).toEqual(first);
+  expect(await prepare()).toEqual(first);
+  expect(await site.auth.clients.verifySecret(CLIENT, first.client.secret)).toBe(true);
+  expect(await site.auth.credentials.verify(userId, first.author.password)).toBe(true);
+  expect(await signedIn(userId)).toBe(3);
+});
+
+test('two first starts at once get the same access', async () => {
+  await using other = await temporaryDataDir();
+  const [one, two] = await Promise.all([prepare(), prepare({}, other.path)]);
+  expect(one).toEqual(two);
+});
+
+test('after an operator has rotated the secret, the next start makes another that all folders find', async () => {
+  await using other = await temporaryDataDir();
+  const first = await prepare();
+  await site.auth.clients.rotateSecret(CLIENT, operator);
+  const second = await prepare({}, other.path);
+  expect(second.client.secret).not.toBe(first.client.secret);
+  expect(second.author).toEqual(first.author);
+  expect(await prepare()).toEqual(second);
+});
+
+test('an installation of an earlier release shares what its data folder has', async () => {
+  await using other = await temporaryDataDir();
+  const first = await prepare();
+  await site.pool.query('update auth.first_minute set sealed = null');
+  await prepare();
+  expect(await prepare({}, other.path)).toEqual(first);
 });
 
 test('production ends the author’s password, sessions and grants, and the client', async () => {

@@ -1,12 +1,16 @@
 // Over 200 lines, because it is one thing: the access of the first minute, from its creation to its removal.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import * as z from 'zod';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import { clientSettingsOf } from '#shared/clients/settings.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
+import { holdLock } from '#shared/database/held-lock.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Pool } from '#shared/database/pool.ts';
+import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
+import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
 import { policyOf } from '#shared/policy.ts';
 import {
   type FirstMinute,
@@ -27,6 +31,7 @@ import type { GrantEnder } from './storage/end-grants.ts';
 type Dependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
+  readonly masterKey: MasterKey;
   readonly clock: Clock;
   readonly gateway: CommandGateway;
   readonly clients: Clients;
@@ -46,7 +51,8 @@ const by = (): By => ({
 /**
  * Makes the fixtures of a development installation, unless they exist: a service client that acts as an
  * administrator, and an author. Their secrets are new in every installation, and known only to readers of
- * DATA_DIR.
+ * DATA_DIR. The database has them too, sealed with the master key: a start with another data folder finds them
+ * there, and takes nothing from the first.
  */
 export const prepareFirstMinute = async (
   dependencies: Dependencies,
@@ -55,34 +61,61 @@ export const prepareFirstMinute = async (
   await migrateFirstMinute(dependencies.pool);
   // Written first, so that a later production start finds what a crash has left.
   await writeMark(dependencies.pool, { author: null });
+  await using _alone = await waitForOthers(dependencies);
   const known = await readFirstMinute(dataDir);
-  const client = { clientId: CLIENT_ID, secret: await ensureClient(dependencies, known?.client.secret) };
-  const author = { email: AUTHOR.email, password: await ensureAuthor(dependencies, known?.author.password) };
-  const content: FirstMinute = { ...known, client, author };
-  if (known?.client.secret !== client.secret || known.author.password !== author.password)
-    await writeFirstMinute(dataDir, content);
+  const shared = await selectShared(dependencies);
+  const local = known && { secret: known.client.secret, password: known.author.password };
+  const both = [local, shared].filter((access) => access !== undefined);
+  const secret = await ensureClient(
+    dependencies,
+    both.map((access) => access.secret),
+  );
+  const password = await ensureAuthor(
+    dependencies,
+    both.map((access) => access.password),
+  );
+  const isIn = (access: Access | undefined) => access?.secret === secret && access.password === password;
+  if (!isIn(shared)) await updateShared(dependencies, { secret, password });
+  const content: FirstMinute = {
+    ...known,
+    client: { clientId: CLIENT_ID, secret },
+    author: { email: AUTHOR.email, password },
+  };
+  if (!isIn(local)) await writeFirstMinute(dataDir, content);
   return content;
+};
+
+const LOCK = 'annals first minute';
+
+/** Of two starts at once, the second finds what the first makes. */
+const waitForOthers = async ({ pool, clock }: Dependencies): Promise<AsyncDisposable> => {
+  for (let look = 1; look <= LOCK_LOOKS_MAX; look += 1) {
+    const held = await holdLock(pool, 'hashtext($1)', LOCK);
+    if (held !== undefined) return held;
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+  throw new Error('another start on this database does not come to an end: start again');
 };
 
 const ensureClient = async (
   { domain, clients }: Dependencies,
-  secret: string | undefined,
+  secrets: readonly string[],
 ): Promise<string> => {
-  const { client, secret: made } = await obtainClient(domain, clients, secret);
+  const { client, secret: made } = await obtainClient(domain, clients, secrets);
   if (made === undefined)
     throw new Error(`the client ${client.clientId} does not use a secret: delete it, and start again`);
   return made;
 };
 
-const obtainClient = async (domain: Domain, clients: Clients, secret: string | undefined) => {
+const obtainClient = async (domain: Domain, clients: Clients, secrets: readonly string[]) => {
   const client = await clients.find(CLIENT_ID);
   if (client === undefined)
     return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
   // The domain may have other scopes by now.
   const { scopes, defaultScopes } = settingsOf(domain);
   await clients.change(CLIENT_ID, { apply: (before) => ({ ...before, scopes, defaultScopes }) }, by());
-  if (secret !== undefined && (await clients.verifySecret(CLIENT_ID, secret))) return { client, secret };
-  // The data folder has changed since the client was made.
+  for (const secret of secrets) if (await clients.verifySecret(CLIENT_ID, secret)) return { client, secret };
+  // An operator has rotated it, or another master key has sealed it.
   return clients.rotateSecret(CLIENT_ID, by());
 };
 
@@ -100,25 +133,30 @@ const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64ur
 
 const LOOK_AGAIN_MS = 250;
 const LOOKS_MAX = 40;
+const LOCK_LOOKS_MAX = 240;
 
 /** The directory may lag behind the log, which knows that the address is taken. */
-const ensureAuthor = async (
-  dependencies: Dependencies,
-  password: string = newPassword(),
-): Promise<string> => {
+const ensureAuthor = async (dependencies: Dependencies, passwords: readonly string[]): Promise<string> => {
+  const made = passwords[0] ?? newPassword();
   for (let look = 1; look <= LOOKS_MAX; look += 1) {
-    const author = await obtainAuthor(dependencies, password);
+    const author = await obtainAuthor(dependencies, [made, ...passwords.slice(1)]);
     if (author !== undefined) {
-      await writeMark(dependencies.pool, { author });
-      return password;
+      await writeMark(dependencies.pool, { author: author.userId });
+      return author.password;
     }
     await dependencies.clock.sleep(LOOK_AGAIN_MS);
   }
   throw new Error(`${AUTHOR.email} could not be signed up: start again`);
 };
 
+/** With the password that works: one of these, or else the first, which is set. */
+type Author = { readonly userId: UserId; readonly password: string };
+
 /** Undefined as long as it is unknown whose password it is. */
-const obtainAuthor = async (dependencies: Dependencies, password: string): Promise<UserId | undefined> => {
+const obtainAuthor = async (
+  dependencies: Dependencies,
+  [password, ...others]: readonly [string, ...string[]],
+): Promise<Author | undefined> => {
   const { domain, persons, credentials } = dependencies;
   const person = await persons.byEmail(AUTHOR.email);
   if (person === undefined) {
@@ -130,10 +168,13 @@ const obtainAuthor = async (dependencies: Dependencies, password: string): Promi
       requestId,
       formId: requestId,
     });
-    return signedUp.outcome === 'done' ? signedUp.person.userId : undefined;
+    return signedUp.outcome === 'done' ? { userId: signedUp.person.userId, password } : undefined;
   }
-  if (!(await credentials.verify(person.userId, password))) await credentials.set(person.userId, password);
-  return person.userId;
+  const { userId } = person;
+  for (const each of [password, ...others])
+    if (await credentials.verify(userId, each)) return { userId, password: each };
+  await credentials.set(userId, password);
+  return { userId, password };
 };
 
 type Forgetting = Pick<Dependencies, 'pool' | 'clients' | 'persons' | 'credentials'> &
@@ -201,6 +242,32 @@ const writeMark = async (pool: Pool, { author }: FirstMinuteMark): Promise<void>
      on conflict (only_row) do update set author = coalesce(excluded.author, known.author)`,
     [author],
   );
+};
+
+const Access = z.object({ secret: z.string(), password: z.string() });
+type Access = z.infer<typeof Access>;
+type Sealing = Pick<Dependencies, 'pool' | 'masterKey'>;
+
+const keyOf = ({ masterKey }: Sealing): KeyObject => createSecretKey(deriveKey(masterKey, 'first-minute'));
+
+/** Undefined if there is none, or none that this master key opens. */
+const selectShared = async (sealing: Sealing): Promise<Access | undefined> => {
+  const { rows } = await sealing.pool.query<{ sealed: Buffer | null }>(
+    'select sealed from auth.first_minute',
+  );
+  const sealed = rows[0]?.sealed ?? undefined;
+  if (sealed === undefined) return undefined;
+  try {
+    return Access.parse(JSON.parse(unseal(keyOf(sealing), sealed, CLIENT_ID).toString()));
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    return undefined;
+  }
+};
+
+const updateShared = async (sealing: Sealing, access: Access): Promise<void> => {
+  const sealed = seal(keyOf(sealing), Buffer.from(JSON.stringify(access)), CLIENT_ID);
+  await sealing.pool.query('update auth.first_minute set sealed = $1', [sealed]);
 };
 
 const deleteMark = async (pool: Pool): Promise<void> => {

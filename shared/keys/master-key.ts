@@ -35,6 +35,7 @@ export type KeyPurpose =
   | 'form-token'
   | 'attempt-key'
   | 'known-device'
+  | 'first-minute'
   | 'audit-key'
   | 'upload-address'
   | 'snapshot';

@@ -11,7 +11,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { type Codec, createCodec } from '#shared/events/codec.ts';
 import { createApp } from '#shared/http/app.ts';
-import { parseMasterKey } from '#shared/keys/master-key.ts';
+import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
@@ -32,6 +32,7 @@ export type AccountsSite = AsyncDisposable & {
   readonly appUrl: string;
   readonly auth: AuthService;
   readonly pool: Pool;
+  readonly masterKey: MasterKey;
   readonly eventLog: EventLog;
   readonly gateway: CommandGateway;
   readonly codec: Codec;
@@ -97,6 +98,7 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
     appUrl: application.url,
     auth,
     pool,
+    masterKey,
     eventLog,
     gateway,
     codec: createCodec({ keys, domain: publishing }),
