@@ -11,7 +11,6 @@ import {
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
-import { LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { FollowerOptions } from '#shared/follower/follower.ts';
 import { readKeptDigest } from '#shared/projection/kept-digest.ts';
@@ -46,8 +45,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
       return everyMs;
     } catch (error) {
       if (error instanceof ChainBehind) return Math.min(BEHIND_MS, everyMs);
-      if (error instanceof LogWasCut)
-        await eventLog.reportLost?.(new LogWentBack(undefined, undefined, { cause: error }));
+      if (error instanceof LogWasCut) await eventLog.reportLost?.(error);
       await recordProblem(pool, error instanceof Error ? error.message : String(error)).catch(() => {});
       onFailure(error);
       return everyMs;

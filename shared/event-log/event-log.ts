@@ -1,7 +1,6 @@
 import type { EventId, LogIdentity, Position, StreamName, Version } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { LogWentBack } from './errors.ts';
 
 /** How long a server may lag, by this clock. */
 export type Late = { readonly ms: number; readonly clock: Clock };
@@ -28,14 +27,14 @@ export type EventLog = AsyncDisposable & {
    * it only if the primary lacks the event; without one, other evidence suffices.
    */
   markLost?(seen?: Seen): Promise<void>;
-  /** What an engine knows about the log beside its events. */
+  /** The facts that an engine knows about the log beside its events. */
   standing?(): Promise<Standing>;
 
   /**
    * Stops this process like a lost event that it has seen itself, and marks the log: something outside of the
    * log proves that events are gone. Only a guarded log has it.
    */
-  reportLost?(error: LogWentBack): Promise<void>;
+  reportLost?(cause: Error): Promise<void>;
 
   /**
    * Appends all events or none, durably, and returns the version and position of the last one. Repeating an

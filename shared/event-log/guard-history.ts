@@ -83,7 +83,7 @@ export const guardHistory = (eventLog: EventLog, options: GuardOptions): Guarded
       }
     },
     demandHistory: () => history.moveOn(),
-    reportLost: (error) => history.reportLost(error),
+    reportLost: (cause) => history.reportLost(cause),
     get seen() {
       return history.last;
     },
@@ -144,10 +144,10 @@ class History {
   }
 
   /** The evidence is outside of the log, so that other processes need the mark to know. */
-  reportLost(error: LogWentBack): Promise<void> {
+  reportLost(cause: Error): Promise<void> {
     if (!this.#lost) {
-      this.#lost = error;
-      this.#log.error({ err: error }, WENT_BACK);
+      this.#lost = new LogWentBack(undefined, undefined, { cause });
+      this.#log.error({ err: this.#lost }, WENT_BACK);
     }
     this.#marked = this.marked.then(() => this.#orUnmarked(this.#eventLog.markLost?.()));
     return this.#marked;
