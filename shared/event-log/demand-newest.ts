@@ -21,8 +21,9 @@ export const demandNewest = async (demanding: Demanding): Promise<void> => {
   if (!note) return;
   await demandNoted(demanding, note);
   await demandServer(demanding, note);
-  // From now on the log may have later events than the note.
-  if (note.isFinal) await file.write({ ...note, ...(await serverOf(eventLog)), isFinal: false });
+  // From now on the log may have later events than the note. A reader may be unable to write there.
+  if (note.isFinal)
+    await file.write({ ...note, ...(await serverOf(eventLog)), isFinal: false }).catch(() => {});
 };
 
 /** Throws if the log lacks the event of the note. */
@@ -64,8 +65,8 @@ const serverOf = async (
 const NOTED_WITHIN_MS = 3_000;
 
 /**
- * What was written in the last second before another server took over may be in no note. A process that has
- * run meanwhile has seen it, and has noted the new server.
+ * Events of the last second before another server took over may be in no note. A process that has run
+ * meanwhile has seen them, and has noted the new server.
  */
 const demandServer = async ({ eventLog, file, clock }: Demanding, note: NewestNote): Promise<void> => {
   const { server } = await serverOf(eventLog);

@@ -9,12 +9,10 @@ import { openPool, type Pool } from '../database/pool.ts';
 import { applyErasures } from '../erasure/apply.ts';
 import { type ErasureList, openErasureList } from '../erasure/erasure-list.ts';
 import { demandKeys } from '../erasure/lost-keys.ts';
-import { demandNewest } from '../event-log/demand-newest.ts';
 import { LogWentBack } from '../event-log/errors.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import { type GuardedLog, guardHistory } from '../event-log/guard-history.ts';
-import { keepNewest, noteFileIn } from '../event-log/newest-note.ts';
-import { logOutages, openConfiguredEventLog } from '../event-log/open.ts';
+import type { GuardedLog } from '../event-log/guard-history.ts';
+import { openGuardedLog } from '../event-log/open-guarded.ts';
 import { demandMoving } from '../follower/observe-follower.ts';
 import { Health } from '../http/health.ts';
 import { demandFreePorts } from '../http/listen.ts';
@@ -93,22 +91,15 @@ export const openFoundation = async (
   );
   observePool(metrics, 'annals', pool);
   const { databaseDirectUrl: directUrl } = config;
-  const openedLog = await openConfiguredEventLog({
-    eventLogUrl: config.eventLogUrl,
-    databaseUrl: database.url,
-    directUrl,
-    clock,
-  });
-  const file = noteFileIn(config.audit.dir, openedLog.identity);
-  const newest = keepNewest({ file, identity: openedLog.identity, nowMs: () => clock.nowMs(), log });
   const guarded = resources.use(
-    guardHistory(logOutages(openedLog, { log }), {
-      ...{ log, clock },
-      newest: isReader ? { ...newest, keep: async () => {} } : newest,
+    await openGuardedLog({
+      eventLogUrl: config.eventLogUrl,
+      databaseUrl: database.url,
+      directUrl,
+      auditDir: config.audit.dir,
+      ...{ log, clock, isReader },
     }),
   );
-  demandNothingLost(openedLog);
-  await demandNewest({ eventLog: openedLog, file, clock });
   await keepServedDomain(pool, domain);
   await demandAuthorSql(pool, domain);
   const eventLog = traceAppends(guarded, tracing);
@@ -142,15 +133,6 @@ export const openFoundation = async (
 /** The embedded database has an address that no setting can know. */
 const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string =>
   /^postgres(ql)?:$/.test(url) ? databaseUrl : url;
-
-/** Otherwise its new events would count as the lost ones, for every cursor that refers to those. */
-const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost'>): void => {
-  if (!lost?.includes(identity)) return;
-  throw new StartRefused(
-    'The event log has lost events, and no operator has decided how to continue: ' +
-      'follow “The log went back” in docs/runbooks.md. `npm run annals -- log renew` continues with the remaining events.',
-  );
-};
 
 const refuseStart = (error: unknown): never => {
   if (error instanceof MasterKeyMismatch) throw new StartRefused(`${error.message}.`, { cause: error });

@@ -1,0 +1,46 @@
+import type { Clock } from '#shared/clock/clock.ts';
+import type { Log } from '#shared/process/log.ts';
+import { StartRefused } from '#shared/process/start-refused.ts';
+import { demandNewest } from './demand-newest.ts';
+import type { EventLog } from './event-log.ts';
+import { type GuardedLog, guardHistory } from './guard-history.ts';
+import { keepNewest, noteFileIn } from './newest-note.ts';
+import { logOutages, openConfiguredEventLog } from './open.ts';
+
+type Guarding = Parameters<typeof openConfiguredEventLog>[0] & {
+  /** The folder of the note of the newest event. */
+  readonly auditDir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Readers need no folder that they can write to. */
+  readonly isReader: boolean;
+};
+
+/** Opens the log of the settings, unless it has lost events, and watches from then on that it loses none. */
+export const openGuardedLog = async ({
+  auditDir,
+  log,
+  isReader,
+  ...configured
+}: Guarding): Promise<GuardedLog> => {
+  const { clock } = configured;
+  await using opening = new AsyncDisposableStack();
+  const eventLog = opening.use(await openConfiguredEventLog(configured));
+  demandNothingLost(eventLog);
+  const file = noteFileIn(auditDir, eventLog.identity);
+  // Before the guard, which notes the present server.
+  await demandNewest({ eventLog, file, clock });
+  const kept = keepNewest({ file, identity: eventLog.identity, nowMs: () => clock.nowMs(), log });
+  const newest = isReader ? { ...kept, keep: async () => {} } : kept;
+  opening.move();
+  return guardHistory(logOutages(eventLog, { log }), { log, clock, newest });
+};
+
+/** Otherwise its new events would count as the lost ones, for every cursor that refers to those. */
+const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost'>): void => {
+  if (!lost?.includes(identity)) return;
+  throw new StartRefused(
+    'The event log has lost events, and no operator has decided how to continue: ' +
+      'follow “The log went back” in docs/runbooks.md. `npm run annals -- log renew` continues with the remaining events.',
+  );
+};
