@@ -1,10 +1,11 @@
 import { migrateAudit } from '#shared/audit/migrate.ts';
 import { positionAt } from '#shared/audit/position-at.ts';
 import type { Position } from '#shared/brands.ts';
-import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
+import { UnknownCursor } from '#shared/cursor.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
 type Log = { readonly pool: Pool; readonly eventLog: EventLog };
@@ -32,7 +33,7 @@ const parse = async (log: Log, text: string, option: string): Promise<Position> 
     return positionAt(log, new Date(text));
   }
   try {
-    return parseOwnCursor(log.eventLog, text);
+    return await positionOfOwnCursor(log.eventLog, text);
   } catch (error) {
     if (!(error instanceof UnknownCursor)) throw error;
     throw new StartRefused(

@@ -9,9 +9,9 @@ import {
 } from '#shared/command-gateway/command-gateway.ts';
 import { contextOf, parseSent } from '#shared/command-gateway/wire.ts';
 import type { Command } from '#shared/commands/command.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { LogUnavailable, LogWentBack } from '#shared/event-log/errors.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import { actorOf, type Caller } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -55,7 +55,7 @@ const send = async (
   const revealed = await handler.reveal?.(outcome).catch(reportUnknown);
   const { id, version, position, isRepeat } = outcome;
   const repeated = context.content !== undefined && isRepeat && { isRepeat };
-  return { id, version, cursor: formatCursor(dependencies.log.identity, position), ...revealed, ...repeated };
+  return { id, version, cursor: cursorAt(dependencies.log, position), ...revealed, ...repeated };
 };
 
 const reportUnknown = (error: unknown): never => {

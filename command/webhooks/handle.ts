@@ -102,7 +102,7 @@ export const webhookHandlers = (
     ReplayWebhook: {
       ...handling(async ({ from, to, ...command }, sent) => ({
         ...command,
-        ...spanOf(log, { from, to }),
+        ...(await spanOf(log, { from, to })),
         log: log.identity,
         head: await log.head(),
         requestId: requestIdOf(sent),

@@ -1,24 +1,26 @@
 import type { Position } from '#shared/brands.ts';
 import type { ReplayWebhook } from '#shared/commands/webhook.ts';
-import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
-import type { EventLog } from '#shared/event-log/event-log.ts';
+import { UnknownCursor } from '#shared/cursor.ts';
+import { type OwnLog, positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
 import { Rejection } from '#shared/rejection.ts';
 import type { Replay } from './missed.ts';
 
-type Log = Pick<EventLog, 'identity' | 'lost'>;
-
 /** The span of a replay in the log: positions, or a time in UTC. */
-export const spanOf = (
-  log: Log,
+export const spanOf = async (
+  log: OwnLog,
   { from, to }: Pick<ReplayWebhook, 'from' | 'to'>,
-): Pick<Replay, 'from' | 'to'> => ({
-  from: from?.includes(':') ? new Date(from).toISOString() : positionOf(log, '/from', from),
-  to: positionOf(log, '/to', to),
+): Promise<Pick<Replay, 'from' | 'to'>> => ({
+  from: from?.includes(':') ? new Date(from).toISOString() : await positionOf(log, '/from', from),
+  to: await positionOf(log, '/to', to),
 });
 
-const positionOf = (log: Log, pointer: string, cursor: string | undefined): Position | undefined => {
+const positionOf = async (
+  log: OwnLog,
+  pointer: string,
+  cursor: string | undefined,
+): Promise<Position | undefined> => {
   try {
-    return cursor === undefined ? undefined : parseOwnCursor(log, cursor);
+    return cursor === undefined ? undefined : await positionOfOwnCursor(log, cursor);
   } catch (error) {
     if (!(error instanceof UnknownCursor)) throw error;
     if (error.code === 'cursor_of_lost_history')

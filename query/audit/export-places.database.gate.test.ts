@@ -23,7 +23,7 @@ const test = base
     opening.use(resource);
     const { eventLog } = audited;
     const gated = {
-      ...{ identity: eventLog.identity, follow: eventLog.follow.bind(eventLog) },
+      ...{ identity: eventLog.identity, eventAt: eventLog.eventAt, follow: eventLog.follow.bind(eventLog) },
       head: () => gate.opens.then(() => eventLog.head()),
     };
     const parts = { ...audited, eventLog: gated, log, health: new Health(log), access: resource, before: [] };

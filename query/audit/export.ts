@@ -22,7 +22,7 @@ import { createTimes } from '../events/times.ts';
 import type { Charge } from '../time-travel/meter.ts';
 
 export type ExportDependencies = AuditKeyDependencies & {
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'follow'>;
   readonly health: Pick<Health, 'onDrain'>;
   /** Re-checks whether the caller is still admitted. */
   readonly access: Pick<LastingAccess, 'refusalNow'>;

@@ -1,12 +1,13 @@
 import type { Position } from '#shared/brands.ts';
-import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
+import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#shared/cursor.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { demandEventOf, type OwnLog } from '#shared/event-log/own-cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 
 /**
- * The position of a client’s cursor. It refuses a cursor of another log or beyond the end. `known` is a
- * position that the log is known to have.
+ * The position of a client’s cursor. It refuses a cursor of another log, of an event that the log does not
+ * have, or beyond the end. `known` is a position that the log is known to have.
  */
 export const positionOfCursor = async (
   text: string,
@@ -16,14 +17,19 @@ export const positionOfCursor = async (
     parameter,
     excludes = false,
   }: {
-    readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'late'>;
+    readonly eventLog: OwnLog & Pick<EventLog, 'head'>;
     readonly known: Position;
     readonly parameter: string;
     /** Only events before it are wanted, so that it may be that of the next event. */
     readonly excludes?: boolean;
   },
 ): Promise<Position> => {
-  const position = parse(text, eventLog, parameter);
+  const point = parse(text, eventLog, parameter);
+  const { position } = point;
+  if (!point.isOf(undefined)) {
+    await demandEventOf(eventLog, point).catch(refuseFor(parameter));
+    return position;
+  }
   const last = excludes ? ((position - 1) as Position) : position;
   if (last > known && last > (await headReaching(eventLog, last)))
     throw new HttpProblem('unknown_cursor', {
@@ -34,11 +40,21 @@ export const positionOfCursor = async (
 
 const ADVICE = 'Send a cursor that came with an event, or none.';
 
-const parse = (text: string, eventLog: Pick<EventLog, 'identity' | 'lost'>, parameter: string): Position => {
+const parse = (
+  text: string,
+  eventLog: Pick<EventLog, 'identity' | 'lost'>,
+  parameter: string,
+): CursorPoint => {
   try {
-    return parseOwnCursor(eventLog, text);
-  } catch (cause) {
-    if (!(cause instanceof UnknownCursor)) throw cause;
-    throw new HttpProblem(cause.code, { detail: `${parameter}: ${cause.message}. ${ADVICE}`, cause });
+    return parseOwnPoint(eventLog, text);
+  } catch (error) {
+    return refuseFor(parameter)(error);
   }
 };
+
+const refuseFor =
+  (parameter: string) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof UnknownCursor)) throw cause;
+    throw new HttpProblem(cause.code, { detail: `${parameter}: ${cause.message}. ${ADVICE}`, cause });
+  };

@@ -5,8 +5,8 @@ import {
   type ChangeReaderOptions,
   createChangeReader,
 } from '#shared/change-stream/changes.ts';
-import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
+import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
@@ -26,7 +26,7 @@ import type { Times } from './times.ts';
 
 type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snapshots'> & {
   readonly changes: Pick<ChangeStream, 'follow' | 'head'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'read' | 'follow'>;
   readonly times: Times;
   readonly represent: RepresentEvent;
 };
@@ -76,7 +76,7 @@ export const eventReads = ({
         lookedAtMax: filter.text === undefined ? LOOKED_AT_MAX : SEARCHED_MAX,
         isWanted: wantedBy({ catalogue, represent }, filter, caller),
       });
-      const cursor = (position: Position) => formatCursor(eventLog.identity, position);
+      const cursor = (position: Position) => cursorAt(eventLog, position);
       const hrefAt = (place: Bounds = { since }) =>
         hrefOf({ sort: isLatestFirst ? sort : undefined, ...filter, limit, until, ...place });
       const self = hrefAt(before ? { since, before } : after ? { after: cursor(from) } : undefined);

@@ -48,7 +48,7 @@ export const createRepresentation = ({
     type: change.type,
     version: change.schemaVersion,
     at: change.at,
-    cursor: formatCursor(identity, change.position),
+    cursor: formatCursor(identity, change.position, change.id),
     subject: change.stream,
     ...(change.origin ? visibleOrigin(caller, change.origin) : { actor: null }),
     data: await dataFor(change, caller),

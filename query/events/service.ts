@@ -47,7 +47,7 @@ import { createTimes, type Times } from './times.ts';
 export type EventDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head' | 'read' | 'follow'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
   readonly snapshots: Snapshots;
@@ -122,7 +122,7 @@ type Dependencies = {
   readonly domain: Domain;
   readonly feed: Feed;
   readonly streams: EventStreams;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
   readonly times: Times;
   readonly represent: RepresentEvent;
   readonly demandPresentRole: RoleWatch['demandPresentRole'];
@@ -220,7 +220,7 @@ const createFollow = ({
       cohort: cohortOf(filter, caller),
       caller,
       after,
-      identity: eventLog.identity,
+      eventLog,
     });
     const membership = feed.join(reader);
     stream.onClose(() => membership[Symbol.dispose]());

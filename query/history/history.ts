@@ -165,7 +165,7 @@ const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry
     id,
     type,
     at,
-    cursor: formatCursor(identity, position),
+    cursor: formatCursor(identity, position, id),
     ...(origin ? visibleOrigin(caller, origin) : { actor: null }),
     changes: seen.map(({ column, from, to }) => fieldChange(column, { from, to }, identity)),
     ...(isErased && { erased: true as const }),

@@ -1,6 +1,6 @@
 // Over 200 lines, because it is one list: the shared schemas and parameters of the document.
 import type { Domain } from '#kernel/registry/registry.ts';
-import { EXAMPLE_CURSOR } from '#shared/cursor.ts';
+import { CURSOR_PATTERN, EXAMPLE_CURSOR } from '#shared/cursor.ts';
 import { describeProblem, type ProblemCode } from '#shared/http/problem.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
@@ -126,7 +126,7 @@ export const HEADER_PARAMETERS = {
     in: 'header',
     description:
       'The token of the response to a write. The read waits up to 5 seconds until it sees that write.',
-    schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: [EXAMPLE_CURSOR] },
+    schema: { type: 'string', pattern: CURSOR_PATTERN, examples: [EXAMPLE_CURSOR] },
   },
   Prefer: {
     name: 'Prefer',

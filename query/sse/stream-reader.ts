@@ -1,12 +1,14 @@
-import type { LogIdentity, Position } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { Position } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { Reader } from '../changes/lane.ts';
 import type { Cohort } from '../changes/renderings.ts';
 import type { EventStream } from './event-stream.ts';
 import { idMessage } from './messages.ts';
 
-type Options = Pick<Reader, 'cohort' | 'caller' | 'after'> & { readonly identity: LogIdentity };
+type CursorLog = Pick<EventLog, 'identity' | 'remembered'>;
+type Options = Pick<Reader, 'cohort' | 'caller' | 'after'> & { readonly eventLog: CursorLog };
 
 /**
  * A reader of the feed with a stream of its own, whose ids are cursors. A class, because there are ten
@@ -17,11 +19,11 @@ export class StreamReader implements Reader {
   readonly caller: Caller;
   readonly after: Position | 'now';
   readonly #stream: EventStream;
-  readonly #identity: LogIdentity;
+  readonly #eventLog: CursorLog;
 
-  constructor(stream: EventStream, { cohort, caller, after, identity }: Options) {
+  constructor(stream: EventStream, { cohort, caller, after, eventLog }: Options) {
     this.#stream = stream;
-    this.#identity = identity;
+    this.#eventLog = eventLog;
     this.cohort = cohort;
     this.caller = caller;
     this.after = after;
@@ -36,7 +38,7 @@ export class StreamReader implements Reader {
   }
 
   moveOn(position: Position): void {
-    void this.#stream.send(idMessage(formatCursor(this.#identity, position)));
+    void this.#stream.send(idMessage(cursorAt(this.#eventLog, position)));
   }
 
   fail(error: unknown): void {

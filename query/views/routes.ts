@@ -26,7 +26,7 @@ type Dependencies = {
   readonly feed: Pick<Feed, 'upTo'>;
   readonly views: ViewFeed;
   readonly streams: EventStreams;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
   readonly demandPresentRole: RoleWatch['demandPresentRole'];
   readonly before: readonly RequestHandler[];
 };
@@ -75,7 +75,7 @@ export const viewStreamRoutes = ({
           return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
         await demandPresentRole(request);
         const stream = streams.open(request, response);
-        const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity, position, stamp);
+        const cursorAt = (position: Position) => formatStreamCursor(eventLog, position, stamp);
         const membership = views.follow({
           ...{ source, caller, equal, joined, after },
           render(message, position) {

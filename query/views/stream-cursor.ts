@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { always } from '#kernel/conditions/expression.ts';
-import type { LogIdentity, Position } from '#shared/brands.ts';
-import { formatCursor } from '#shared/cursor.ts';
+import type { Position } from '#shared/brands.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
+import { cursorAt } from '#shared/event-log/own-cursor.ts';
 import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';
 import type { ViewSource } from './source.ts';
 
@@ -10,8 +11,11 @@ import type { ViewSource } from './source.ts';
  * client that returns with other rights or another filter lacks rows that it has not been sent. A plain
  * cursor of the log is accepted as it is.
  */
-export const formatStreamCursor = (identity: LogIdentity, position: Position, stamp: string): string =>
-  `${formatCursor(identity, position)}${SEPARATOR}${stamp}`;
+export const formatStreamCursor = (
+  eventLog: Pick<EventLog, 'identity' | 'remembered'>,
+  position: Position,
+  stamp: string,
+): string => `${cursorAt(eventLog, position)}${SEPARATOR}${stamp}`;
 
 const SEPARATOR = '.';
 const STAMP_CHARACTERS = 8;

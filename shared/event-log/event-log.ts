@@ -36,6 +36,11 @@ export type EventLog = AsyncDisposable & {
    */
   reportLost?(cause: Error): Promise<void>;
 
+  /** The event at a position, if this process has seen it lately. Only a guarded log remembers any. */
+  remembered?(position: Position): EventId | undefined;
+  /** A client has shown a cursor of an event that the log does not have. Only a guarded log logs it. */
+  reportForeignCursor?(position: Position): void;
+
   /**
    * Appends all events or none, durably, and returns the version and position of the last one. Repeating an
    * append with the same event ids and the same expectation returns the first result. Throws `LogWentBack` if

@@ -1,5 +1,5 @@
 // Over 200 lines, because it is one guard: how a log that has lost events is noticed.
-import type { EventId } from '#shared/brands.ts';
+import type { EventId, Position } from '#shared/brands.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { Log } from '#shared/process/log.ts';
 import { askAgain } from './ask-again.ts';
@@ -21,6 +21,9 @@ type GuardOptions = {
   readonly newest?: NewestKept | undefined;
 };
 
+/** Events whose cursors clients send back soon. */
+const REMEMBERED_MAX = 4_096;
+const PAGE_REMEMBERED_MAX = 256;
 const LOOK_EVERY_MS = 1_000;
 /** A log that does not respond must not keep the process from stopping. */
 const LAST_NOTE_MAX_MS = 2_000;
@@ -47,7 +50,7 @@ export const guardHistory = (eventLog: EventLog, options: GuardOptions): Guarded
         // The repetition of an earlier append, or an append to a log that went back.
         if (seen && appended.position <= seen.position) await history.demand();
         const id = events.at(-1)?.id;
-        if (id !== undefined) history.see({ position: appended.position, id });
+        if (id !== undefined) history.seePage([{ position: appended.position, id }]);
         return appended;
       } catch (error) {
         throw history.report(error);
@@ -74,8 +77,7 @@ export const guardHistory = (eventLog: EventLog, options: GuardOptions): Guarded
           if (isFirst) await history.demand();
           isFirst = false;
           history.refuseIfLost();
-          const last = page.at(-1);
-          if (last) history.see(last);
+          history.seePage(page);
           yield page;
         }
       } catch (error) {
@@ -84,6 +86,8 @@ export const guardHistory = (eventLog: EventLog, options: GuardOptions): Guarded
     },
     demandHistory: () => history.moveOn(),
     reportLost: (cause) => history.reportLost(cause),
+    remembered: (position) => history.remembered(position),
+    reportForeignCursor: (position) => history.reportForeignCursor(position),
     get seen() {
       return history.last;
     },
@@ -107,6 +111,9 @@ class History {
   #next: Promise<void> | undefined;
   #marked: Promise<void> | undefined;
   #server: LogServer | undefined;
+  /** In the order in which they were seen. */
+  readonly #recent = new Map<Position, EventId>();
+  #hasReportedCursor = false;
   readonly #newest: NewestKept | undefined;
 
   constructor(eventLog: EventLog, { log, clock, newest }: GuardOptions) {
@@ -117,7 +124,37 @@ class History {
   }
 
   see({ position, id }: Seen): void {
-    if (position > (this.#last?.position ?? START)) this.#last = { position, id };
+    if (position <= (this.#last?.position ?? START)) return;
+    this.#last = { position, id };
+    this.#remember(position, id);
+  }
+
+  /** The events of a full page are old, and nobody asks for them soon. */
+  seePage(page: readonly Seen[]): void {
+    const last = page.at(-1);
+    if (!last) return;
+    for (const { position, id } of page.length <= PAGE_REMEMBERED_MAX ? page : [last])
+      this.#remember(position, id);
+    this.see(last);
+  }
+
+  remembered(position: Position): EventId | undefined {
+    return this.#lost ? undefined : this.#recent.get(position);
+  }
+
+  #remember(position: Position, id: EventId): void {
+    this.#recent.set(position, id);
+    for (const [oldest] of this.#recent) {
+      if (this.#recent.size <= REMEMBERED_MAX) break;
+      this.#recent.delete(oldest);
+    }
+  }
+
+  /** Once: a client can make up as many as it likes. */
+  reportForeignCursor(position: Position): void {
+    if (this.#hasReportedCursor) return;
+    this.#hasReportedCursor = true;
+    this.#log.error({ position }, FOREIGN_CURSOR);
   }
 
   refuseIfLost(): void {
@@ -256,6 +293,10 @@ class History {
     );
   }
 }
+
+const FOREIGN_CURSOR =
+  'A client has a cursor whose event the event log does not have. Unless the client has made it up, the log has lost events: ' +
+  'follow “The log went back” in docs/runbooks.md.';
 
 const WENT_BACK =
   'The event log has lost events: a standby without them was promoted, or an older backup was restored. ' +

@@ -1,4 +1,5 @@
 import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
+import { recordCursorForm } from '#shared/cursor-form/cursor-form.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Statement } from '#shared/database/pipeline.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
@@ -14,8 +15,10 @@ export type Checkpoint = {
 };
 
 /** Every process that moves a checkpoint calls it first. */
-export const migrateFollowers = (pool: Pool): Promise<void> =>
-  migrate(pool, 'follower', new URL('./', import.meta.url));
+export const migrateFollowers = async (pool: Pool): Promise<void> => {
+  await migrate(pool, 'follower', new URL('./', import.meta.url));
+  await recordCursorForm(pool);
+};
 
 /**
  * A reader may be of a later release than the follower that migrates the table: a missing column counts as

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Clock } from '#shared/clock/clock.ts';
+import { startNamingEvents } from '../cursor-form/cursor-form.ts';
 import { demandWritable } from '../database/demand-writable.ts';
 import { observePool } from '../database/observe-pool.ts';
 import { type Database, isFirstStart, openDatabase } from '../database/open-database.ts';
@@ -101,6 +102,7 @@ export const openFoundation = async (
     }),
   );
   await keepServedDomain(pool, domain);
+  await startNamingEvents(pool, { clock, signal });
   await demandAuthorSql(pool, domain);
   const eventLog = traceAppends(guarded, tracing);
   const masterKey = await openMasterKey(config);

@@ -7,7 +7,7 @@ import { instant } from '#shared/instant.ts';
 const CHARACTERS_MAX = 64;
 /** A version of the item, a cursor, or a time; the three forms are disjoint. */
 const AT =
-  /^(?:v[1-9]\d{0,8}|[0-9a-f]{8}-[0-9a-z]{1,11}|\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))$/;
+  /^(?:v[1-9]\d{0,8}|[0-9a-f]{8}-[0-9a-z]{1,11}(?:-[0-9a-f]{8})?|\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))$/;
 
 /** Whether the text is well-formed; whether the log has it is checked by those who read it. */
 export const isMoment = (text: string): boolean =>

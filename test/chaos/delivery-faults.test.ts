@@ -36,7 +36,7 @@ const arrivalOf = (
 ): Arrival => {
   const { id, type, position, stream: subject } = event;
   const { data = event.data, secret = SECRET, given = 204 } = change;
-  const body = JSON.stringify({ id, type, cursor: formatCursor(IDENTITY, position), subject, data });
+  const body = JSON.stringify({ id, type, cursor: formatCursor(IDENTITY, position, id), subject, data });
   const seconds = AT.getTime() / 1_000;
   const signature = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
     .update(`${id}.${seconds}.${body}`)

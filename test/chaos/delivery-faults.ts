@@ -62,7 +62,7 @@ const messageFaults = (
   const isRight =
     body.id === event.id &&
     body.type === event.type &&
-    body.cursor === formatCursor(identity, event.position) &&
+    body.cursor === formatCursor(identity, event.position, event.id) &&
     body.subject === event.stream &&
     (isDeepStrictEqual(body.data, ids) || (payload === 'full' && isDeepStrictEqual(body.data, data)));
   return [

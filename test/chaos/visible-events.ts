@@ -41,7 +41,7 @@ export const happenedIn = (events: readonly DecodedEvent[], identity: LogIdentit
           id: event.id,
           type: event.type,
           position: event.position,
-          cursor: formatCursor(identity, event.position),
+          cursor: formatCursor(identity, event.position, event.id),
         },
         ...{ userId, authorId, articleId, webhookId, ownerId },
         isOpen: (before?.isPublished ?? false) || isPublished,

@@ -1,11 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Position } from '#shared/brands.ts';
+import type { EventId, Position } from '#shared/brands.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
+import { formatCursor } from '#shared/cursor.ts';
+import { demandNewest } from '#shared/event-log/demand-newest.ts';
 import { type EventLog, NO_STREAM } from '#shared/event-log/event-log.ts';
 import { guardHistory } from '#shared/event-log/guard-history.ts';
+import { noteFileIn } from '#shared/event-log/newest-note.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { positionOfOwnCursor } from '#shared/event-log/own-cursor.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
@@ -31,6 +35,8 @@ const openNode = async () => {
   return {
     eventLog,
     logged,
+    address,
+    file: noteFileIn(folder.path, eventLog.identity),
     /** Without the last appends, but with others. */
     async cut(appends: number, instead: (eventLog: EventLog) => Promise<unknown>): Promise<void> {
       await node[Symbol.asyncDispose]();
@@ -49,6 +55,30 @@ const openNode = async () => {
 
 const append = async (eventLog: EventLog, text: string): Promise<Position> =>
   (await eventLog.append(aStream(), NO_STREAM, [anEvent({ text })])).position;
+
+test('a process that remembers nothing does not start on a truncated log without the noted event, and refuses its cursor', async () => {
+  await using node = await openNode();
+  await append(node.eventLog, 'kept');
+  const position = await append(node.eventLog, 'lost');
+  const id = (await node.eventLog.eventAt(position)) as EventId;
+  const log = node.eventLog.identity;
+  const at = new Date().toISOString();
+  await node.file.write({ v: 1, log, position, id, server: null, isFinal: false, at });
+  const demand = async () => {
+    await using eventLog = await openEventLog({ url: node.address, clock: REAL_TIME });
+    await demandNewest({ eventLog, file: node.file, clock: REAL_TIME });
+    return await positionOfOwnCursor(eventLog, formatCursor(log, position, id));
+  };
+  expect(await demand()).toBe(position);
+  await node.cut(1, async (leader) => {
+    for (let end = 0; end <= position; ) end = await append(leader, 'instead');
+  });
+  await expect(demand()).rejects.toMatchObject({ name: 'StartRefused' });
+  await using eventLog = await openEventLog({ url: node.address, clock: REAL_TIME });
+  await expect(positionOfOwnCursor(eventLog, formatCursor(log, position, id))).rejects.toMatchObject({
+    code: 'cursor_of_lost_history',
+  });
+});
 
 test('an append to a log that was truncated and has grown beyond the known events is not acknowledged', async () => {
   await using node = await openNode();

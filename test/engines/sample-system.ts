@@ -123,5 +123,5 @@ const withoutCursors = (body: unknown): unknown =>
   JSON.parse(
     JSON.stringify(body, (name, value) =>
       name === 'cursor' || name === 'requestId' || name === 'instance' ? undefined : value,
-    ).replaceAll(/[0-9a-f]{8}-[0-9a-z]{1,11}(?=["&])/g, '…'),
+    ).replaceAll(/[0-9a-f]{8}-[0-9a-z]{1,11}(?:-[0-9a-f]{8})?(?=["&])/g, '…'),
   );

@@ -1,6 +1,6 @@
 import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
@@ -9,11 +9,12 @@ import { type Installation, operate as operateBy, startInstallation } from '../e
 import { askAs, operate, startWriter, type Written } from './operated.ts';
 import { runBlock } from './page.ts';
 
-/** The whole site crashes, and starts again on an older copy of its data: nothing that runs remembers the rest. */
-const crashWithCopy = async () => {
+/** The whole site crashes, and starts again on older copies of its data: nothing that runs remembers the rest. */
+const crashWithCopies = async (copies: number) => {
   await using opening = new AsyncDisposableStack();
   const original = opening.use(await temporaryDataDir());
-  const backup = opening.use(await temporaryDataDir());
+  const backups = await Promise.all(Array.from({ length: copies }, temporaryDataDir));
+  for (const backup of backups) opening.use(backup);
   const startServer = (dataDir: string) => startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
   let admin: Installation['admin'] | undefined;
   const operated = opening.use(await operate(''));
@@ -37,7 +38,7 @@ const crashWithCopy = async () => {
     await using installation = await startOn(server.url);
     await write(installation, 3);
   }
-  await runBlock('embedded', { DATA_DIR: original.path, BACKUP: backup.path });
+  for (const { path } of backups) await runBlock('embedded', { DATA_DIR: original.path, BACKUP: path });
   let lost: readonly Written[];
   {
     await using server = await startServer(original.path);
@@ -51,14 +52,29 @@ const crashWithCopy = async () => {
     );
     await installation.query[0]?.kill('SIGKILL');
   }
-  const server = opening.use(await startServer(join(backup.path, 'data')));
+  const startCopy = async () => {
+    const server = await startServer(join(backups.pop()?.path ?? '', 'data'));
+    return {
+      settings: settingsOn(server.url),
+      start: () => startOn(server.url),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  };
   const resources = opening.move();
   return {
-    ...{ lost, write, operated, settings: settingsOn(server.url) },
-    start: () => startOn(server.url),
+    ...{ lost, write, startCopy, auditDir: operated.environment.AUDIT_DIR },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
+
+const test = base
+  .extend('copies', { scope: 'file' }, () => 2)
+  .extend('crashed', { scope: 'file' }, async ({ copies }, { onCleanup }) => {
+    const crashed = await crashWithCopies(copies);
+    onCleanup(() => crashed[Symbol.asyncDispose]());
+    return crashed;
+  });
+test.beforeAll(({ crashed: _crashed }) => {}, scaled(300_000));
 
 const notesIn = async (auditDir: string): Promise<readonly string[]> =>
   (await readdir(auditDir))
@@ -70,19 +86,38 @@ const noted = async (auditDir: string): Promise<string> =>
 
 test(
   'a site does not start on an older copy of its data, and verification names what is missing, until the operator has decided',
-  async () => {
-    await using crashed = await crashWithCopy();
-    await expect(crashed.start()).rejects.toThrow('The event log has lost events');
-    await expect(operateBy(['audit', 'verify'], crashed.settings)).rejects.toThrow('newest event missing');
-    expect(await operateBy(['log', 'renew'], crashed.settings)).toContain('is now the log');
-    const { AUDIT_DIR } = crashed.operated.environment;
-    await cp(AUDIT_DIR, `${AUDIT_DIR}-before`, { recursive: true });
-    for (const name of ['heads.jsonl', 'keys.jsonl']) await rm(join(AUDIT_DIR, name));
-    await using again = await crashed.start();
-    await crashed.write(again, 15);
-    const { ask, token } = await askAs(again);
-    const refused = await ask('GET', `/events?after=${crashed.lost.at(-1)?.cursor}`, { token });
-    expect(refused).toMatchObject({ status: 400, body: { code: 'cursor_of_lost_history' } });
+  async ({ crashed: { auditDir, lost, startCopy, write } }) => {
+    await cp(auditDir, `${auditDir}-before`, { recursive: true });
+    await using copy = await startCopy();
+    await expect(copy.start()).rejects.toThrow('The event log has lost events');
+    await expect(operateBy(['audit', 'verify'], copy.settings)).rejects.toThrow('newest event missing');
+    expect(await operateBy(['log', 'renew'], copy.settings)).toContain('is now the log');
+    for (const name of ['heads.jsonl', 'keys.jsonl']) await rm(join(auditDir, name));
+    await using again = await copy.start();
+    await write(again, 15);
+    await refuses(again, lost);
   },
   scaled(300_000),
 );
+
+test(
+  'the cursor of a lost event is refused by a site that has no note of it, and has written over its position',
+  async ({ crashed: { auditDir, lost, startCopy, write } }) => {
+    await rm(auditDir, { recursive: true });
+    await using copy = await startCopy();
+    await using unaware = await copy.start();
+    await write(unaware, 15);
+    await refuses(unaware, lost);
+    expect(unaware.printed()).toContain('A client has a cursor whose event the event log does not have');
+  },
+  scaled(300_000),
+);
+
+const refuses = async (installation: Installation, lost: readonly Written[]): Promise<void> => {
+  const { ask, token } = await askAs(installation);
+  const cursor = lost.at(-1)?.cursor ?? '';
+  const refused = { status: 400, body: { code: 'cursor_of_lost_history' } };
+  expect(await ask('GET', `/events?after=${cursor}`, { token })).toMatchObject(refused);
+  const headers = { 'consistency-token': cursor };
+  expect(await ask('GET', '/articles', { token, headers })).toMatchObject(refused);
+};

@@ -55,7 +55,7 @@ export const createComposer = ({
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
     const { id, type, schemaVersion: version, at, position, stream: subject } = change;
     return Buffer.from(
-      JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }),
+      JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position, id), subject, data }),
     );
   };
 

@@ -117,7 +117,7 @@ type Root = {
 
 const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${query.name}"`;
-  if (member.name === 'cursor') return logCursorJson;
+  if (member.name === 'cursor') return logCursorJson();
   const which = context.mappings.query[member.name];
   if (which === undefined) throw new OutOfPlan(`the field ${query.name}.${member.name}`);
   demandNow(context, query, member);

@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { EventId, LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { test as it } from '../../../test/graphql/planned.ts';
 
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
 it.beforeAll(async ({ pool }) => {
-  const file = new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url);
-  await pool.query(`set search_path = public; ${await readFile(file, 'utf8')}; reset search_path`);
+  for (const name of ['0001-checkpoint.sql', '0002-checkpoint-event.sql']) {
+    const file = new URL(`../../../shared/follower/${name}`, import.meta.url);
+    await pool.query(`set search_path = public; ${await readFile(file, 'utf8')}; reset search_path`);
+  }
 });
 
 it('is left to the resolvers while nothing has been projected yet', async ({ plan }) => {
@@ -37,4 +40,11 @@ it.for([
   expect(await plan('{ posts { id } cursor now: cursor }')).toBe(
     JSON.stringify({ posts: [], cursor, now: cursor }),
   );
+  const event = randomUUID() as EventId;
+  await pool.query('update public.follower_checkpoint set event = $1, event_position = position', [event]);
+  const named = formatCursor(IDENTITY, position as Position, event);
+  expect(named).toHaveLength(cursor.length + 9);
+  expect(await plan('{ posts { id } cursor }')).toBe(JSON.stringify({ posts: [], cursor: named }));
+  await pool.query('update public.follower_checkpoint set event_position = -1');
+  expect(await plan('{ posts { id } cursor }')).toBe(JSON.stringify({ posts: [], cursor }));
 });

@@ -1,3 +1,4 @@
+import { cursorsNameEvents } from '#shared/cursor.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { HOLE } from './objects.ts';
 import { literal, type Sql, sql } from './sql.ts';
@@ -10,10 +11,13 @@ const base36 = (
 ): Sql => sql`(select string_agg(substr(${DIGITS}, (${position} / weight % 36)::integer + 1, 1), '' order by weight desc)
   from (select power(36::numeric, place)::bigint as weight from generate_series(0, 10) place) weights where weight = 1 or weight <= ${position})`;
 
-const written = sql`'"' || left(k.log::text, 8) || '-' || ${base36(sql`k.position`)} || '"'`;
+/** As `formatCursor` names the event; an earlier release moves the position alone. */
+const mark = sql`case when k.event_position = k.position then coalesce('-' || right(k.event::text, 8), '') else '' end`;
+const place = sql`left(k.log::text, 8) || '-' || ${base36(sql`k.position`)}`;
 
 /**
  * The position of the read model in the snapshot of the statement, which everything it reads shares: the
  * cursor of the whole answer.
  */
-export const logCursorJson: Sql = sql`coalesce((select ${written} from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;
+export const logCursorJson = (): Sql =>
+  sql`coalesce((select '"' || ${cursorsNameEvents() ? sql`${place} || ${mark}` : place} || '"' from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;

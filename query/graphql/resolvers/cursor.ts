@@ -1,8 +1,10 @@
 import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
 import { type Cursor, formatCursor } from '#shared/cursor.ts';
+import { isUndefinedTable } from '#shared/database/failures.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { type EventLog, START } from '#shared/event-log/event-log.ts';
-import { readReached } from '#shared/read-model/read-position.ts';
+import { readCheckpoint } from '#shared/follower/checkpoint.ts';
+import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { readFailureOf } from '../../statement.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import type { Runnable } from '../run.ts';
@@ -13,11 +15,15 @@ export const asksForCursor = ({ prepared: { document }, operation: { node } }: R
 
 /** The position of the read model. Everything read after this includes the events up to there. */
 export const readCursor = async (pool: Pool, eventLog: Pick<EventLog, 'identity'>): Promise<Cursor> => {
-  const position = await readReached(pool, eventLog).catch((cause: unknown) => {
+  const checkpoint = await readCheckpoint(pool, PROJECTOR).catch((cause: unknown) => {
+    if (isUndefinedTable(cause)) return undefined;
     throw readFailureOf(cause);
   });
-  return formatCursor(eventLog.identity, position ?? START);
+  const { position, event } = checkpoint?.log === eventLog.identity ? checkpoint : NOTHING;
+  return formatCursor(eventLog.identity, position, event ?? undefined);
 };
+
+const NOTHING = { position: START, event: null } as const;
 
 const hasCursor = (
   { selections }: SelectionSetNode,

@@ -53,7 +53,7 @@ export const createCohorts = ({ domain, identity, planner, execute, log }: Optio
         async render(change, concerned) {
           const caller = isOwn ? viewer : concerned;
           if (!wants(change) || !maySee(caller, change)) return undefined;
-          const cursor = formatCursor(identity, change.position);
+          const cursor = formatCursor(identity, change.position, change.id);
           const event = subscriptionEventOf(domain, change, cursor);
           const planned = await renderPlanned?.(event, caller);
           if (planned !== undefined)

@@ -28,7 +28,7 @@ export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => P
 type Options = {
   readonly domain: Domain;
   readonly feed: Pick<Feed, 'upTo'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
   readonly cohortOf: CohortOf;
   readonly subscribeToView: SubscribeToView;
 };

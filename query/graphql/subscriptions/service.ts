@@ -28,7 +28,7 @@ export type SubscriptionDependencies = {
   readonly feed: Feed;
   readonly views: ViewFeed;
   readonly streams: EventStreams;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
   /** Re-checks whether the caller is still admitted. */
   readonly access: LastingAccess;
   readonly demandPresentRole: RoleWatch['demandPresentRole'];
@@ -67,7 +67,7 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
           moveOn: (position) => void stream.send(idMessage(subscription.cursorAt(position))),
           fail: (error) => stream.fail(error),
         })
-      : feed.join(new StreamReader(stream, { ...subscription, identity: eventLog.identity }));
+      : feed.join(new StreamReader(stream, { ...subscription, eventLog }));
   const connections = openConnections({ ...dependencies, join });
   const memoryBudget = createMemoryBudget();
   return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import type { Domain } from '#kernel/registry/registry.ts';
-import type { LogIdentity, Position } from '#shared/brands.ts';
+import type { Position } from '#shared/brands.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { Feed } from '../../changes/feed.ts';
@@ -34,7 +34,7 @@ type ViewPayload = {
 type Options = {
   readonly domain: Domain;
   readonly feed: Pick<Feed, 'upTo'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly eventLog: Pick<EventLog, 'identity' | 'eventAt' | 'head'>;
   readonly execute: Execute;
   readonly log: Log;
 };
@@ -62,8 +62,7 @@ export const createSubscribeToView =
     const stamp = stampOf(source, caller, equal);
     const given = (args.after ?? null) === null ? undefined : String(args.after);
     const after = await streamPositionOf(request, given, { eventLog, feed, stamp });
-    const cursorAt = (position: Position) =>
-      formatStreamCursor(eventLog.identity as LogIdentity, position, stamp);
+    const cursorAt = (position: Position) => formatStreamCursor(eventLog, position, stamp);
     const formatError = createFormatError(log, { requestId: 'view', traceId: undefined });
     return {
       cursorAt,

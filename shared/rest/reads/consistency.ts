@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express';
 import type { Position } from '#shared/brands.ts';
-import { parseOwnCursor, UnknownCursor } from '#shared/cursor.ts';
+import { type CursorPoint, parseOwnPoint, UnknownCursor } from '#shared/cursor.ts';
 import { headReaching } from '#shared/event-log/ask-again.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import { demandEventOf, type OwnLog } from '#shared/event-log/own-cursor.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { ReadPosition } from '#shared/read-model/read-position.ts';
 
@@ -13,7 +14,7 @@ const RETRY_AFTER_SECONDS = '1';
 
 export type ConsistencyOptions = {
   readonly readPosition: Pick<ReadPosition, 'reaches'>;
-  readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'late'>;
+  readonly eventLog: OwnLog & Pick<EventLog, 'head'>;
   readonly waitMaxMs: number;
 };
 
@@ -28,17 +29,20 @@ export const awaitConsistency =
     response.vary(CONSISTENCY_TOKEN);
     const token = request.get(CONSISTENCY_TOKEN);
     if (token === undefined) return next();
-    const position = positionOf(eventLog, token);
+    const point = pointOf(eventLog, token);
+    const { position } = point;
     const gone = new AbortController();
     const leave = () => gone.abort();
     response.once('close', leave);
-    const isVisible =
+    const becomesVisible = async (): Promise<boolean> =>
       (await readPosition.reaches(position, Math.min(SOON_MS, waitMaxMs), gone.signal)) ||
-      (await isVisibleLater(
-        { readPosition, eventLog, waitMaxMs: waitMaxMs - SOON_MS },
-        position,
-        gone.signal,
-      ));
+      isVisibleLater({ readPosition, eventLog, waitMaxMs: waitMaxMs - SOON_MS }, position, gone.signal);
+    // At the same time, so that the look at its event delays nothing.
+    const [isVisible] = await Promise.all([becomesVisible(), demandOwn(eventLog, point)]).catch((error) => {
+      response.off('close', leave);
+      gone.abort();
+      throw error;
+    });
     response.off('close', leave);
     if (gone.signal.aborted) return;
     if (!isVisible)
@@ -73,12 +77,21 @@ const isVisibleLater = async (
 
 const BEYOND = Symbol('beyond the end of the log');
 
-const positionOf = (eventLog: Pick<EventLog, 'identity' | 'lost'>, token: string): Position => {
+const pointOf = (eventLog: Pick<EventLog, 'identity' | 'lost'>, token: string): CursorPoint => {
   try {
-    return parseOwnCursor(eventLog, token);
-  } catch (cause) {
-    if (cause instanceof UnknownCursor)
-      throw new HttpProblem(cause.code, { detail: `${CONSISTENCY_TOKEN}: ${cause.message}.`, cause });
-    throw cause;
+    return parseOwnPoint(eventLog, token);
+  } catch (error) {
+    if (error instanceof UnknownCursor) throw refusalOf(error);
+    throw error;
   }
 };
+
+/** If the log does not respond, the token counts as genuine. */
+const demandOwn = async (eventLog: OwnLog, point: CursorPoint): Promise<void> => {
+  await demandEventOf(eventLog, point).catch((error: unknown) => {
+    if (error instanceof UnknownCursor) throw refusalOf(error);
+  });
+};
+
+const refusalOf = (cause: UnknownCursor): HttpProblem =>
+  new HttpProblem(cause.code, { detail: `${CONSISTENCY_TOKEN}: ${cause.message}.`, cause });
