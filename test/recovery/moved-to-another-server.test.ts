@@ -16,6 +16,7 @@ const test = testOnServer
     const writer = startWriter(await askAs(first));
     await writer.more(5);
     await writer.end();
+    await first.query[0]?.kill('SIGTERM');
     await first[Symbol.asyncDispose]();
     await runBlock('dump', environment);
     const DATABASE_URL = database.url;
