@@ -10,7 +10,7 @@ import {
   stubborn,
 } from '../receivers.ts';
 import { type Happened, isVisibleTo, type Viewer } from '../visible-events.ts';
-import type { EndpointHistory, LedgerEntry, LogEntry } from './history.ts';
+import type { Content, EndpointHistory, LedgerEntry, LogEntry } from './history.ts';
 import type { Person } from './readers.ts';
 import type { Sender } from './sender.ts';
 
@@ -136,6 +136,7 @@ export const historyOf = (
       id,
       body,
       cursor: cursorIn(body),
+      content: contentIn(body),
       isAccepted: given === 204,
     })),
     ledger,
@@ -145,3 +146,8 @@ export const historyOf = (
 const TAKING_BACK = /^(?:article\.unpublished|article\.deleted|comment\.deleted)$/;
 
 const cursorIn = (body: string): string => (JSON.parse(body) as { readonly cursor: string }).cursor;
+
+const contentIn = (body: string): Content => {
+  const { at, ...said } = JSON.parse(body) as Content & { readonly at: string };
+  return { ...said, time: at };
+};

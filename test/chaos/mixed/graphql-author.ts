@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Write } from './history.ts';
+import type { Leaves, Write } from './history.ts';
 import type { Recorder } from './recorder.ts';
+import { shownIn } from './rest-author.ts';
 import type { Sender } from './sender.ts';
 
 /** A client that writes by GraphQL, whose answers contain the written data. */
@@ -19,7 +20,7 @@ const UPDATE =
   'mutation ($id: ID!, $title: String!, $version: Int!) { done: updatePost(id: $id, changes: { title: $title }, ifVersion: $version) { id version title } }';
 const COMMENT =
   'mutation ($post: ID!, $input: CommentInput!) { done: addComment(postId: $post, input: $input) { id version text } }';
-const READ = 'query ($id: ID!) { post(id: $id) { version } }';
+const READ = 'query ($id: ID!) { post(id: $id) { version title body } }';
 
 export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlAuthor => {
   const write = async ({ query, variables, path, shows, leaves }: Mutation): Promise<Post | undefined> => {
@@ -33,7 +34,7 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
     const { reply, attempts } = await send('POST', '/graphql', { body: { query, variables }, headers });
     const judged = judge(reply?.body as Answer | undefined, shows);
     const { done, outcome, why } = judged;
-    const [endMs, what] = [Date.now(), `GraphQL ${leaves[0]}`];
+    const [endMs, what] = [Date.now(), `GraphQL ${Object.keys(leaves)[0]}`];
     const [target, state] = [`${path}/${done?.id}`, done?.version ?? 0];
     const said = { isVisible: done !== undefined, ...(why !== undefined && { why }) };
     recorder.writes.push({
@@ -60,7 +61,7 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
           path: '/articles',
           shows: { title },
         },
-        leaves: ['article.drafted', 'article.published'],
+        leaves: { 'article.drafted': { title, body: title }, 'article.published': {} },
       }),
     updatePost: ({ id, version }, title) =>
       write({
@@ -68,7 +69,7 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
         variables: { id, title, version },
         path: '/articles',
         shows: { title },
-        leaves: ['article.edited'],
+        leaves: { 'article.edited': { title } },
       }),
     addComment: async ({ id }, text) => {
       await write({
@@ -76,14 +77,15 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
         variables: { post: id, input: { text } },
         path: '/comments',
         shows: { text },
-        leaves: ['comment.added'],
+        leaves: { 'comment.added': { text } },
       });
     },
     async readPost({ id }) {
       const startMs = Date.now();
       const { reply } = await send('POST', '/graphql', { body: { query: READ, variables: { id } } });
       if (reply === undefined) return;
-      const found = (reply.body as { data?: { post: Post | null } | null }).data?.post?.version ?? 'gone';
+      const post = (reply.body as { data?: { post: Post | null } | null }).data?.post;
+      const found = post?.version ?? 'gone';
       // A mutation answers once its write is visible to everybody.
       recorder.reads.push({
         client: name,
@@ -92,6 +94,7 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
         endMs: Date.now(),
         isConsistent: true,
         found,
+        ...(post && { shows: shownIn(post) }),
       });
     },
   };
@@ -102,7 +105,7 @@ type Mutation = {
   readonly variables: object;
   readonly path: string;
   readonly shows: Readonly<Record<string, string>>;
-  readonly leaves: readonly string[];
+  readonly leaves: Leaves;
 };
 
 type Done = Post & Readonly<Record<string, unknown>>;

@@ -27,8 +27,8 @@ export type Write = {
   readonly outcome: 'acknowledged' | 'refused' | 'unknown';
   /** The reason of the refusal. */
   readonly why?: string;
-  /** The expected events, once each. */
-  readonly leaves: readonly string[];
+  /** The types of the expected events, once each, with fields that they must have. */
+  readonly leaves: Leaves;
   /** The item that it makes or changes, and its expected state. */
   readonly target: string;
   readonly state: State;
@@ -41,6 +41,8 @@ export type Write = {
   readonly position?: number;
 };
 
+export type Leaves = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
 /** The version of an existing item, or that it is gone. */
 export type State = number | 'gone';
 
@@ -52,6 +54,8 @@ export type Read = {
   /** Whether it was to include all writes acknowledged to the client. */
   readonly isConsistent: boolean;
   readonly found: State;
+  /** Some fields of what it found. */
+  readonly shows?: Readonly<Record<string, unknown>>;
 };
 
 export type LogEntry = {
@@ -61,8 +65,13 @@ export type LogEntry = {
   readonly version: number;
   readonly position: number;
   readonly request: string;
+  /** When it happened. */
+  readonly at: string;
+  readonly data: Readonly<Record<string, unknown>>;
   /** Whether it follows from another event, not from a request. */
   readonly isConsequence: boolean;
+  /** The id of that event. */
+  readonly causation: string | null;
 };
 
 /** All expected messages of a subscriber, and the received ones. */
@@ -70,14 +79,27 @@ export type Feed = {
   readonly name: string;
   readonly expected: readonly string[];
   readonly received: readonly string[];
+  /** The contents of the messages. */
+  readonly contents: readonly Content[];
   /** The number of connections. */
   readonly visits: number;
+};
+
+/** The parts of an event that a message had. */
+export type Content = {
+  readonly cursor: string;
+  readonly id?: string | undefined;
+  readonly type?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly time?: string | undefined;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
 };
 
 export type Callback = {
   readonly id: string;
   readonly cursor: string;
   readonly body: string;
+  readonly content: Content;
   readonly isAccepted: boolean;
 };
 export type LedgerEntry = { readonly id: string; readonly state: string };

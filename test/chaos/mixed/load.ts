@@ -26,7 +26,7 @@ type Options = {
 const POLLERS = 2;
 /** A pause between requests, so that the machine is not the bottleneck. */
 const PAUSE_MS_MAX = 250;
-const PUBLISHED = ['article.drafted', 'article.published'];
+const published = (content: object) => ({ 'article.drafted': { ...content }, 'article.published': {} });
 
 export const startLoad = async ({ site, recorder, authors, seed }: Options): Promise<Load> => {
   const ending = new AbortController();
@@ -47,11 +47,8 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
     return createRestAuthor({ name, send, recorder });
   };
   const editor = authorOf(0, 'editor');
-  const busy = await editor.create(
-    '/articles',
-    { title: 'Busy', body: '', tags: [], publish: true },
-    PUBLISHED,
-  );
+  const first = { title: 'Busy', body: '', tags: [] };
+  const busy = await editor.create('/articles', { ...first, publish: true }, published(first));
   if (busy === undefined) throw new Error('the first article was not acknowledged');
   // From here on it is visible to everybody.
   await editor.read(busy);
@@ -62,7 +59,10 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
     const other = createGraphqlAuthor({ name: `GraphQL ${place}`, send, recorder });
     repeat(() => liveByGraphql(other, random));
   }
-  repeat(() => editor.edit(busy, { title: randomUUID() }, ['article.edited']));
+  repeat(() => {
+    const change = { title: randomUUID() };
+    return editor.edit(busy, change, { leaves: { 'article.edited': change } });
+  });
   for (let place = 0; place < POLLERS; place += 1) {
     const anybody = createRestAuthor({
       name: `poller ${place}`,
@@ -85,28 +85,34 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
 
 const liveByRest = async (author: RestAuthor, random: () => number): Promise<void> => {
   const pause = () => delay(random() * PAUSE_MS_MAX);
+  const hasKey = random() < 0.5;
   const title = randomUUID();
-  const article = await author.create(
-    '/articles',
-    { title, body: title, tags: ['chaos'], publish: true },
-    PUBLISHED,
-  );
+  const content = { title, body: title, tags: ['chaos'] };
+  const article = await author.create('/articles', { ...content, publish: true }, published(content));
   if (article === undefined) return;
   await author.read(article);
-  await author.edit(article, { title: `${title} again` }, ['article.edited']);
+  const change = { title: `${title} again` };
+  await author.edit(article, change, { leaves: { 'article.edited': change }, hasKey });
   await author.read(article);
   await pause();
-  const comment = await author.create(`${article}/comments`, { text: title }, ['comment.added']);
+  const comment = await author.create(
+    `${article}/comments`,
+    { text: title },
+    {
+      'comment.added': { text: title },
+    },
+  );
   if (comment === undefined) return;
   await author.read(comment);
-  await author.edit(comment, { text: `${title} again` }, ['comment.edited']);
+  const edit = { text: `${title} again` };
+  await author.edit(comment, edit, { leaves: { 'comment.edited': edit }, hasKey });
   await pause();
   if (random() < 0.3) {
-    await author.remove(comment, ['comment.deleted']);
+    await author.remove(comment, { leaves: { 'comment.deleted': {} }, hasKey });
     await author.read(comment);
   }
   if (random() < 0.3) {
-    await author.remove(article, ['article.deleted']);
+    await author.remove(article, { leaves: { 'article.deleted': {} }, hasKey });
     await author.read(article);
   } else await author.read(article);
 };

@@ -9,10 +9,23 @@ import { runChaos } from './run.ts';
 
 /**
  * Constant, so that a failure points to the change that introduced it; long manual runs use others
- * (docs/chaos.md). These seeds include faults of processes, engines and network paths, of all processes at
- * once, and all faults of a cluster of EventStoreDB.
+ * (docs/chaos.md). The first has faults of one process and of all, of a network path, of PostgreSQL’s
+ * connections and disk, and of a clock; the second all of a cluster of EventStoreDB, and a read-only database.
  */
-const RUNS = { postgres: { seed: 9_417, faults: 5 }, eventstoredb: { seed: 4_808_013, faults: 6 } } as const;
+const RUNS = {
+  postgres: { seed: 15_853, faults: 6 },
+  eventstoredb: {
+    ...{ seed: 1, faults: 6 },
+    only: [
+      'EventStoreDB: another leader',
+      'EventStoreDB: the leader restarted',
+      'EventStoreDB: no node',
+      'EventStoreDB: some appends',
+      'PostgreSQL: read-only',
+    ],
+  },
+} as const;
+type Planned = { readonly seed: number; readonly faults: number; readonly only?: readonly string[] };
 const TEST_MS = scaled(600_000);
 
 const missing = nginxMissing ?? kafkaMissing ?? redisMissing;
@@ -21,15 +34,16 @@ if (missing !== undefined) process.stderr.write(`A whole installation is not dis
 test.skipIf(missing !== undefined).each(['postgres', 'eventstoredb'] as const)(
   'with the log in %s, a whole installation loses, repeats and reorders nothing, whatever happens to its processes, engines and ways',
   async (log) => {
-    const { seed, faults } = RUNS[log];
+    const { seed, faults, only = [] }: Planned = RUNS[log];
+    const chosen = only.map((name) => ` --only '${name}'`).join('');
     const course: string[] = [];
     const onProgress = (line: string) => void course.push(`${new Date().toISOString()} ${line}`);
-    const outcome = await runChaos({ seed, faults, log, onProgress });
+    const outcome = await runChaos({ seed, faults, log, onProgress, ...(only.length > 0 && { only }) });
     console.log(
       [
         ...course,
         '',
-        report(outcome, `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}`),
+        report(outcome, `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}${chosen}`),
       ].join('\n'),
     );
     expect(outcome.violations).toEqual([]);

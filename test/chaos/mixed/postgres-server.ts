@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { readCluster } from '#shared/database/embedded/cluster.ts';
 import { readPostmaster } from '#shared/database/embedded/postmaster.ts';
+import { findServerUser } from '#shared/database/embedded/server-user.ts';
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 import { until } from '../../../testing/until.ts';
 import { temporaryDataDir } from '../../engines/data-dir.ts';
@@ -14,6 +18,16 @@ export type PostgresServer = AsyncDisposable & {
    * Ends it, and waits until it is up again: `kill -9` of the server, or its own fast and immediate shutdown.
    */
   end(how: Ending): Promise<void>;
+  /** Every session ends, and no other begins: all connections are taken, until the result is disposed. */
+  takeConnections(): Promise<AsyncDisposable>;
+  /** No transaction may write, unless its session allows it. */
+  allowWrites(areAllowed: boolean): Promise<void>;
+  /**
+   * Its disk takes no more data, as if it were full or broken: the server crashes at the first write of its
+   * log. Once the disk is mended, it is started again, as an operator does.
+   */
+  breakDisk(): Promise<void>;
+  mendDisk(): Promise<void>;
   /** It keeps its connections, but does not answer. */
   pause(): Promise<void>;
   resume(): void;
@@ -26,8 +40,8 @@ const SIGNALS: Readonly<Record<Ending, NodeJS.Signals>> = {
   fast: 'SIGINT',
   immediate: 'SIGQUIT',
 };
-/** Commits survive a crash of the server, but not of the machine. */
-const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500', max_wal_size: '512MB' };
+/** With `fsync`, as everywhere: what is acknowledged waits for the disk. */
+const SETTINGS = { max_connections: '300', max_wal_size: '512MB' };
 const RECOVERED_MS = 60_000;
 
 export const startPostgresServer = async (
@@ -40,6 +54,36 @@ export const startPostgresServer = async (
   );
   const pgdata = (await readCluster(dataDir.path))?.pgdata ?? '';
   const paused: number[] = [];
+  const end = async (how: Ending): Promise<void> => {
+    const running = await readPostmaster(pgdata);
+    if (running !== undefined) signal(running.pid, SIGNALS[how]);
+    // The owner restarts it on the same port.
+    await until(
+      () => readPostmaster(pgdata),
+      (postmaster) => postmaster?.ready === true && postmaster.pid !== running?.pid,
+      RECOVERED_MS,
+    );
+  };
+  const asAdministrator = async (...statements: readonly string[]): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      for (const statement of statements) await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  const limitFiles = async (limit: string): Promise<void> => {
+    const postmaster = await readPostmaster(pgdata);
+    if (postmaster === undefined) return;
+    const children = await childrenOf(postmaster.pid);
+    // Only the user of a process, or a privileged one, may change its limits.
+    await promisify(execFile)('sh', ['-c', LIMIT, limit, String(postmaster.pid), ...children.map(String)], {
+      ...(await findServerUser(undefined)),
+      cwd: '/',
+    });
+  };
   const resume = () => {
     for (const pid of paused.splice(0)) signal(pid, 'SIGCONT');
   };
@@ -53,15 +97,19 @@ export const startPostgresServer = async (
       await client.query(`create database ${name}`).finally(() => client.end());
       return Object.assign(new URL(url), { pathname: `/${name}` }).href;
     },
-    async end(how) {
-      const running = await readPostmaster(pgdata);
-      if (running !== undefined) signal(running.pid, SIGNALS[how]);
-      // The owner restarts it on the same port.
-      await until(
-        () => readPostmaster(pgdata),
-        (postmaster) => postmaster?.ready === true && postmaster.pid !== running?.pid,
-        RECOVERED_MS,
-      );
+    end,
+    takeConnections: () => takeAll(url, () => asAdministrator(END_SESSIONS)),
+    allowWrites: (areAllowed) =>
+      asAdministrator(
+        'set default_transaction_read_only = off',
+        `alter system set default_transaction_read_only = ${areAllowed ? 'off' : 'on'}`,
+        'select pg_reload_conf()',
+      ),
+    breakDisk: () => limitFiles(FILE_BYTES_MAX),
+    async mendDisk() {
+      await limitFiles('unlimited');
+      // Whatever it was doing: PostgreSQL 18 that crashes again while it recovers can wait for itself forever.
+      await end('immediate');
     },
     async pause() {
       const postmaster = await readPostmaster(pgdata);
@@ -72,6 +120,47 @@ export const startPostgresServer = async (
     },
     resume,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+/** Files of the write-ahead log are larger. */
+const FILE_BYTES_MAX = '1048576';
+/** Of the postmaster, and of those children that have not ended in the meantime. */
+const LIMIT = `postmaster=$1; shift
+  for pid in "$@"; do prlimit --pid="$pid" --fsize="$0:" 2> /dev/null || true; done
+  prlimit --pid="$postmaster" --fsize="$0:"`;
+
+const END_SESSIONS = `select pg_terminate_backend(pid) from pg_stat_activity
+  where backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> 'taker'`;
+const TAKEN_AT_ONCE = 50;
+const TAKE_EVERY_MS = 20;
+
+/** Opens connections until the server refuses one, ends all others, and takes their places too. */
+const takeAll = async (url: string, endOthers: () => Promise<void>): Promise<AsyncDisposable> => {
+  const clients: pg.Client[] = [];
+  const leaving = new AbortController();
+  const takeOne = async (): Promise<boolean> => {
+    const client = new pg.Client({ connectionString: url, application_name: 'taker' });
+    client.on('error', () => {});
+    return client.connect().then(
+      () => clients.push(client) > 0,
+      () => false,
+    );
+  };
+  await endOthers();
+  const take = async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      const areTaken = await Promise.all(Array.from({ length: TAKEN_AT_ONCE }, takeOne));
+      if (!areTaken.every(Boolean)) await delay(TAKE_EVERY_MS);
+    }
+  };
+  const taking = take();
+  return {
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await taking;
+      await Promise.all(clients.map((client) => client.end()));
+    },
   };
 };
 

@@ -55,8 +55,9 @@ export const createProbe = ({ site, recorder, service, reader, receiver }: Optio
       send: createSender({ site, recorder, tokens }),
       recorder,
     });
-    const body = { title: `Probe ${asked}`, body: '', tags: [], publish: true };
-    const path = await author.create('/articles', body, ['article.drafted', 'article.published']);
+    const content = { title: `Probe ${asked}`, body: '', tags: [] };
+    const leaves = { 'article.drafted': content, 'article.published': {} };
+    const path = await author.create('/articles', { ...content, publish: true }, leaves);
     const write = Date.now() - sinceMs;
     const position = recorder.writes.findLast(({ client }) => client === `probe ${asked}`)?.position;
     if (path === undefined || position === undefined)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Followed } from '../../../testing/http/event-source.ts';
+import type { Content } from './history.ts';
 
 /**
  * A subscriber that reconnects after its last cursor whenever the stream ends or falls silent, and records
@@ -9,6 +10,8 @@ export type Reader = {
   readonly name: string;
   /** Each message as its cursor and its type, in order of arrival. */
   readonly received: readonly string[];
+  /** The contents of the messages. */
+  readonly contents: readonly Content[];
   readonly visits: () => number;
   lastCursor(): string;
   end(): Promise<void>;
@@ -32,6 +35,7 @@ const OK = 200;
 export const startReader = ({ name, from, open, onFailure }: Options): Reader => {
   const leaving = new AbortController();
   const received: string[] = [];
+  const contents: Content[] = [];
   let [last, visits] = [from, 0];
   let current: (() => void) | undefined;
   const visit = async (): Promise<void> => {
@@ -53,7 +57,10 @@ export const startReader = ({ name, from, open, onFailure }: Options): Reader =>
         taken += 1;
         const notification = read(message);
         if ('problem' in notification) onFailure(`said ${notification.problem}`);
-        else if (message.event !== 'complete') received.push(notification.message);
+        else if (message.event !== 'complete') {
+          received.push(notification.message);
+          contents.push(...notification.contents);
+        }
       }
       last = stream.lastEventId() || last;
     };
@@ -79,6 +86,7 @@ export const startReader = ({ name, from, open, onFailure }: Options): Reader =>
   return {
     name,
     received,
+    contents,
     visits: () => visits,
     lastCursor: () => last,
     async end() {
@@ -99,7 +107,16 @@ const inTime = async (opening: Promise<Followed>): Promise<Followed> => {
   throw new Error('no answer');
 };
 
-type Notification = { readonly cursor: string; readonly type: string };
+/** An event of `/events`, or what was asked of it by GraphQL. */
+type Notification = {
+  readonly cursor: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly subject?: string;
+  readonly at?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly subjectId?: string | null;
+};
 type Code = { readonly code?: string };
 type Graphql = {
   readonly data?: Readonly<Record<string, Notification>> | null;
@@ -110,21 +127,26 @@ type Graphql = {
  * A message of `/events` is the event; one of GraphQL contains it under the name of the field. A stream that
  * must end sends the reason.
  */
-const read = ({
-  event,
-  id,
-  data,
-}: Followed['messages'][number]): { readonly message: string } | { readonly problem: string } => {
-  if (event === 'complete') return { message: '' };
+const read = ({ event, id, data }: Followed['messages'][number]): Told | { readonly problem: string } => {
+  if (event === 'complete') return { message: '', contents: [] };
   const said = JSON.parse(data) as Notification & Code & Graphql;
   if (event === 'problem') return { problem: said.code ?? data };
   const notification = event === 'next' ? Object.values(said.data ?? {})[0] : said;
   if (event === 'next' && !notification && said.errors)
     return { problem: said.errors[0]?.extensions?.code ?? data };
   return {
+    contents: notification === undefined ? [] : [contentOf(notification)],
     message:
       notification?.cursor === id
         ? `${id} ${notification.type}`
         : `${id} said ${event}: ${data.slice(0, 200)}`,
   };
 };
+
+type Told = { readonly message: string; readonly contents: readonly Content[] };
+
+/** GraphQL has the number of the item instead of its stream. */
+const contentOf = ({ cursor, type, id, subject, at: time, data, subjectId }: Notification): Content => ({
+  ...{ cursor, id, type, time, data },
+  subject: subject ?? (subjectId ? `${type.split('.')[0]}-${subjectId}` : undefined),
+});

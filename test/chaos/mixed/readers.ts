@@ -60,8 +60,8 @@ export const startReaders = ({ site, recorder, people: { admin, ada, bob }, from
     first: readers[0] as Reader,
     all: readers,
     feeds: (happened) =>
-      following.map(({ kind: { name, person, wants }, reader: { received, visits } }) => ({
-        ...{ name, received, visits: visits() },
+      following.map(({ kind: { name, person, wants }, reader: { received, contents, visits } }) => ({
+        ...{ name, received, contents, visits: visits() },
         expected: happened
           .filter((each) => wants(each) && isVisibleTo(person.viewer, each))
           .map(({ cursor, type }) => `${cursor} ${type}`),
@@ -88,7 +88,7 @@ const start = (
             headers,
             onSign,
           })
-        : await streamOf(site, `subscription ($after: Cursor) { ${asks} { cursor type } }`, {
+        : await streamOf(site, `subscription ($after: Cursor) { ${asks} { cursor type at subjectId } }`, {
             variables: { after: from },
             headers,
             onSign,

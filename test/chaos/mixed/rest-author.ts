@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Ask, Reply } from '../../../testing/http/rest-client.ts';
-import type { State, Write } from './history.ts';
+import type { Leaves, State, Write } from './history.ts';
 import type { Recorder } from './recorder.ts';
 import type { Sender, Sent } from './sender.ts';
 
 /** A client that writes by REST, and reads its own writes; all of it is recorded. */
 export type RestAuthor = {
   /** Returns the path, if the item exists afterwards. */
-  create(path: string, body: object, leaves: readonly string[]): Promise<string | undefined>;
-  edit(path: string, change: Readonly<Record<string, string>>, leaves: readonly string[]): Promise<void>;
-  remove(path: string, leaves: readonly string[]): Promise<void>;
+  create(path: string, body: object, leaves: Leaves): Promise<string | undefined>;
+  /** With a key, or with the version that it changes: either makes it safe to send again. */
+  edit(path: string, change: Change, options: EditOptions): Promise<void>;
+  remove(path: string, options: EditOptions): Promise<void>;
   /** Reads as the client that wrote it, which must see it; or as anybody. */
   read(path: string, options?: { readonly isConsistent?: boolean }): Promise<void>;
 };
 
+type Change = Readonly<Record<string, string>>;
+type EditOptions = { readonly leaves: Leaves; readonly hasKey?: boolean };
 type Options = { readonly name: string; readonly send: Sender; readonly recorder: Recorder };
 
 const PRECONDITION_FAILED = 412;
@@ -93,19 +96,24 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
       );
       return outcome === 'acknowledged' ? target : undefined;
     },
-    async edit(path, change, leaves) {
+    async edit(path, change, { leaves, hasKey = false }) {
       const was = states.get(path);
-      const asked = { method: 'PATCH', path, body: change, headers: { 'if-match': `"${was}-0"` }, leaves };
+      const condition = { 'if-match': `"${was}-0"` };
+      const headers = { ...condition, ...(hasKey && { 'idempotency-key': randomUUID() }) };
+      const asked = { method: 'PATCH', path, body: change, headers, leaves };
       await write(asked, async ({ reply, isUncertain }) => {
         if (reply?.status === OK) return acknowledge(reply, path, versionOf(reply));
-        return reply?.status === PRECONDITION_FAILED && isUncertain
+        // A key tells its repetition apart: it gets the first answer.
+        return reply?.status === PRECONDITION_FAILED && isUncertain && !hasKey
           ? found(path, was, change)
           : refusal(reply);
       });
     },
-    async remove(path, leaves) {
-      await write({ method: 'DELETE', path, leaves }, async ({ reply, isUncertain }) => {
-        const isDone = reply !== undefined && (reply.status < 300 || (GONE.has(reply.status) && isUncertain));
+    async remove(path, { leaves, hasKey = false }) {
+      const headers = hasKey ? { 'idempotency-key': randomUUID() } : {};
+      await write({ method: 'DELETE', path, headers, leaves }, async ({ reply, isUncertain }) => {
+        const isRepeated = isUncertain && !hasKey;
+        const isDone = reply !== undefined && (reply.status < 300 || (GONE.has(reply.status) && isRepeated));
         return isDone ? acknowledge(reply, path, 'gone') : refusal(reply);
       });
     },
@@ -121,17 +129,25 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
         endMs: Date.now(),
         isConsistent,
         found: state,
+        ...(state !== 'gone' && { shows: shownIn(reply.body) }),
       });
     },
   };
 };
+
+/** The fields that the clients write. */
+const SHOWN = ['title', 'body', 'tags', 'text'];
+export const shownIn = (body: unknown): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries((body ?? {}) as Record<string, unknown>).filter(([name]) => SHOWN.includes(name)),
+  );
 
 const OK = 200;
 const CREATED = 201;
 /** The read model may not have it yet. */
 const LOOKS_MAX = 1_000;
 
-type Asked = Ask & { readonly method: string; readonly path: string; readonly leaves: readonly string[] };
+type Asked = Ask & { readonly method: string; readonly path: string; readonly leaves: Leaves };
 type Judged = Pick<Write, 'outcome' | 'why' | 'position'> & {
   readonly target?: string;
   readonly state?: State;

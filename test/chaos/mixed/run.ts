@@ -86,7 +86,9 @@ export const runChaos = async ({
     .map((event) => ({
       ...event,
       request: event.metadata.request,
+      at: event.metadata.at,
       isConsequence: event.metadata.causation !== null,
+      causation: event.metadata.causation,
     }));
   const history: History = {
     ...{

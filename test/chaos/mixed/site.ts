@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { publishing } from '#domain/publishing.ts';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { createAdmin, type Installation, PLENTY } from '../../../testing/installation.ts';
@@ -27,7 +29,11 @@ export type Copy = {
   readonly way: Cuttable;
   /** The path from the other roles to its internal listener. */
   readonly internalWay: Cuttable;
+  /** Moves its clock by so much from the real one. */
+  moveClock(byMs: number): Promise<void>;
 };
+
+const MOVED_CLOCK = new URL('moved-clock.ts', import.meta.url).href;
 
 const COPIES = 2;
 /** The time after which the ingress tries an unavailable replica again. */
@@ -69,8 +75,13 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   };
   const admin = await createAdmin(straight, publishing);
   const copies = slots.map(({ role, copy, port, internalPort, way, internalWay }): Copy => {
-    const own = { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) };
-    return { role, process: opening.use(supervise({ role, copy, settings: own })), way, internalWay };
+    const clock = join(dataDir.path, `clock-${role}-${copy}`);
+    const own = {
+      ...{ ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) },
+      ...{ NODE_OPTIONS: `--import ${MOVED_CLOCK}`, CLOCK_MOVED_BY: clock },
+    };
+    const process = opening.use(supervise({ role, copy, settings: own }));
+    return { role, process, way, internalWay, moveClock: (byMs) => writeFile(clock, String(byMs)) };
   });
   const addresses = (role: Role) =>
     slots.filter((slot) => slot.role === role).map(({ way }) => `127.0.0.1:${way.port} ${AGAIN}`);
@@ -90,7 +101,7 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   };
 };
 
-type Slot = Omit<Copy, 'process'> & {
+type Slot = Omit<Copy, 'process' | 'moveClock'> & {
   readonly copy: number;
   readonly port: number;
   readonly internalPort: number;

@@ -76,6 +76,38 @@ export const flush: Strike = async ({ engines }) => {
   client.disconnect();
 };
 
+/** All sessions end at once, and new ones are refused for a while. */
+export const takeConnections: Strike = async ({ engines }, random) => {
+  await using _taken = await engines.postgres.takeConnections();
+  await aWhile(random);
+};
+
+export const readOnly: Strike = async ({ engines }, random) => {
+  await engines.postgres.allowWrites(false);
+  await aWhile(random);
+  await engines.postgres.allowWrites(true);
+};
+
+export const breakDisk: Strike = async ({ engines }, random) => {
+  await engines.postgres.breakDisk();
+  await aWhile(random);
+  await engines.postgres.mendDisk();
+};
+
+/** More than what clocks of one site may differ by, and less than the life of a token. */
+const CLOCK_MOVED_MS_MAX = 60_000;
+
+/** The clocks of some processes jump ahead or back, and return after a while. */
+export const moveClock =
+  (victims: Victims): Strike =>
+  async (site, random) => {
+    const moved = victims(site, random);
+    const byMs = Math.round((random() * 2 - 1) * CLOCK_MOVED_MS_MAX);
+    await Promise.all(moved.map(({ moveClock }) => moveClock(byMs)));
+    await aWhile(random);
+    await Promise.all(moved.map(({ moveClock }) => moveClock(0)));
+  };
+
 export const together =
   (one: Strike, other: Strike): Strike =>
   async (site, random) =>

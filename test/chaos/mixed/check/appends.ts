@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { History, LogEntry, Write } from '../history.ts';
 import type { Violation } from './violation.ts';
 
@@ -6,8 +7,8 @@ type Appends = Pick<History, 'writes' | 'log'>;
 const violation = (kind: Violation['kind'], what: string): Violation => ({ invariant: 'I1', kind, what });
 
 /**
- * I1: every acknowledged command is in the log exactly once, every other at most once, and there are no other
- * events.
+ * I1: every acknowledged command is in the log exactly once and with its contents, every other at most once,
+ * and there are no other events.
  */
 export const appendViolations = ({ writes, log }: Appends): readonly Violation[] => {
   const byRequest = Map.groupBy(
@@ -29,15 +30,20 @@ const writeViolations = (write: Write, entries: readonly LogEntry[]): readonly V
   const { what, request, outcome, leaves, why, position, state } = write;
   const name = `${what} (${request}, ${outcome})`;
   const found: Violation[] = [];
-  const known = entries.filter(({ type }) => leaves.includes(type));
-  for (const type of leaves) {
+  const types = Object.keys(leaves);
+  const known = entries.filter(({ type }) => types.includes(type));
+  for (const { type, data } of known)
+    for (const [field, value] of Object.entries(leaves[type] ?? {}))
+      if (!isDeepStrictEqual(data[field], value))
+        found.push(violation('other', `${name}: ${type} has another ${field}`));
+  for (const type of types) {
     const times = known.filter((entry) => entry.type === type).length;
     if (times === 0 && outcome === 'acknowledged')
       found.push(violation('lost', `${name}: no ${type} in the log`));
     if (times > 1) found.push(violation('duplicated', `${name}: ${times} × ${type} in the log`));
   }
   const last = known.at(-1);
-  const isWhole = known.length === 0 || known.length === leaves.length;
+  const isWhole = known.length === 0 || known.length === types.length;
   if (!isWhole && outcome !== 'acknowledged')
     found.push(violation('other', `${name}: half of it is in the log`));
   if (outcome === 'refused') found.push(violation('other', `${name}: ${why}`));

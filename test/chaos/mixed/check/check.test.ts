@@ -1,7 +1,7 @@
 // Over 200 lines, because it is one table: each planted violation, with the sentence that reports it.
 import { describe, expect, test } from 'vitest';
 import { check } from './check.ts';
-import { change, inDelivery, inFeed, type Plant, swapped, twice, without } from './planting.ts';
+import { change, inContents, inDelivery, inFeed, type Plant, swapped, twice, without } from './planting.ts';
 import { rightHistory } from './right-history.ts';
 import type { Invariant } from './violation.ts';
 
@@ -10,6 +10,7 @@ import type { Invariant } from './violation.ts';
 const ARTICLES = 3;
 test('a correct history has no violations', () => {
   expect(check(rightHistory(ARTICLES))).toEqual([]);
+  expect(check(rightHistory(ARTICLES, { hasComments: true }))).toEqual([]);
 });
 
 describe('permitted deviations are not reported', () => {
@@ -131,6 +132,12 @@ describe('each planted violation is found and named', () => {
       ...(['a write before an earlier acknowledged one', 'I1', 'reordered'] as const),
       ({ writes }) => ({ writes: change(change(writes, 3, { position: 3 }), 1, { position: 6 }) }),
     ],
+    [
+      'another title than the one that was sent',
+      'I1',
+      'other',
+      ({ log }) => ({ log: change(log, 2, { data: { articleId: 1, title: 'Forged' } }) }),
+    ],
     ['two swapped events in the log', 'I1', 'reordered', ({ log }) => ({ log: swapped(log, 4) })],
     ['an event that is in the log twice', 'I1', 'duplicated', ({ log }) => ({ log: twice(log, 4) })],
     ['a replay with another result', 'I2', 'other', () => ({ proof: { exit: 1, said: 'articles differ' } })],
@@ -183,6 +190,34 @@ describe('each planted violation is found and named', () => {
       'I3',
       'reordered',
       inDelivery(({ received }) => ({ received: swapped(received, 3) })),
+    ],
+    ['a message with another id', 'contents', 'other', inContents(3, { id: 'event-1' })],
+    ['a message about another item', 'contents', 'other', inContents(3, { subject: 'article-9' })],
+    ['a message with another time', 'contents', 'other', inContents(3, { time: '2026-01-02T00:00:00.000Z' })],
+    ['a message with other data', 'contents', 'other', inContents(3, { data: { articleId: 9 } })],
+    ['a message with more data', 'contents', 'other', inContents(3, { data: { articleId: 1, secret: 'x' } })],
+    [
+      'a message with less data than its readers may read',
+      'contents',
+      'other',
+      (history) => {
+        const log = without(history.log, 3);
+        return { log, ...inContents(2, { data: { articleId: 1 } })({ ...history, log }) };
+      },
+    ],
+    [
+      'a callback with other data',
+      'contents',
+      'other',
+      inDelivery(({ received }) => ({
+        received: change(received, 3, { content: { cursor: 'c-4', data: { articleId: 9 } } }),
+      })),
+    ],
+    [
+      'a read that shows another title',
+      'contents',
+      'other',
+      ({ reads }) => ({ reads: change(reads, 1, { shows: { title: 'Forged' } }) }),
     ],
     ['a gap in a feed', 'I4', 'lost', inFeed((received) => without(received, 3))],
     ['a feed that ends early', 'I4', 'lost', inFeed((received) => received.slice(0, -1))],
@@ -257,8 +292,40 @@ describe('each planted violation is found and named', () => {
         ],
       }),
     ],
+    [
+      'a consequence that did not happen',
+      'consequences',
+      'lost',
+      ({ log }) => ({ log: log.filter(({ isConsequence }) => !isConsequence) }),
+    ],
+    [
+      'a consequence that happened twice',
+      'consequences',
+      'duplicated',
+      ({ log }) => ({
+        log: [...log, { ...log[5], id: 'again', version: 3, position: 99 } as (typeof log)[number]],
+      }),
+    ],
+    [
+      'a consequence of nothing',
+      'consequences',
+      'other',
+      ({ log }) => ({ log: change(log, 5, { causation: 'nothing' }) }),
+    ],
+    [
+      'a consequence of another deletion',
+      'consequences',
+      'other',
+      ({ log }) => ({ log: change(log, 11, { causation: log[4]?.id ?? '' }) }),
+    ],
+    [
+      'a consequence before its cause',
+      'consequences',
+      'reordered',
+      ({ log }) => ({ log: change(log, 5, { causation: log[10]?.id ?? '' }) }),
+    ],
   ])('%s (%s, %s)', (_name, invariant, kind, plant) => {
-    const history = rightHistory(ARTICLES);
+    const history = rightHistory(ARTICLES, { hasComments: invariant === 'consequences' });
     expect(check({ ...history, ...plant(history) })).toContainEqual(
       expect.objectContaining({ invariant, kind }),
     );

@@ -1,4 +1,4 @@
-import type { History } from '../history.ts';
+import type { Content, History } from '../history.ts';
 
 /** A violation planted in a correct history. */
 export type Plant = (history: History) => Partial<History>;
@@ -18,6 +18,11 @@ export const inFeed =
   (changed: (received: readonly string[]) => readonly string[]): Plant =>
   ({ feeds }) => ({
     feeds: feeds.map((feed) => ({ ...feed, received: changed(feed.received) })),
+  });
+export const inContents =
+  (place: number, changed: Partial<Content>): Plant =>
+  ({ feeds }) => ({
+    feeds: feeds.map((feed) => ({ ...feed, contents: change(feed.contents, place, changed) })),
   });
 export const inDelivery =
   (changed: (delivery: History['deliveries'][number]) => Partial<History['deliveries'][number]>): Plant =>

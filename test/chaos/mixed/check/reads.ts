@@ -43,7 +43,7 @@ const ownViolations = (writes: readonly Write[], reads: readonly Read[]): readon
       // Nobody else deletes its items.
       const isLost =
         read.found === 'gone' &&
-        !writes.some(({ leaves }) => leaves.some((type) => type.endsWith('.deleted')));
+        !writes.some(({ leaves }) => Object.keys(leaves).some((type) => type.endsWith('.deleted')));
       return isLost || rankOf(read.found) < rankOf(last.state)
         ? [stale('read your writes', read, last.state)]
         : [];

@@ -1,11 +1,21 @@
-import type { CheckpointMove, History, LogEntry, Read, Write } from '../history.ts';
+// One function, because each record of a correct history follows from the one before.
+import type { CheckpointMove, History, Leaves, LogEntry, Read, Write } from '../history.ts';
 
-/** A correct history: a number of articles that one client has written, published and changed. */
-export const rightHistory = (articles: number): History => {
+type Options = { readonly hasComments?: boolean };
+
+/**
+ * A correct history: a number of articles that one client has written, published, changed and deleted; if
+ * asked for, each with a comment, which ends with it.
+ */
+export const rightHistory = (articles: number, { hasComments = false }: Options = {}): History => {
   const log: LogEntry[] = [];
   const writes: Write[] = [];
   const reads: Read[] = [];
-  const append = (stream: string, type: string, request: string): LogEntry => {
+  const append = (
+    stream: string,
+    type: string,
+    { request, data, causation = null }: Pick<LogEntry, 'request' | 'data'> & Partial<LogEntry>,
+  ): LogEntry => {
     const version = log.filter((entry) => entry.stream === stream).length + 1;
     const entry = {
       id: `event-${log.length + 1}`,
@@ -14,23 +24,30 @@ export const rightHistory = (articles: number): History => {
       version,
       position: log.length + 1,
       request,
-      isConsequence: false,
+      at: `2026-01-01T00:00:${String(log.length).padStart(2, '0')}.000Z`,
+      data,
+      isConsequence: causation !== null,
+      causation,
     };
     log.push(entry);
     return entry;
   };
   let nowMs = 0;
   const tick = (): number => (nowMs += 10);
-  const write = (target: string, leaves: readonly string[], state?: 'gone'): void => {
+  const write = (target: string, leaves: Leaves, state?: 'gone'): LogEntry | undefined => {
     const request = `request-${writes.length + 1}`;
     const startMs = tick();
-    const last = leaves.map((type) => append(target.replace('/articles/', 'article-'), type, request)).at(-1);
+    const stream = target.replace(/^\/(\w+)s\//, '$1-');
+    const last = Object.entries(leaves)
+      .map(([type, data]) => append(stream, type, { request, data }))
+      .at(-1);
+    const { title } = last?.data ?? {};
     const { position = 0, version = 0 } = last ?? {};
     const more = { leaves, target, state: state ?? version, isVisible: true, position };
     writes.push({
       request,
       client: 'ada',
-      what: leaves[0] ?? '',
+      what: Object.keys(leaves)[0] ?? '',
       startMs,
       endMs: tick(),
       attempts: 1,
@@ -44,25 +61,35 @@ export const rightHistory = (articles: number): History => {
       endMs: tick(),
       isConsistent: true,
       found: state ?? version,
+      ...(title !== undefined && { shows: { title } }),
     });
+    return last;
   };
   for (let article = 1; article <= articles; article += 1) {
     const target = `/articles/${article}`;
-    write(target, ['article.drafted', 'article.published']);
-    write(target, ['article.edited']);
-    write(target, ['article.deleted'], 'gone');
+    const id = { articleId: article };
+    write(target, { 'article.drafted': { ...id, title: `Title ${article}` }, 'article.published': id });
+    write(target, { 'article.edited': { ...id, title: `Other ${article}` } });
+    if (hasComments)
+      write(`/comments/${article}`, { 'comment.added': { ...id, commentId: article, text: 'Yes' } });
+    const gone = write(target, { 'article.deleted': id }, 'gone');
+    const follows = { request: 'process-manager', data: { ...id, commentId: article } };
+    if (hasComments && gone)
+      append(`comment-${article}`, 'comment.deleted', { ...follows, causation: gone.id });
   }
   const ids = log.map(({ id }) => id);
-  const received = log.map(({ id, position }) => ({
-    id,
-    cursor: `c-${position}`,
-    body: `body of ${id}`,
-    isAccepted: true,
+  const contents = log.map(({ id, position, type, stream, at, data }) => ({
+    ...{ id, type, data },
+    ...{ cursor: `c-${position.toString(36)}`, subject: stream, time: at },
   }));
-  const messages = log.map(({ position, type }) => `c-${position} ${type}`);
+  const received = contents.map((content) => ({
+    ...{ id: content.id, cursor: content.cursor, content },
+    ...{ body: `body of ${content.id}`, isAccepted: true },
+  }));
+  const messages = contents.map(({ cursor, type }) => `${cursor} ${type}`);
   return {
     ...{ seed: 1, faults: [], writes, reads, log, ends: [{ ...END, code: 'SIGKILL', isExpected: true }] },
-    feeds: [{ name: 'reader', expected: messages, received: messages, visits: 1 }],
+    feeds: [{ name: 'reader', expected: messages, received: messages, contents, visits: 1 }],
     deliveries: [
       {
         name: 'sink',

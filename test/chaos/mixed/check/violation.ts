@@ -8,7 +8,9 @@ export type Violation = {
 export type Invariant = keyof typeof INVARIANTS;
 
 export const INVARIANTS = {
-  I1: 'every acknowledged write is in the log exactly once',
+  I1: 'every acknowledged write is in the log exactly once, with its contents',
+  contents: 'what was read, told or delivered of an event is what the log has of it',
+  consequences: 'what follows from an event happens once, and nothing else does',
   I2: 'the read model equals a replay of the log',
   I3: 'every delivery is received or a dead letter, with one id and one body',
   I4: 'every subscriber receives every event once, in the order of the log',
