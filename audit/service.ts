@@ -128,7 +128,7 @@ const verifyFor = async (
 ): Promise<void> => {
   const { domain, pool, databaseUrl, eventLog, keys, masterKey, settings, clock } = dependencies;
   const name = `annals-verify-${command.id}`;
-  await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
+  await using own = openPool({ url: databaseUrl, applicationName: name, clock, ...CONNECTIONS });
   using _stop = cancelOnStop(pool, name, signal);
   const report = await verify({
     ...{

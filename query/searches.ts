@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { Clock } from '#shared/clock/clock.ts';
 import { observePool } from '#shared/database/observe-pool.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -31,14 +32,17 @@ export const UNANSWERABLE = 'Must have at least one word or phrase without a min
 export const openSearches = ({
   databaseUrl,
   metrics,
+  clock,
 }: {
   readonly databaseUrl: string;
   readonly metrics: Registry;
+  readonly clock: Clock;
 }): Searches & AsyncDisposable => {
   const limits = {
     connectionsMax: CONNECTIONS_MAX,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     settings: UNCOMPILED,
+    clock,
   };
   const pool = openPool({ url: databaseUrl, applicationName: 'annals-search', ...limits });
   observePool(metrics, 'annals-search', pool);

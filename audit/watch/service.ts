@@ -36,6 +36,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
       applicationName: 'annals-watch',
       connectionsMax: 2,
       statementTimeoutMs: STATEMENT_MAX_MS,
+      clock,
     }),
   );
   const stopping = new AbortController();

@@ -76,6 +76,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
       applicationName: 'annals-graphql',
       connectionsMax: CONNECTIONS_MAX,
       connectionsMin: CONNECTIONS_MAX,
+      clock: dependencies.clock,
       settings: UNCOMPILED,
     }),
   );

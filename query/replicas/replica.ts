@@ -53,7 +53,12 @@ type Replayed = { readonly isReplica: boolean; readonly position: Position | nul
 export const openReplica = ({ url, eventLog, metrics, clock }: Options): Replica => {
   const { hostname, port } = new URL(url);
   const name = `${hostname}:${port || '5432'}`;
-  const limits = { url, connectionsMax: CONNECTIONS_MAX, settings: UNCOMPILED };
+  const limits = {
+    url,
+    connectionsMax: CONNECTIONS_MAX,
+    settings: UNCOMPILED,
+    clock,
+  };
   const pool = openPool({ ...limits, applicationName: 'annals-replica' });
   const graphqlPool = openPool({ ...limits, applicationName: 'annals-replica-graphql' });
   // One connection for all checks, so that statements of reads never delay them.

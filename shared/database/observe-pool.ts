@@ -29,7 +29,7 @@ const showAll = (registry: Registry, known: ReadonlyMap<string, Pool>): void => 
     labelNames: ['pool'],
     registers: [registry],
     collect() {
-      for (const [pool, { waitingCount }] of known) this.set({ pool }, waitingCount);
+      for (const [pool, { callersWaiting }] of known) this.set({ pool }, callersWaiting);
     },
   });
 };

@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { Clock } from '#shared/clock/clock.ts';
+import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { PoolExhausted } from './failures.ts';
+import { noting, type Pending, Reconnection } from './reconnection.ts';
 import { clientWith, type SessionSettings, settle } from './session.ts';
+import { TYPES } from './types.ts';
 
 export type PoolOptions = {
   readonly url: string;
@@ -17,6 +21,8 @@ export type PoolOptions = {
   readonly statementTimeoutMs?: number;
   /** Further settings of each session. */
   readonly settings?: SessionSettings;
+  /** For pauses between attempts to connect. */
+  readonly clock?: Clock;
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -38,14 +44,27 @@ type Connected = (
   done: (release?: boolean | Error) => void,
 ) => void;
 
+/** Parts of the driver’s pool that its types lack. */
+type Internals = {
+  readonly _pendingQueue: Pending[];
+  newClient(pending: Pending): void;
+  _pulseQueue(): void;
+};
+
 /** Connections to PostgreSQL, ended by the scope that opened them. */
 export class Pool extends pg.Pool implements AsyncDisposable {
+  readonly #reconnection: Reconnection;
   #ended: Promise<void> | undefined;
+
+  constructor(options: pg.PoolConfig, reconnection: Reconnection) {
+    super(options);
+    this.#reconnection = reconnection;
+  }
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
-    if (this.waitingCount >= WAITING_MAX) {
+    if (this.callersWaiting >= WAITING_MAX) {
       const refusal = new PoolExhausted(WAITING_MAX);
       if (callback === undefined) return Promise.reject(refusal);
       process.nextTick(() => callback(refusal, undefined, () => {}));
@@ -56,8 +75,41 @@ export class Pool extends pg.Pool implements AsyncDisposable {
     return undefined;
   }
 
+  get #internals(): Internals {
+    return this as unknown as Internals;
+  }
+
+  /** Called by the driver if a caller needs a further connection. */
+  newClient(pending: Pending): void {
+    if (this.#reconnection.isUnreachable) this.#reconnection.wait(pending);
+    else this.connectFor(pending);
+  }
+
+  connectFor(pending: Pending, timeoutMs = this.options.connectionTimeoutMillis): void {
+    const { connectionTimeoutMillis } = this.options;
+    // The driver reads it when the attempt begins.
+    this.options.connectionTimeoutMillis = timeoutMs;
+    try {
+      (pg.Pool.prototype as unknown as Internals).newClient.call(this, pending);
+    } finally {
+      this.options.connectionTimeoutMillis = connectionTimeoutMillis;
+    }
+  }
+
+  /** Serves callers that waited for the server, with as many connections as the pool may have. */
+  resume(waiting: readonly Pending[]): void {
+    this.#internals._pendingQueue.push(...waiting);
+    for (let each = 0; each < this.options.max; each += 1) this.#internals._pulseQueue();
+  }
+
+  /** Those who wait for a connection of the pool, or for the server. */
+  get callersWaiting(): number {
+    return this.waitingCount + this.#reconnection.waitingCount;
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     const timeout = new AbortController();
+    this.#reconnection.end();
     this.#ended ??= Promise.race([
       this.end(),
       delay(END_TIMEOUT_MS, undefined, { signal: timeout.signal, ref: false }),
@@ -76,26 +128,45 @@ export const openPool = (options: PoolOptions): Pool => {
     settings,
   } = options;
   const answerWithinMs = statementTimeoutMs + SILENCE_MS;
-  const pool = new Pool({
-    connectionString: url,
-    application_name: applicationName,
-    max: connectionsMax,
-    min: connectionsMin,
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, answerWithinMs),
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    Client: clientWith({ statement_timeout: String(statementTimeoutMs), ...settings }),
-    onConnect: settle,
-    // The server’s own limit has no effect if the server, or the network to it, is silent.
-    query_timeout: answerWithinMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    types: TYPES,
+  const connectWithinMs = Math.min(CONNECT_TIMEOUT_MS, answerWithinMs);
+  const reconnection = new Reconnection({
+    clock: options.clock ?? REAL_TIME,
+    waitMs: connectWithinMs,
+    attempt: (timeoutMs) => pool.connectFor({ callback: (_error, _client, release) => release() }, timeoutMs),
+    resume: (waiting) => pool.resume(waiting),
   });
+  const pool = new Pool(
+    {
+      connectionString: url,
+      application_name: applicationName,
+      max: connectionsMax,
+      min: connectionsMin,
+      connectionTimeoutMillis: connectWithinMs,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      Client: noting(
+        clientWith({ statement_timeout: String(statementTimeoutMs), ...settings }),
+        reconnection,
+      ),
+      onConnect: (client) =>
+        settle(client).catch((error: Error) => {
+          reconnection.failed(error, client);
+          throw error;
+        }),
+      // The server’s own limit has no effect if the server, or the network to it, is silent.
+      query_timeout: answerWithinMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+      types: TYPES,
+    },
+    reconnection,
+  );
   // A server that stops ends idle connections; the pool replaces them, and the next caller sees the failure.
   pool.on('error', () => {});
   // The same while a caller holds the connection between two statements: its next one fails, the process
   // lives on.
   pool.on('connect', (client) => client.on('error', () => {}));
+  // Once its caller has it, because callers that waited may share it.
+  pool.on('connect', () => process.nextTick(() => reconnection.succeeded()));
   return pool;
 };
 
@@ -104,38 +175,3 @@ export const openPool = (options: PoolOptions): Pool => {
  * runs.
  */
 export const KEEP_ALIVE_AFTER_MS = 30_000;
-
-const INT8 = 20;
-const INT8_ARRAY = 1016;
-const DATE = 1082;
-
-/** Every int8 of ours is a position, a version, or an id, and all of those are safe integers. */
-const safeInteger = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value))
-    throw new RangeError(`int8 ${text} is beyond the integers that a number holds exactly`);
-  return value;
-};
-
-/** The driver’s own parsers, which return an int8 as text, except for int8 and days. */
-export const typeParser = (oid: number): ((text: string) => unknown) => {
-  if (oid === INT8) return safeInteger;
-  if (oid === INT8_ARRAY) return safeIntegers;
-  // A day has no time zone: the driver would make it midnight here.
-  if (oid === DATE) return (text) => text;
-  return pg.types.getTypeParser(oid, 'text');
-};
-
-const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    format === 'binary'
-      ? pg.types.getTypeParser(oid, 'binary')
-      : typeParser(oid)) as typeof pg.types.getTypeParser,
-};
-
-const textArray = pg.types.getTypeParser(INT8_ARRAY as typeof INT8, 'text') as (
-  text: string,
-) => readonly (string | null)[];
-
-const safeIntegers = (text: string): (number | null)[] =>
-  textArray(text).map((item) => (item === null ? null : safeInteger(item)));

@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { type Connection, typeParser } from './pool.ts';
+import type { Connection } from './pool.ts';
+import { typeParser } from './types.ts';
 
 export type Fields = readonly (string | null)[];
 export type Description = {

@@ -55,13 +55,19 @@ const DURABLE: SessionSettings = { synchronous_commit: 'on' };
 
 type Settled = { readonly isOurs: boolean; readonly mayLose: boolean };
 
-const SETTLE = `
+/** Callers wait for it as they wait for the connection. */
+const SETTLE_WITHIN_MS = 10_000;
+
+const SETTLE = {
+  query_timeout: SETTLE_WITHIN_MS,
+  text: `
   with given as (
     select name, value from jsonb_each_text($2) as setting (name, value)
     union all select 'synchronous_commit', 'on' where current_setting('synchronous_commit') = 'off'
   )
   select pg_backend_pid() = $1 as "isOurs", current_setting('synchronous_commit') = 'off' as "mayLose",
-    (select count(set_config(name, value, false)) from given where pg_backend_pid() = $1)`;
+    (select count(set_config(name, value, false)) from given where pg_backend_pid() = $1)`,
+};
 
 /** The class of connections with these settings beside ours; the pool instantiates it. */
 export const clientWith = (settings: SessionSettings): (new () => pg.ClientBase) =>
@@ -78,10 +84,8 @@ abstract class SessionClient extends pg.Client {
   #setLocally = '';
 
   async settle(): Promise<void> {
-    const { rows } = (await super.query(SETTLE, [
-      processOf(this),
-      JSON.stringify(this.settings),
-    ])) as pg.QueryResult<Settled>;
+    const values = [processOf(this), JSON.stringify(this.settings)];
+    const { rows } = await super.query<Settled>({ ...SETTLE, values });
     if (rows[0]?.isOurs) return;
     const settings = { ...this.settings, ...(rows[0]?.mayLose && DURABLE) };
     this.#setLocally = Object.entries(settings)

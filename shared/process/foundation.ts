@@ -88,6 +88,7 @@ export const openFoundation = async (
       applicationName: 'annals',
       connectionsMax: worker === undefined ? CONNECTIONS_MAX : foundationConnections(config.workers),
       connectionsMin: 2,
+      clock,
     }),
   );
   observePool(metrics, 'annals', pool);

@@ -34,7 +34,7 @@ const openArrivals = async ({ url, log, clock, primary }: Options): Promise<Arri
     case 'postgres':
     case 'postgresql': {
       const { openPostgresArrivals } = await import('./postgres/arrivals.ts');
-      return surviveOutages(await openPostgresArrivals({ url, log }), { log, clock });
+      return surviveOutages(await openPostgresArrivals({ url, log, clock }), { log, clock });
     }
     case 'redis':
     case 'rediss': {

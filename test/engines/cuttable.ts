@@ -20,6 +20,10 @@ export type Cuttable = AsyncDisposable & {
   stall(): void;
   /** Like `stall`, but existing connections never continue, as if the machine behind them were gone. */
   strand(): void;
+  /** The same for one connection, by the port that it comes from; all others continue. */
+  strandFrom(port: number): void;
+  /** The number of connections so far, of refused ones as well. */
+  attempts(): number;
   mend(): void;
 };
 
@@ -28,6 +32,8 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
   const sockets = new Set<Socket>();
   const stranded = new WeakSet<Socket>();
   const flow = createFlow((socket) => !stranded.has(socket));
+  const pairs = new Map<number, readonly Socket[]>();
+  let attempts = 0;
   let isCut = false;
   let within: string | undefined;
   const cut = (): void => {
@@ -44,11 +50,13 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
     cut();
   };
   const server = createServer((client) => {
+    attempts += 1;
     if (isCut) return void client.resetAndDestroy();
     const { hostname, port } = new URL(typeof origin === 'string' ? origin : origin());
     const upstream = connect(Number(port), hostname);
     keep(client, () => upstream.destroySoon());
     keep(upstream, () => client.destroySoon());
+    pairs.set(client.remotePort ?? 0, [client, upstream]);
     flow.lead(client, (chunk) => upstream.write(chunk));
     flow.lead(upstream, (chunk) => forward(client, chunk));
   });
@@ -78,6 +86,10 @@ export const openCuttable = async (origin: string | (() => string)): Promise<Cut
       flow.stop();
       for (const socket of sockets) stranded.add(socket);
     },
+    strandFrom(port) {
+      for (const socket of pairs.get(port) ?? []) stranded.add(socket.pause());
+    },
+    attempts: () => attempts,
     mend: () => {
       isCut = false;
       within = undefined;

@@ -33,7 +33,7 @@ export const openPostgresDeliveryQueue = async ({
   // Given a pool, BullMQ uses its default schema, and finds its tables by the search path only.
   const settings = { search_path: DEFAULT_SCHEMA };
   const pool = opening.use(
-    openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings }),
+    openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings, clock }),
   );
   // BullMQ accepts a pool, but its types do not.
   const connection = pool as unknown as string;

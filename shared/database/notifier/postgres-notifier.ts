@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Clock } from '#shared/clock/clock.ts';
 import { Notifier } from '#shared/notifier.ts';
 import { KEEP_ALIVE_AFTER_MS } from '../pool.ts';
+import { pauseMs } from '../reconnection.ts';
 import { processOf } from '../session.ts';
 
 /** A channel of PostgreSQL. */
@@ -20,7 +21,6 @@ export type NotifierOptions = {
 };
 
 const NOTIFY_AT_MOST_EVERY_MS = 5;
-const RECONNECT_MS = 500;
 /** The timeout of the server, after which the notifier reconnects. */
 const ANSWER_WITHIN_MS = 4_000;
 const END_WITHIN_MS = 1_000;
@@ -84,14 +84,17 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
   }
 
   async #listen(): Promise<void> {
+    let failures = 0;
     while (!this.#closed.signal.aborted) {
-      if ((await this.#listenOnce()) === 'in vain') return;
-      await this.#options.clock.sleep(RECONNECT_MS, this.#closed.signal);
+      const ended = await this.#listenOnce();
+      if (ended === 'in vain') return;
+      failures = ended === 'listened' ? 1 : failures + 1;
+      await this.#options.clock.sleep(pauseMs(failures), this.#closed.signal);
     }
   }
 
   /** Listens until the connection ends, for whatever reason. */
-  async #listenOnce(): Promise<'in vain' | undefined> {
+  async #listenOnce(): Promise<'in vain' | 'listened' | 'unreachable'> {
     const { url, directUrl, channel } = this.#options;
     const client = new pg.Client({
       connectionString: directUrl ?? url,
@@ -120,14 +123,15 @@ export class PostgresNotifier extends Notifier implements AsyncDisposable {
       // For commits while nobody listened.
       this.notify();
       await ended;
+      return 'listened';
     } catch {
-      // The server is unreachable; the caller retries, and waiting readers poll meanwhile.
+      // The caller retries, and waiting readers poll meanwhile.
+      return 'unreachable';
     } finally {
       this.#client = undefined;
       this.#closed.signal.removeEventListener('abort', close);
       await end(client);
     }
-    return undefined;
   }
 }
 

@@ -42,7 +42,7 @@ export const openPostgresEventLog = async ({
 }: Omit<NotifierOptions, 'channel'>): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const { identity, lost } = await prepare(url);
-  const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const within = { url, clock, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const readers = opening.use(
     openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }),
   );

@@ -1,3 +1,4 @@
+import type { Clock } from '#shared/clock/clock.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -10,17 +11,28 @@ const BATCH_MAX = 1_000;
 /** The next run continues with the rest. */
 const BATCHES_MAX = 1_000;
 
-type Options = { readonly url: string; readonly log: Log; readonly cleanEveryMs?: number };
+type Options = {
+  readonly url: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly cleanEveryMs?: number;
+};
 
 /** Stores arrivals in PostgreSQL for any number of processes, by the server’s clock. */
 export const openPostgresArrivals = async ({
   url,
   log,
+  clock,
   cleanEveryMs = CLEAN_EVERY_MS,
 }: Options): Promise<Arrivals> => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(
-    openPool({ url, applicationName: 'annals-rate-limit', connectionsMax: CONNECTIONS_MAX }),
+    openPool({
+      url,
+      applicationName: 'annals-rate-limit',
+      connectionsMax: CONNECTIONS_MAX,
+      ...(clock && { clock }),
+    }),
   );
   await migrate(pool, 'rate-limit', new URL('./migrations/', import.meta.url));
   opening.use(cleanRegularly(pool, { log, everyMs: cleanEveryMs }));
