@@ -19,7 +19,7 @@ const REAL_TIME_IN: Readonly<Record<string, Exception>> = {
   'shared/blobs/': { files: 2, why: 'times of files, and the limit of a request to S3' },
   'shared/change-stream/kafka/': { files: 6, why: 'how long brokers are silent' },
   'shared/command-gateway/': { files: 1, why: 'dates of assertions, which other replicas compare' },
-  'shared/database/': { files: 8, why: 'leases that PostgreSQL measures, and how long servers are silent' },
+  'shared/database/': { files: 10, why: 'leases that PostgreSQL measures, and how long servers are silent' },
   'shared/event-log/eventstoredb/': { files: 5, why: 'how long a cluster is silent' },
   'shared/events/report-lost-keys.ts': { files: 1, why: 'log lines gather for a moment' },
   'shared/follower/': { files: 2, why: 'compared with dates of the log, and the timeout of a scraper' },

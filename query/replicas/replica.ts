@@ -58,6 +58,7 @@ export const openReplica = ({ url, eventLog, metrics, clock }: Options): Replica
     connectionsMax: CONNECTIONS_MAX,
     settings: UNCOMPILED,
     clock,
+    hasSeveralServers: true,
   };
   const pool = openPool({ ...limits, applicationName: 'annals-replica' });
   const graphqlPool = openPool({ ...limits, applicationName: 'annals-replica-graphql' });

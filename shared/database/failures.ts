@@ -15,6 +15,22 @@ export class PoolExhausted extends Error {
   }
 }
 
+/** The server no longer works on a statement, and its response has not arrived. */
+export class ConnectionHangs extends Error {
+  constructor() {
+    super('a statement got no response, and the server does not work on it: the connection is lost');
+    this.name = 'ConnectionHangs';
+  }
+}
+
+/** The server has not responded in time. */
+export class ServerSilent extends Error {
+  constructor() {
+    super(SILENCE);
+    this.name = 'ServerSilent';
+  }
+}
+
 /**
  * Whether a failure is a temporary one of the server or the network, rather than a response to the statement.
  */
@@ -24,7 +40,7 @@ export const isPassing = (error: unknown): boolean => {
     return PASSING_CODES.has(code) || PASSING_CLASSES.some((start) => code.startsWith(start));
   }
   if (!(error instanceof Error)) return false;
-  if (error instanceof PoolExhausted) return true;
+  if (error instanceof PoolExhausted || error instanceof ConnectionHangs) return true;
   const code = 'code' in error ? String(error.code) : '';
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };
@@ -82,7 +98,7 @@ const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, UNDEFI
  * use.
  */
 export const isSilence = (error: unknown): error is Error =>
-  error instanceof Error && error.message === SILENCE;
+  error instanceof ConnectionHangs || (error instanceof Error && error.message === SILENCE);
 
 const SILENCE = 'Query read timeout';
 

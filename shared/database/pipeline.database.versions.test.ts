@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
+import { pauseBackends } from '../../test/engines/pause-backends.ts';
 import { test as base } from '../../test/engines/pool.ts';
+import { isSilence } from './failures.ts';
 import { prepared, type Statement, sendPipelined } from './pipeline.ts';
+import { openPool } from './pool.ts';
 import { inTransactionAfter } from './transaction.ts';
 
 const test = base
@@ -93,6 +96,39 @@ test('a transaction begins with its first statements, and is rolled back if one 
   ).rejects.toMatchObject({ code: '22012' });
   await inTransactionAfter(pool, [note(6)], async () => {});
   expect(await noted()).toEqual([3, 6]);
+});
+
+test('a silent server is noticed after the time of one statement, however many were sent', async ({
+  database,
+}) => {
+  await using pool = openPool({
+    url: database.url,
+    applicationName: 'test-silent-pipeline',
+    connectionsMax: 1,
+    statementTimeoutMs: 500,
+    hasSeveralServers: true,
+  });
+  await pool.query('select 1');
+  using _paused = await pauseBackends(database.url, 'test-silent-pipeline');
+  // One by one, they would take hours.
+  const many = Array.from({ length: 10_000 }, () => ({ text: 'select 1' }));
+  const failure = await inTransactionAfter(pool, many, async () => 'never').catch((error: unknown) => error);
+  expect(isSilence(failure)).toBe(true);
+});
+
+test('a server that works on each statement in time may take longer for all of them', async ({
+  database,
+}) => {
+  await using pool = openPool({
+    url: database.url,
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 1_000,
+    unansweredMs: 200,
+  });
+  const slow = { text: 'select pg_sleep(0.6), 1 as slow' };
+  const answers = await inTransactionAfter(pool, [slow, slow, slow, slow], async (_, all) => all);
+  expect(answers).toHaveLength(4);
 });
 
 test('a connection that ends in between fails the whole', async ({ noted, pool }) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { ServerSilent } from './failures.ts';
 import type { Connection } from './pool.ts';
 import {
   type Column,
@@ -88,13 +89,15 @@ type Limited = { readonly connectionParameters: { readonly query_timeout?: numbe
 class Pipeline {
   /** Set by the driver, and replaced if the driver stops waiting. */
   callback: ((error: Error | null, answers?: readonly Answer[]) => void) | undefined = undefined;
-  /** The driver’s timeout for all of them, as long as if they were sent one by one. */
-  query_timeout: number | undefined = undefined;
+  /** Instead of the driver’s timeout, which nothing prolongs. */
+  readonly query_timeout = TIMER_MAX_MS;
   readonly #statements: readonly Statement[];
   readonly #answers: Answer[] = [];
   #columns: readonly Column[] = [];
   #rows: Record<string, unknown>[] = [];
   #failure: Error | undefined;
+  /** The server responds when all are done. Until then, `goesOn` says that it works. */
+  #silence: NodeJS.Timeout | undefined;
 
   constructor(statements: readonly Statement[]) {
     this.#statements = statements;
@@ -110,12 +113,22 @@ class Pipeline {
 
   runOn(connection: Connection): Promise<readonly Answer[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>();
-    this.query_timeout =
-      Number((connection as unknown as Limited).connectionParameters.query_timeout) *
-        this.#statements.length || undefined;
-    this.callback = (error, answers) => (answers === undefined ? reject(error) : resolve(answers));
+    const { query_timeout: answerWithinMs } = (connection as unknown as Limited).connectionParameters;
+    this.callback = (error, answers) => {
+      clearTimeout(this.#silence);
+      this.#silence = undefined;
+      if (answers === undefined) reject(error);
+      else resolve(answers);
+    };
     connection.query(this);
+    if (answerWithinMs)
+      this.#silence = setTimeout(() => this.handleError(new ServerSilent()), Number(answerWithinMs));
     return promise;
+  }
+
+  /** Called when the server says that it works on the statements: each of them may take its time. */
+  goesOn(): void {
+    this.#silence?.refresh();
   }
 
   submit(given: pg.Connection): Error | null {
@@ -176,6 +189,9 @@ class Pipeline {
     this.callback?.(this.#failure ?? error);
   }
 }
+
+/** The longest time that a timer takes. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** At the end of a command tag, as in `INSERT 0 1`. */
 const COUNT = /\d+$/;

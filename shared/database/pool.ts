@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Clock } from '#shared/clock/clock.ts';
 import { REAL_TIME } from '#shared/clock/real-time.ts';
-import { PoolExhausted } from './failures.ts';
+import { isSilence, PoolExhausted } from './failures.ts';
 import { noting, type Pending, Reconnection } from './reconnection.ts';
 import { clientWith, type SessionSettings, settle } from './session.ts';
 import { TYPES } from './types.ts';
+import { endUnanswered, UNANSWERED_MS } from './unanswered.ts';
 
 export type PoolOptions = {
   readonly url: string;
@@ -23,6 +24,10 @@ export type PoolOptions = {
   readonly settings?: SessionSettings;
   /** For pauses between attempts to connect. */
   readonly clock?: Clock;
+  /** How long a statement may be without a response before the server is asked whether it works on it. */
+  readonly unansweredMs?: number;
+  /** Whether the address may lead to several servers: then none is asked about statements of another. */
+  readonly hasSeveralServers?: boolean;
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -46,10 +51,13 @@ type Connected = (
 
 /** Parts of the driver’s pool that its types lack. */
 type Internals = {
+  readonly _idle: readonly { readonly client: pg.PoolClient & Wired }[];
   readonly _pendingQueue: Pending[];
   newClient(pending: Pending): void;
+  _remove(client: pg.PoolClient, removed: () => void): void;
   _pulseQueue(): void;
 };
+type Wired = { readonly connection: { readonly stream: { destroy(): void } } };
 
 /** Connections to PostgreSQL, ended by the scope that opened them. */
 export class Pool extends pg.Pool implements AsyncDisposable {
@@ -105,6 +113,15 @@ export class Pool extends pg.Pool implements AsyncDisposable {
   /** Those who wait for a connection of the pool, or for the server. */
   get callersWaiting(): number {
     return this.waitingCount + this.#reconnection.waitingCount;
+  }
+
+  /** Ends connections that nobody uses, because they lead where another one got no response. */
+  dropIdle(): void {
+    for (const { client } of [...this.#internals._idle]) {
+      this.#internals._remove(client, () => this.#internals._pulseQueue());
+      // Nothing would confirm its end.
+      client.connection.stream.destroy();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -167,6 +184,8 @@ export const openPool = (options: PoolOptions): Pool => {
   pool.on('connect', (client) => client.on('error', () => {}));
   // Once its caller has it, because callers that waited may share it.
   pool.on('connect', () => process.nextTick(() => reconnection.succeeded()));
+  pool.on('release', (error) => isSilence(error) && pool.dropIdle());
+  if (options.hasSeveralServers !== true) endUnanswered(pool, options.unansweredMs ?? UNANSWERED_MS);
   return pool;
 };
 

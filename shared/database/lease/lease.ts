@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { Clock } from '#shared/clock/clock.ts';
 import { isPassing } from '../failures.ts';
 import { migrate } from '../migrate.ts';
+import { UNANSWERED_MS } from '../unanswered.ts';
 
 /** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 export type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
@@ -15,7 +16,8 @@ type Lease = {
   readonly ttlMs: number;
 };
 
-const TTL_MS = 4_000;
+/** If a statement of the leader gets no response for this long, its connection ends, and so does its lease. */
+const TTL_MS = UNANSWERED_MS;
 export const RETRY_MS = 500;
 const RELEASE_MAX_MS = 1_000;
 
@@ -141,14 +143,15 @@ const renewOrNot = (lease: Lease, epoch: number): Promise<'renewed' | 'lost' | '
   renew(lease, epoch).catch((error: unknown) => (isPassing(error) ? 'unknown' : 'lost'));
 
 const acquire = async ({ pool, name, owner, ttlMs }: Lease): Promise<number | undefined> => {
-  const { rows } = await pool.query<{ epoch: number }>(
-    `insert into public.lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+  const { rows } = await pool.query<{ epoch: number }>({
+    query_timeout: ttlMs,
+    text: `insert into public.lease as held (name, owner, epoch, expires_at) values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
      on conflict (name) do update
        set owner = excluded.owner, epoch = held.epoch + 1, expires_at = clock_timestamp() + $3 * interval '1 millisecond'
        where not ${isHeld('held', '$3')}
      returning epoch`,
-    [name, owner, ttlMs],
-  );
+    values: [name, owner, ttlMs],
+  } as pg.QueryConfig);
   return rows[0]?.epoch;
 };
 
@@ -167,10 +170,11 @@ const seize = async ({ pool, name, owner, ttlMs }: Lease): Promise<number> => {
 };
 
 const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promise<'renewed' | 'lost'> => {
-  const { rowCount } = await pool.query(
-    `update public.lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
-    [name, owner, epoch, ttlMs],
-  );
+  const { rowCount } = await pool.query({
+    query_timeout: ttlMs,
+    text: `update public.lease set expires_at = clock_timestamp() + $4 * interval '1 millisecond' where name = $1 and owner = $2 and epoch = $3`,
+    values: [name, owner, epoch, ttlMs],
+  } as pg.QueryConfig);
   return rowCount === 1 ? 'renewed' : 'lost';
 };
 
