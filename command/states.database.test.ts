@@ -138,6 +138,29 @@ test('concurrent loads of one stream share a fold', async () => {
   expect(seen.decoded).toBe(2);
 });
 
+test('saves that fail do not keep later ones from being tried', async () => {
+  const stream = await longArticle();
+  let tried = 0;
+  const snapshots: typeof side.snapshots = {
+    ...side.snapshots,
+    find: async () => undefined,
+    save: async (all) => {
+      if (all.length === 0 || all.some(({ version }) => version % 512 === 0)) return;
+      tried += 1;
+      throw new Error('the disk is full');
+    },
+  };
+  // Nothing is cached, so that each load has a state to save.
+  const states = createStates({ log: side.eventLog, codec: side.codec, snapshots, weightMax: 1 });
+  for (let time = 1; time <= 4; time += 1) {
+    await load(states, stream);
+    await until(
+      () => tried,
+      (found) => found === time,
+    );
+  }
+});
+
 test('personal data in snapshots is sealed, and deleted with its person', async () => {
   const { userId, stream } = await longUser();
   const { states, seen } = freshProcess();

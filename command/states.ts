@@ -124,8 +124,13 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
 
   const save = async (decider: Folding<unknown, never>, stream: StreamName, kept: Kept): Promise<void> => {
     saves += 1;
-    await snapshots?.save(snapshotsOf({ decider, stream, persons: kept.persons }, [kept.known]));
-    saves -= 1;
+    try {
+      await snapshots?.save(snapshotsOf({ decider, stream, persons: kept.persons }, [kept.known]));
+    } catch {
+      // The state is cached with the events that it was folded from; the next save has them as well.
+    } finally {
+      saves -= 1;
+    }
   };
   const keep = <State>(decider: Folding<State, never>, stream: StreamName, given: Kept<State>): void => {
     const isDue =
