@@ -1,5 +1,12 @@
+// Over 200 lines, because all cases decide on the articles of the command side that is set up here.
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import { deciderOf } from '#kernel/decide/decider.ts';
+import type { Kind } from '#kernel/registry/registry.ts';
+import type { Version } from '#shared/brands.ts';
 import { parseCursor } from '#shared/cursor.ts';
+import { START } from '#shared/event-log/event-log.ts';
+import { streamName } from '#shared/events/streams.ts';
 import {
   addComment,
   allEvents,
@@ -12,6 +19,9 @@ import {
 } from '../test/engines/command-side.ts';
 import { cutLog } from '../test/engines/cut-log.ts';
 import { test } from '../test/engines/processes.ts';
+import { createExecutor } from './execute.ts';
+import { seededIds } from './execution-context.ts';
+import { createStates } from './states.ts';
 
 test('a command returns the id, the version, and a cursor of the log', async ({ side }) => {
   const author = await registerUser(side);
@@ -165,3 +175,50 @@ test('a taken id is replaced by the next one', async ({ database, side }) => {
   expect(taken).toHaveLength(2);
   expect(taken).not.toContain(`article-${articleId}`);
 });
+
+test('a repeated command finds all of its events with one read', async ({ side }) => {
+  const author = await registerUser(side);
+  const articleId = await draftArticle(side, author);
+  const stream = streamName('article', articleId);
+  const ids = seededIds({ eventSeed: randomUUID(), firstId: 1 });
+  const metadata = { ...CONTEXT, actor: `user:${author}` as const };
+  const events = Array.from({ length: 9 }, (_, ordinal) => ({
+    id: ids.event(ordinal),
+    event: { type: 'article.edited', data: { articleId, authorId: author, title: `${ordinal}` } } as never,
+  }));
+  const { position } = await side.eventLog.append(
+    stream,
+    2 as Version,
+    await side.codec.encodeAll(stream, metadata, events),
+  );
+  let reads = 0;
+  const log: typeof side.eventLog = {
+    ...side.eventLog,
+    read(...asked) {
+      reads += 1;
+      return side.eventLog.read(...asked);
+    },
+  };
+  const decider = deciderOf(side.domain, side.domain.kinds.article as Kind);
+  const states = createStates({ log: side.eventLog, codec: side.codec });
+  const again = await createExecutor({ log, codec: side.codec, states }).change(
+    { decider: decider as never, stream, decide: () => expect.fail('it was decided before') },
+    {
+      metadata,
+      ids,
+      ifVersion: undefined,
+      unlessVersion: undefined,
+      mayBeRepeatAfter: START,
+    },
+  );
+  expect(again).toEqual({ version: 11, position });
+  expect(reads).toBe(1);
+});
+
+const CONTEXT = {
+  client: null,
+  request: 'test',
+  correlation: 'test',
+  causation: null,
+  at: new Date().toISOString(),
+};

@@ -209,14 +209,22 @@ const findOwn = async (
   { ids, mayBeRepeatAfter: after }: ExecutionContext,
 ): Promise<Appended | undefined> => {
   let own = after === undefined ? undefined : await log.find(stream, ids.event(0), after);
-  for (let ordinal = 1; own !== undefined; ordinal += 1) {
-    const version = (own.version + 1) as Version;
-    const [[next] = []] = await Array.fromAsync(log.read(stream, version, version));
-    if (next?.id !== ids.event(ordinal)) return own;
-    own = { version, position: next.position };
+  for (let ordinal = 1; own !== undefined; ) {
+    const from = (own.version + 1) as Version;
+    const next = await Array.fromAsync(log.read(stream, from, (own.version + OWN_READ_AT_ONCE) as Version));
+    const events = next.flat();
+    for (const { id, version, position } of events) {
+      if (id !== ids.event(ordinal)) return own;
+      own = { version, position };
+      ordinal += 1;
+    }
+    if (events.length < OWN_READ_AT_ONCE) return own;
   }
   return undefined;
 };
+
+/** More events than nearly every command appends, so that one read finds the last of them. */
+const OWN_READ_AT_ONCE = 16;
 
 const isUnwritten = async ({ log }: Dependencies, stream: StreamName): Promise<boolean> => {
   for await (const [first] of log.read(stream, FIRST, FIRST)) return first === undefined;
