@@ -1,3 +1,4 @@
+// Over 200 lines, because all cases end tasks of the one domain that is declared here.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
@@ -169,3 +170,48 @@ test.for([
     expect(await endOf(stream)).toEqual({ title });
   },
 );
+
+test('the stream of a child is read once, and after a conflict only from there', async ({
+  codec,
+  eventLog,
+  log: { append, endOf },
+}) => {
+  ids += 10;
+  const [boardId, helperId, taskId] = [ids + 1, ids + 2, ids + 3];
+  const named = { taskId, boardId, helperId };
+  await append(
+    `board-${boardId}`,
+    { type: 'board.opened', data: { boardId, title: 'One' } },
+    { type: 'board.archived', data: { boardId } },
+  );
+  const stream = `task-${taskId}` as StreamName;
+  const renames = Array.from({ length: 20 }, (_, index) => ({
+    type: 'task.renamed',
+    data: { ...named, title: String(index) },
+  }));
+  await append(stream, { type: 'task.added', data: { ...named, title: 'One' } }, ...renames);
+  let read = 0;
+  let others = 3;
+  const counting: Pick<typeof eventLog, 'read' | 'append'> = {
+    async *read(of, ...asked) {
+      for await (const page of eventLog.read(of, ...asked)) {
+        if (of === stream) read += page.length;
+        yield page;
+      }
+    },
+    async append(to, expected, events) {
+      others -= 1;
+      if (others >= 0) {
+        const event = { type: 'task.renamed', data: { ...named, title: 'Late' } } as unknown as AnnalsEvent;
+        await eventLog.append(to, 'any', await codec.encodeAll(to, METADATA, [{ id: newId(), event }]));
+      }
+      return eventLog.append(to, expected, events);
+    },
+  };
+  await endChild(
+    { domain: tasks, eventLog: counting, codec, memberships: membershipsOf(tasks) },
+    { stream, eventId: newId(), metadata: METADATA },
+  );
+  expect(await endOf(stream)).toEqual({ title: 'Late' });
+  expect(read).toBe(1 + renames.length + 3);
+});

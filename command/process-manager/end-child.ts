@@ -6,7 +6,7 @@ import { wire } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, Version } from '#shared/brands.ts';
 import { StaleVersion } from '#shared/event-log/errors.ts';
-import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
+import { type EventLog, FIRST, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { type AnnalsEvent, catalogueOf } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { decodeClear } from '#shared/events/decode-clear.ts';
@@ -35,15 +35,16 @@ export const endChild = async (
   const { eventLog, codec } = dependencies;
   const memberships = dependencies.memberships.filter(({ kind }) => stream.startsWith(`${kind}-`));
   if (memberships.length === 0) throw new Error(`${stream} has no parent that can be deleted`);
+  const read = readChild(dependencies, stream, memberships);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const { version, bound, ids } = await readChild(eventLog, stream, memberships);
+    const { version, bound, ids, carried } = await read();
     if (version === undefined || bound.length === 0) return;
     if (ids === undefined)
       throw new Error(`No event of ${stream} has all of its ids, so its end cannot be recorded.`);
     const ending = memberships.length === 1 ? bound[0] : await firstEnded(eventLog, bound, ids);
     if (ending === undefined) return;
     try {
-      const data = { ...ids, ...(await carriedBy(dependencies, ending, stream)) };
+      const data = { ...ids, ...carried(ending) };
       const event = await codec.encode(
         { type: ending.end, data } as unknown as AnnalsEvent,
         metadata,
@@ -65,31 +66,35 @@ type Child = {
   /** The memberships that apply now. */
   readonly bound: readonly Membership[];
   readonly ids: Ids | undefined;
+  /** The carried fields of an end, folded from the readable events. */
+  carried(ending: Membership): Row;
 };
 
-const readChild = async (
-  eventLog: Pick<EventLog, 'read'>,
+/** Reads the stream once; each further call reads only what was appended since. */
+const readChild = (
+  { domain, eventLog }: Dependencies,
   stream: StreamName,
   memberships: readonly Membership[],
-): Promise<Child> => {
+): (() => Promise<Child>) => {
   const idsOf = z.object(
     Object.fromEntries((memberships[0]?.ids ?? []).map((name) => [name, z.int().positive()])),
   );
+  const fold = foldCarried(domain, memberships);
   const statuses = new Map<Membership, string>();
-  let last: RecordedEvent | undefined;
+  let version: Version | undefined;
   let ids: Ids | undefined;
-  for await (const page of eventLog.read(stream)) {
-    for (const event of page) {
-      last = event;
-      for (const membership of memberships)
-        if (membership.changes.has(event.type)) statuses.set(membership, event.type);
-      ids ??= idsOf.safeParse(event.data).data;
-    }
-  }
-  return {
-    version: last?.version,
-    bound: memberships.filter((each) => each.joins.has(statuses.get(each) ?? '')),
-    ids,
+  return async () => {
+    const from = version === undefined ? FIRST : ((version + 1) as Version);
+    for await (const page of eventLog.read(stream, from))
+      for (const event of page) {
+        version = event.version;
+        for (const membership of memberships)
+          if (membership.changes.has(event.type)) statuses.set(membership, event.type);
+        ids ??= idsOf.safeParse(event.data).data;
+        fold.take(event);
+      }
+    const bound = memberships.filter((each) => each.joins.has(statuses.get(each) ?? ''));
+    return { version, bound, ids, carried: fold.carried };
   };
 };
 
@@ -107,23 +112,27 @@ const firstEnded = async (
   return undefined;
 };
 
-/** The carried fields of the end, folded from the readable events. */
-const carriedBy = async (
-  { domain, eventLog }: Dependencies,
-  { kind: name, carries }: Membership,
-  stream: StreamName,
-): Promise<Row> => {
-  const kind = domain.kinds[name];
-  if (kind === undefined || carries.length === 0) return {};
-  const { evolve } = deciderOf(domain, kind);
+const foldCarried = (domain: Domain, memberships: readonly Membership[]) => {
+  const kind = memberships.some(({ carries }) => carries.length > 0)
+    ? domain.kinds[memberships[0]?.kind ?? '']
+    : undefined;
   const catalogue = catalogueOf(domain);
+  const evolve = kind && deciderOf(domain, kind).evolve;
   // The creation may be the unreadable event.
   let state: AggregateState = { status: 'present', fields: {}, lostUploads: '' };
-  for await (const page of eventLog.read(stream))
-    for (const { type, data, at, origin } of page.flatMap((event) => decodeClear(catalogue, event) ?? []))
+  return {
+    take(event: RecordedEvent): void {
+      if (evolve === undefined) return;
+      const clear = decodeClear(catalogue, event);
+      if (clear === undefined) return;
+      const { type, data, at, origin } = clear;
       state = evolve(state, { type, data, metadata: { at, actor: origin.actor } });
-  const { fields } = state as { readonly fields?: Row };
-  return Object.fromEntries(
-    carries.map((field) => [wire(field, kind.fields[field]), fields?.[field] ?? null]),
-  );
+    },
+    carried({ carries }: Membership): Row {
+      const { fields } = state as { readonly fields?: Row };
+      return Object.fromEntries(
+        carries.map((field) => [wire(field, kind?.fields[field]), fields?.[field] ?? null]),
+      );
+    },
+  };
 };
