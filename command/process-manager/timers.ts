@@ -1,10 +1,6 @@
-// Over 200 lines, because it is one thing: what happens when timers of an aggregate run out.
 import { holdsOf } from '#kernel/conditions/holds.ts';
-import { deciderOf } from '#kernel/decide/decider.ts';
 import { findBy } from '#kernel/decide/guards.ts';
-import { ABSENT, type AggregateState } from '#kernel/decide/state.ts';
-import { conditionOf, type Moment, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
-import type { Kind } from '#kernel/registry/registry.ts';
+import { conditionOf, stateAt, type TimerState, timerStatesOf } from '#kernel/decide/timers.ts';
 import type { EventId, Position, StreamName } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -13,6 +9,7 @@ import { LASTING } from '#shared/follower/follower.ts';
 import { createReferenceReader } from '../aggregates/read-references.ts';
 import { allDone, doOrPark, type TaskDependencies } from './carry-out.ts';
 import { demandFence, type Fence } from './fence.ts';
+import { createHistories } from './histories.ts';
 import { eventIdOf, kindOfStream, type ReactDependencies, timerTask } from './react.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
@@ -96,9 +93,10 @@ type Looked = { readonly stream: StreamName; readonly position: Position; readon
 const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence) => Promise<void>) => {
   const { domain, pool, states } = dependencies;
   const readReferences = createReferenceReader(domain, states);
+  const historyOf = createHistories(dependencies);
   return async ({ stream, position, nowMs }, fence) => {
     const kind = kindOfStream(domain, stream);
-    const history = kind === undefined ? [] : await historyOf(dependencies, kind, stream);
+    const history = kind === undefined ? [] : await historyOf(kind, stream);
     const before = await spentOf(pool, stream);
     const tasks: ReactionTask[] = [];
     const running: Running[] = [];
@@ -195,30 +193,4 @@ const keepSpent = async (
      on conflict (stream, name) do update set cause_id = excluded.cause_id`,
     [stream, spent.map(({ name }) => name), spent.map(({ causeId }) => causeId)],
   );
-};
-
-type Remembered = Moment & { readonly metadata: MetadataContext; readonly position: Position };
-
-const historyOf = async (
-  { domain, eventLog, codec }: LookDependencies,
-  kind: Kind,
-  stream: StreamName,
-): Promise<readonly Remembered[]> => {
-  const { evolve } = deciderOf(domain, kind);
-  const history: Remembered[] = [];
-  let state: AggregateState = ABSENT;
-  for await (const page of eventLog.read(stream))
-    for (const event of await codec.decodeAll(page)) {
-      const { metadata, position } = event;
-      state = evolve(state, event);
-      history.push({
-        id: event.id as EventId,
-        type: event.type,
-        atMs: Date.parse(metadata.at),
-        state,
-        metadata,
-        position,
-      });
-    }
-  return history;
 };
