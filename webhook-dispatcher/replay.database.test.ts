@@ -104,6 +104,32 @@ test('a replay since a time sends only changes at that time or later', async ({
   );
 });
 
+test('a replay counts the deliveries that it plans, without those that are due anyway', async ({
+  untilFinished,
+  webhooks,
+}) => {
+  const release = Promise.withResolvers<void>();
+  webhooks.sink.behave(async (_received, response) => {
+    await release.promise;
+    response.writeHead(204).end();
+  });
+  const webhookId = await webhooks.register({ url: `${webhooks.sink.url}/busy` });
+  await webhooks.publish(2);
+  await webhooks.untilDeliveries(webhookId, 'due', 2);
+  await webhooks.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+  const { planned } = (await untilFinished(webhookId)) ?? {};
+  const made = await webhooks.rows(
+    'select from webhook_ledger.delivery where webhook_id = $1 and replay_id is not null',
+    [webhookId],
+  );
+  expect(planned).toBe(made.length);
+  const all = await webhooks.rows('select from webhook_ledger.delivery where webhook_id = $1', [webhookId]);
+  expect(made).toHaveLength(all.length - 2);
+  release.resolve();
+  await webhooks.untilDeliveries(webhookId, 'delivered', all.length);
+  webhooks.sink.behave((_received, response) => void response.writeHead(204).end());
+});
+
 test('dead letters are sent again on request', async ({ webhooks }) => {
   const refused = { isRefusing: true };
   webhooks.sink.behave(

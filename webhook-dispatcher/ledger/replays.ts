@@ -57,13 +57,18 @@ export const advanceReplay = (
 ): Promise<boolean> =>
   inTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
-      `update webhook_ledger.replay set at_position = $3, planned = planned + $4,
-         state = case when $5 then 'finished' else state end, finished_at = case when $5 then now() end
+      `update webhook_ledger.replay set at_position = $3,
+         state = case when $4 then 'finished' else state end, finished_at = case when $4 then now() end
        where id = $1 and at_position = $2 and state = 'running'`,
-      [id, at, Math.min(upTo, to), deliveries.length, upTo >= to],
+      [id, at, Math.min(upTo, to), upTo >= to],
     );
     if (rowCount !== 1) return false;
-    if (deliveries.length > 0) await writeAgain(connection, { id, webhookId, deliveries, catalogue });
+    if (deliveries.length === 0) return true;
+    const planned = await writeAgain(connection, { id, webhookId, deliveries, catalogue });
+    await connection.query('update webhook_ledger.replay set planned = planned + $2 where id = $1', [
+      id,
+      planned,
+    ]);
     return true;
   });
 
@@ -73,21 +78,21 @@ type Again = Pick<RunningReplay, 'id' | 'webhookId'> & {
 };
 
 /**
- * Skips due deliveries, so that it and runs, which lock many of those in their own order, never wait for each
+ * Returns the number of deliveries that it has made due. Skips due deliveries, so that it and runs, which lock many of those in their own order, never wait for each
  * other.
  */
 const writeAgain = async (
   connection: Connection,
   { id, webhookId, deliveries, catalogue }: Again,
-): Promise<void> => {
+): Promise<number> => {
   await writeMessages(connection, catalogue, deliveries);
   const changes = deliveries.map(({ change }) => change);
-  await connection.query(
+  const again = await connection.query(
     `update webhook_ledger.delivery set ${DUE_AGAIN}, replay_id = $2 where webhook_id = $1 and event_id = any($3) and state <> 'due'`,
     [webhookId, id, changes.map((change) => change.id)],
   );
   // Afterwards, because deliveries that were just purged no longer exist.
-  await connection.query(
+  const made = await connection.query(
     `insert into webhook_ledger.delivery (webhook_id, replay_id, event_id, position, type, subject, shape)
      select $1, $2, * from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[])
      on conflict (event_id, webhook_id) do nothing`,
@@ -101,4 +106,5 @@ const writeAgain = async (
       deliveries.map(({ shape }) => shape),
     ],
   );
+  return (again.rowCount ?? 0) + (made.rowCount ?? 0);
 };
