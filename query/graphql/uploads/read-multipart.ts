@@ -59,23 +59,29 @@ const createParser = (request: Request, bodyBytesMax: number): BusboyInstance =>
   }
 };
 
-/** The order of parts: `operations`, `map`, then the files. */
+/**
+ * The order of parts: `operations`, `map`, then the files. The operation begins with the first file, or the end, so
+ * that a further field is refused before anything happens.
+ */
 const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => void): Promise<unknown> => {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   let operations: unknown;
   let map: FileMap | undefined;
+  let placed: unknown;
   const orReject = (step: () => void): void => {
     try {
       step();
     } catch (error) {
       reject(error);
+      // Of an operation that has begun, no further file is read.
+      files.end(error as Error);
     }
   };
   const takeField = (name: string, value: string): void => {
     if (name === 'operations' && operations === undefined) operations = parseJson(value);
     else if (name === 'map' && operations !== undefined && map === undefined) {
       map = readMap(value);
-      resolve(placeFiles(operations, map, files.uploadOf));
+      placed = placeFiles(operations, map, files.uploadOf);
     } else throw malformed(ORDER);
   };
   parser.on('field', (name, value, _isNameTruncated, isTruncated) =>
@@ -86,13 +92,15 @@ const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => v
   );
   parser.on('file', (name, stream, ...[, , type]) =>
     orReject(() => {
-      if (map?.has(name)) return files.arrive(name, type, stream);
-      stream.on('error', () => {}).resume();
-      if (map === undefined) throw malformed(ORDER);
+      if (map?.has(name)) files.arrive(name, type, stream);
+      else stream.on('error', () => {}).resume();
+      if (placed === undefined) throw malformed(ORDER);
+      resolve(placed);
     }),
   );
   parser.on('finish', () => {
-    reject(malformed(ORDER));
+    if (placed === undefined) reject(malformed(ORDER));
+    else resolve(placed);
     files.end();
   });
   parser.on('error', (cause) => {
