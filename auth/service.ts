@@ -5,6 +5,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { FastPath } from '#shared/http/fast-path.ts';
+import { createReadPerson } from '#shared/persons/read-person.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Foundation } from '#shared/process/foundation.ts';
@@ -119,6 +120,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     record,
     readProfile,
     readAttributes: createReadAttributes({ ...dependencies, codec }),
+    readPerson: createReadPerson({ ...dependencies, codec }),
   });
   const server = { handle: provider.handle, issuer: config.issuerUrl };
   const resources = opening.move();

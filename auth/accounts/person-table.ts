@@ -94,11 +94,13 @@ export const writePerson = async (
   );
 };
 
-/** Returns whether anything changed: deleted persons and administrators stay as they are. */
+/**
+ * Returns whether anything changed: deleted persons stay as they are. The caller then reads in the log that
+ * the person is no administrator, and rolls back if they are: the role here may be an older one.
+ */
 export const deactivatePerson = async (database: Queryable, userId: UserId): Promise<boolean> => {
   const { rowCount } = await database.query(
-    `update auth.person set deactivated_at = now()
-     where user_id = $1 and status = 'active' and role <> 'admin' and deactivated_at is null`,
+    `update auth.person set deactivated_at = now() where user_id = $1 and status = 'active' and deactivated_at is null`,
     [userId],
   );
   return rowCount === 1;

@@ -12,6 +12,7 @@ import { requestIdOf } from '#shared/http/request-context.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { ReadPerson } from '#shared/persons/read-person.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import { notifyOfChange } from '../mail/notify-of-change.ts';
@@ -60,6 +61,7 @@ export type AccountDependencies = InteractionDependencies & {
   readonly record: RecordSecurityEvent;
   readonly readProfile: ReadProfile;
   readonly readAttributes: ReadAttributes;
+  readonly readPerson: ReadPerson;
   readonly post: Post;
   readonly log: Log;
   readonly keys: KeyStore;

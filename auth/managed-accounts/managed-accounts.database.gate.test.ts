@@ -196,6 +196,31 @@ describe('a deactivated account', () => {
     expect(refused).toMatchObject({ status: 409, body: { code: 'account_of_administrator' } });
   });
 
+  test('cannot be that of an administrator of whom the directory has not read yet', async ({
+    admin,
+    ask,
+    one,
+  }) => {
+    const { userId } = await registerPerson(one.auth);
+    const behind = await one.auth.pool.connect();
+    try {
+      // The directory waits for this lock before it writes the new role.
+      await behind.query('begin');
+      await behind.query(`select pg_advisory_xact_lock(hashtextextended('auth.person', $1))`, [userId]);
+      await one.auth.gateway.send(
+        { type: 'UpdateUser', userId, role: 'admin' },
+        { caller: { kind: 'system', name: 'test' }, requestId: randomUUID() },
+      );
+      expect(await ask(admin, 'POST', `/account/people/${userId}/deactivate`)).toMatchObject({
+        status: 409,
+        body: { code: 'account_of_administrator' },
+      });
+    } finally {
+      await behind.query('rollback');
+      behind.release();
+    }
+  });
+
   test('is in the log, with the person who did it', async ({ admin, ask, one, somebody }) => {
     const { person, path } = await somebody();
     await ask(admin, 'POST', `${path}/deactivate`);

@@ -26,7 +26,7 @@ import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
 
 type Dependencies = AccountDependencies &
-  Pick<OwnAccountDependencies, 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+  Pick<OwnAccountDependencies, 'readPerson' | 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
 type Handler = (request: Request<Readonly<Record<string, string>>>, response: Response) => Promise<void>;
 
 const BODY_BYTES_MAX = 4_096;
@@ -91,7 +91,7 @@ const handlersOf = (dependencies: Dependencies) => ({
 });
 
 const peopleHandlers = (dependencies: Dependencies) => {
-  const { pool, persons, ownTokens, record } = dependencies;
+  const { pool, persons, ownTokens, readPerson, record } = dependencies;
   /** The person in the path; refuses a deleted one. */
   const personIn = async ({
     params: { userId = '' },
@@ -110,10 +110,10 @@ const peopleHandlers = (dependencies: Dependencies) => {
       answerJson(request, response, { text: JSON.stringify(account), version: 0 });
     }) satisfies Handler,
     deactivate: (async (request) => {
-      const { userId, role } = await personIn(request);
-      if (role === 'admin') throw new Rejection('account_of_administrator');
+      const { userId } = await personIn(request);
       const isDone = await inTransaction(pool, async (connection) => {
         if (!(await deactivatePerson(connection, userId))) return false;
+        if ((await readPerson(userId))?.role === 'admin') throw new Rejection('account_of_administrator');
         // In the same transaction, so that no token issued in between survives it.
         await revoke(connection, 'user', String(userId));
         return true;

@@ -178,8 +178,8 @@ type Administrator = Pick<Visitor, 'userId' | 'role'>;
 type Queryable = Pick<Pool, 'query'>;
 
 /**
- * Predicts whether the command role will refuse the deletion. Service accounts have no address and cannot
- * sign in, so they do not count.
+ * Predicts whether the command role will refuse the deletion. Nobody can sign in to service accounts, which
+ * have no address, and to deactivated accounts, so they do not count.
  */
 const isLastAdministrator = async (
   database: Queryable,
@@ -187,7 +187,8 @@ const isLastAdministrator = async (
 ): Promise<boolean> => {
   if (role !== 'admin') return false;
   const { rowCount } = await database.query(
-    `select from auth.person where role = 'admin' and status = 'active' and email_hash is not null and user_id <> $1 limit 1`,
+    `select from auth.person where role = 'admin' and status = 'active' and email_hash is not null
+       and deactivated_at is null and user_id <> $1 limit 1`,
     [userId],
   );
   return rowCount === 0;

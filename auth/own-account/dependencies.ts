@@ -5,6 +5,7 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
+import type { ReadPerson } from '#shared/persons/read-person.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
 import type { Attempts } from '../accounts/attempts.ts';
 import type { Credentials } from '../accounts/credentials.ts';
@@ -57,6 +58,7 @@ export type OwnAccountDependencies = {
   readonly cookie: FormCookie;
   readonly readProfile: ReadProfile;
   readonly readAttributes: ReadAttributes;
+  readonly readPerson: ReadPerson;
   readonly record: RecordSecurityEvent;
   readonly recordOrFail: RecordSecurityEvent;
   readonly post: Post;

@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one rule: who stays the last administrator, also under concurrency.
 import { afterEach, describe, expect, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
 import { freshTest as base } from '../../test/engines/processes.ts';
+import { until } from '../../testing/until.ts';
 
 let names = 0;
 const test = base.extend(
@@ -40,6 +42,14 @@ const remove = (
   { caller = as(userId, 'admin'), way = 'demote' as keyof typeof ways } = {},
 ) => on.send(ways[way](userId) as never, by(caller));
 const last = { code: 'last_administrator' };
+/** As the authorization server does it. */
+const setDeactivated = ({ pool }: CommandSide, userId: UserId, isDeactivated: boolean) =>
+  pool.query(
+    `insert into auth.person (user_id, role, status, version, deactivated_at)
+     values ($1, 'author', 'active', 1, case when $2 then now() end)
+     on conflict (user_id) do update set deactivated_at = excluded.deactivated_at`,
+    [userId, isDeactivated],
+  );
 
 describe('the last administrator', () => {
   test('keeps the role until another user has it, whatever command is tried', async ({
@@ -62,6 +72,23 @@ describe('the last administrator', () => {
     await expect(remove(side, robot, { way: 'delete' })).rejects.toMatchObject(last);
     await administrator();
     await remove(side, robot, { way: 'delete' });
+  });
+
+  test('is never a deactivated account', async ({ administrator, other, side }) => {
+    const only = await administrator();
+    const author = await registerUser(side, { email: 'deactivated@example.com' });
+    await setDeactivated(side, author, true);
+    await other.send({ type: 'UpdateUser', userId: author, role: 'admin' }, by(as(only, 'admin')));
+    const robot = await registerUser(side, { role: 'admin', email: null });
+    for (const way of Object.keys(ways) as (keyof typeof ways)[])
+      await expect(remove(side, only, { way, caller: as(robot, 'admin') })).rejects.toMatchObject(last);
+    await remove(side, author);
+    await expect(remove(side, only)).rejects.toMatchObject(last);
+    await other.send({ type: 'UpdateUser', userId: author, role: 'admin' }, by(as(only, 'admin')));
+    await setDeactivated(side, author, false);
+    await remove(side, only);
+    await remove(side, robot, { way: 'delete' });
+    await expect(remove(side, author)).rejects.toMatchObject(last);
   });
 
   test('is erased again after a restore', async ({ administrator, side }) => {
@@ -101,6 +128,28 @@ test('one administrator remains when several demote each other concurrently in t
     }
     expect(left).toHaveLength(1);
     await remove(side, left[0] as UserId, { way: 'delete', caller: system });
+  }
+});
+
+test('the last administrator stays while another is being deactivated', async ({ administrator, side }) => {
+  const [only, another] = [await administrator(), await administrator()];
+  await setDeactivated(side, another, false);
+  const deactivating = await side.pool.connect();
+  try {
+    await deactivating.query('begin');
+    await deactivating.query('update auth.person set deactivated_at = now() where user_id = $1', [another]);
+    const refused = expect(remove(side, only)).rejects.toMatchObject(last);
+    await until(
+      () =>
+        side.pool.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        ),
+      ({ rowCount }) => rowCount === 1,
+    );
+    await deactivating.query('commit');
+    await refused;
+  } finally {
+    deactivating.release();
   }
 });
 

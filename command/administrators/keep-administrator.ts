@@ -18,7 +18,10 @@ import { abandonEmail, profileOf, userStream, usersOf } from '../users/user.ts';
 export type AdministratorKeeper = {
   /** Announces that a user becomes an administrator. */
   appoint(userId: UserId, metadata: MetadataContext): Promise<void>;
-  /** Announces that a user stops being an administrator, or refuses with `last_administrator`. */
+  /**
+   * Announces that a user stops being an administrator, or refuses with `last_administrator`. Deactivated
+   * accounts do not count as remaining.
+   */
   leave(leaver: Leaver, metadata: MetadataContext): Promise<void>;
 };
 
@@ -102,6 +105,7 @@ const findOthers = async (
       userStream(userId),
     );
     if (!isAdministrator(state, leaver)) continue;
+    if (await isDeactivated(dependencies.pool, userId)) continue;
     const leaving = announced[userId];
     if (!leaving || version > leaving.userVersion) return 'stay';
     undecided ??= { ...leaving, userId };
@@ -130,6 +134,27 @@ const selectAdministrators = async (pool: Pick<Pool, 'query'>): Promise<readonly
     `select id from ${LIVE_SCHEMA}.users where role = 'admin' and deleted_at is null order by created_at, id limit ${LISTED_MAX}`,
   );
   return rows.map(({ id }) => id);
+};
+
+/**
+ * Nobody can sign in to a deactivated account. Waits for a deactivation in progress, which locks this row
+ * before it reads in the log whether its user is an administrator. So either it finds the role that
+ * was read here before, and is refused, or it is found here.
+ */
+const isDeactivated = async (pool: Pick<Pool, 'query'>, userId: UserId): Promise<boolean> => {
+  const { rows } = await pool
+    .query<{ isDeactivated: boolean }>(
+      `select deactivated_at is not null as "isDeactivated" from auth.person where user_id = $1 for share`,
+      [userId],
+    )
+    .catch(noneIfNotStarted);
+  return rows[0]?.isDeactivated ?? false;
+};
+
+/** Nobody was deactivated before the authorization server has started. */
+const noneIfNotStarted = (error: unknown): { readonly rows: readonly never[] } => {
+  if (isUndefinedTable(error)) return { rows: [] };
+  throw error;
 };
 
 /** Without a read model, the projector has not started, and there are no earlier administrators. */

@@ -158,8 +158,8 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Send the user to `/account/profile` to sign in and change it.',
   },
   last_administrator: {
-    cause: 'The change would leave the installation without an administrator.',
-    remedy: 'Give another user the role `admin` first.',
+    cause: 'The change would leave the installation without an administrator who can sign in.',
+    remedy: 'Give another user the role `admin` first, or reactivate the account of one.',
   },
   webhook_not_found: { cause: HIDDEN, remedy: LISTED },
   webhook_deleted: { cause: 'The webhook was deleted.', remedy: 'Create a new one.' },
