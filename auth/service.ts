@@ -5,6 +5,7 @@ import { createCodec } from '#shared/events/codec.ts';
 import type { LoadKeys } from '#shared/http/authenticate/keys.ts';
 import { migrateRevocations } from '#shared/http/authenticate/revocations.ts';
 import type { FastPath } from '#shared/http/fast-path.ts';
+import { createCheckPerson } from '#shared/persons/check-person.ts';
 import { createReadPerson } from '#shared/persons/read-person.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
@@ -95,7 +96,11 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const readProfile = createReadProfile({ eventLog, codec });
   // Before the directory starts: it begins at the directory's checkpoint.
   if (mail !== undefined) opening.use(await startAddressNotices({ ...dependencies, mail, readProfile }));
-  const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
+  const readPerson = createReadPerson({ ...dependencies, codec });
+  const checkPerson = createCheckPerson({ readPerson, clock, log });
+  const persons = opening.use(
+    await openDirectory({ ...dependencies, checkPerson, revokeUser: ender.endGrantsOfUser }),
+  );
 
   const registered = createClients({ ...dependencies, persons, record, onEnded });
   const clients = withAccountClient(
@@ -103,7 +108,11 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     config.issuerUrl,
   );
   const provider = opening.use(
-    await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }),
+    await openProvider({
+      ...dependencies,
+      ...{ codec, persons, clients, checkPerson, record },
+      endGrant: ender.endGrant,
+    }),
   );
   opening.use(startCleanUp({ pool, log, clock }));
   const credentials = await createCredentials(pool);
@@ -120,7 +129,7 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     record,
     readProfile,
     readAttributes: createReadAttributes({ ...dependencies, codec }),
-    readPerson: createReadPerson({ ...dependencies, codec }),
+    readPerson,
   });
   const server = { handle: provider.handle, issuer: config.issuerUrl };
   const resources = opening.move();

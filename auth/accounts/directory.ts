@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: the persons who can sign in, and how they follow the log.
 import type { Registry } from 'prom-client';
 import { attributesOf } from '#kernel/conditions/attributes.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -16,11 +17,13 @@ import { startFollower } from '#shared/follower/follower.ts';
 import { migrateRevocations, revoke } from '#shared/http/authenticate/revocations.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { CheckPerson } from '#shared/persons/check-person.ts';
 import type { Log } from '#shared/process/log.ts';
 import { closeInvitationTo } from '../invitations/invitation-table.ts';
 import { deleteResetsOf, migratePasswordResets } from '../password-reset/reset-table.ts';
 import { createEmailHash } from './email-hash.ts';
 import {
+  checkedPerson,
   deleteLeftOfDeleted,
   deletePerson,
   migrateAccounts,
@@ -59,6 +62,7 @@ export type DirectoryDependencies = {
   readonly log: Log;
   readonly metrics: Registry;
   readonly clock: Clock;
+  readonly checkPerson: CheckPerson;
   /** Ends the sessions, grants and tokens of a deleted person. Idempotent. */
   revokeUser(userId: UserId): Promise<void>;
 };
@@ -96,9 +100,23 @@ export const openDirectory = async (
         await applyEvent(connection, event, { emailHash, leastRole, tokenFields });
     },
   });
+  const readById = coalesce((userIds: readonly UserId[]) => selectPersonsById(pool, userIds));
+  const { checkPerson } = dependencies;
   return {
-    byEmail: (email) => selectPersonByEmail(pool, emailHash(email)),
-    byId: coalesce((userIds: readonly UserId[]) => selectPersonsById(pool, userIds)),
+    async byEmail(email) {
+      const hash = emailHash(email);
+      const person = await selectPersonByEmail(pool, hash);
+      const found = person && (await checkPerson(person));
+      // A link for a new password goes to this address.
+      if (person === undefined || found === undefined) return undefined;
+      if (found.email === null || emailHash(found.email) !== hash) return undefined;
+      return checkedPerson(person, found);
+    },
+    async byId(userId) {
+      const person = await readById(userId);
+      if (person === undefined || person.status === 'deleted') return person;
+      return checkedPerson(person, await checkPerson(person));
+    },
     register: ({ email, ...person }) =>
       inTransaction(pool, (connection) =>
         writePerson(connection, {

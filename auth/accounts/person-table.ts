@@ -2,6 +2,7 @@ import type { UserId, Version } from '#shared/brands.ts';
 import { migrate } from '#shared/database/migrate.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
+import type { PersonInLog } from '#shared/persons/read-person.ts';
 
 /** A person who can sign in, or could before their deletion. */
 export type Person = {
@@ -54,6 +55,10 @@ export const selectPersonsById = async (
   const { rows } = await database.query<Person>({ ...BY_ID, values: [userIds] });
   return new Map(rows.map((person) => [person.userId, person]));
 };
+
+/** The person with the role of the log. The version stays: tokens that an unread event will end have it. */
+export const checkedPerson = (person: Person, found: PersonInLog | undefined): Person =>
+  found === undefined ? { ...person, role: '', status: 'deleted' } : { ...person, role: found.role };
 
 export const selectEmailHash = async (database: Queryable, userId: UserId): Promise<string | null> => {
   const { rows } = await database.query<{ emailHash: string | null }>(

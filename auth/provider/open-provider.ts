@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how oidc-provider is set up on our storage.
 import type { RequestListener } from 'node:http';
 import { type AdapterPayload, Provider } from 'oidc-provider';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -7,6 +8,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { readPersonalToken } from '#shared/http/authenticate/personal-tokens.ts';
 import type { MasterKey } from '#shared/keys/master-key.ts';
+import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { policyOf } from '#shared/policy.ts';
 import type { Config } from '#shared/process/config.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -43,6 +45,7 @@ type Dependencies = {
   readonly log: Log;
   readonly clock: Clock;
   readonly persons: { readonly byId: FindPerson };
+  readonly checkPerson: CheckPerson;
   readonly clients: Pick<Clients, 'find' | 'verifySecret'>;
   readonly endGrant: EndGrant;
   readonly record: RecordSecurityEvent;
@@ -58,7 +61,8 @@ export type OpenProvider = AsyncDisposable & {
 
 /** oidc-provider on our storage, with the current signing keys. */
 export const openProvider = async (dependencies: Dependencies): Promise<OpenProvider> => {
-  const { config, pool, masterKey, log, clock, clients, endGrant, record, keysPollMs } = dependencies;
+  const { config, pool, masterKey, log, clock, clients, endGrant, record, keysPollMs, checkPerson } =
+    dependencies;
   const seal = createRecordSeal(masterKey);
   const noteUse = createNoteUse({ pool, log });
   const current = createCurrentProvider({
@@ -66,7 +70,8 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
     adapter: createAdapterFactory({ pool, seal, endGrant, findClient: createFindClient(clients) }),
     tokensWith: (keys) =>
       createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
-    findPersonalToken: (token) => readPersonalToken(pool, policyOf(dependencies.domain), token),
+    findPersonalToken: (token) =>
+      readPersonalToken({ pool, policy: policyOf(dependencies.domain), checkPerson }, token),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
     equip: (provider) => {
@@ -115,6 +120,7 @@ const settingsOf = ({
   codec,
   masterKey,
   persons,
+  checkPerson,
 }: Dependencies): ProviderSettings => ({
   issuer: config.issuerUrl,
   resource: config.publicUrl,
@@ -127,7 +133,7 @@ const settingsOf = ({
   findPerson: persons.byId,
   readProfile: createReadProfile({ eventLog, codec }),
   readAttributes: createReadAttributes({ domain, eventLog, codec }),
-  readSubject: createReadSubject(pool),
+  readSubject: createReadSubject(pool, checkPerson),
   pages: providerPages,
 });
 

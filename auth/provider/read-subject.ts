@@ -2,7 +2,8 @@ import type { UserId } from '#shared/brands.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revocations.ts';
-import { PERSON_STATUS, type Person } from '../accounts/person-table.ts';
+import type { CheckPerson } from '#shared/persons/check-person.ts';
+import { checkedPerson, PERSON_STATUS, type Person } from '../accounts/person-table.ts';
 import { isUserId } from './account.ts';
 
 /**
@@ -17,13 +18,15 @@ export type ReadSubject = (of: {
 }) => Promise<TokenSubject>;
 
 /** Tokens issued at the same time share a statement. */
-export const createReadSubject = (pool: Pick<Pool, 'query'>): ReadSubject => {
+export const createReadSubject = (pool: Pick<Pool, 'query'>, checkPerson: CheckPerson): ReadSubject => {
   const subjectOf = coalesce<string, TokenSubject>((keys) => selectSubjects(pool, keys));
-  return async ({ userId, clientId }) =>
-    (isUserId(userId) ? await subjectOf(`${userId} ${clientId}`) : undefined) ?? {
-      person: undefined,
-      seen: { user: 0, client: 0 },
-    };
+  return async ({ userId, clientId }) => {
+    const subject = isUserId(userId) ? await subjectOf(`${userId} ${clientId}`) : undefined;
+    if (subject === undefined) return { person: undefined, seen: { user: 0, client: 0 } };
+    const { person, seen } = subject;
+    if (person === undefined || person.status === 'deleted') return subject;
+    return { person: checkedPerson(person, await checkPerson(person)), seen };
+  };
 };
 
 type Row = Pick<Person, 'role' | 'version'> & {

@@ -11,6 +11,7 @@ import { openEventLog } from '#shared/event-log/open.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { createApp } from '#shared/http/app.ts';
 import { listen } from '#shared/http/listen.ts';
+import type { KeyStore } from '#shared/keys/key-store.ts';
 import { type MasterKey, parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
 import { loadConfig } from '#shared/process/config.ts';
@@ -46,6 +47,7 @@ export type AuthInstance = AsyncDisposable &
     readonly handler: RequestListener;
     readonly gateway: CommandGateway;
     readonly eventLog: EventLog;
+    readonly keys: KeyStore;
   };
 
 type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
@@ -110,6 +112,7 @@ const openInstance = async (
     handler,
     gateway,
     eventLog,
+    keys,
     fetch: fetchAt(origin),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   } satisfies AuthInstance;

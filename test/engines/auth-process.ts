@@ -29,6 +29,8 @@ export const openAuthProcess = async (database: AuthDatabase): Promise<AuthProce
   const { loadKeys, elsewhere } = auth.service;
   const options = {
     pool: auth.pool,
+    eventLog: auth.eventLog,
+    keys: auth.keys,
     clock: REAL_TIME,
     domain: publishing,
     log,

@@ -7,8 +7,11 @@ import { REAL_TIME } from '#shared/clock/real-time.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
+import { createCodec } from '#shared/events/codec.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { openPostgresKeyStore } from '#shared/keys/postgres/postgres-key-store.ts';
+import { createCheckPerson } from '#shared/persons/check-person.ts';
+import { createReadPerson } from '#shared/persons/read-person.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { createCredentials } from '../../auth/accounts/credentials.ts';
 import { openDirectory } from '../../auth/accounts/directory.ts';
@@ -40,8 +43,10 @@ const openDirectoryFixture = async () => {
   const openCommands = (over: EventLog, clock?: Clock) =>
     startCommandService({ ...common(clock), eventLog: over, blobs: NO_BLOBS, erasures: NO_ERASURES });
   const side = opening.use(await openCommands(eventLog));
+  const readPerson = createReadPerson({ ...common(), eventLog, codec: createCodec(common()) });
+  const checkPerson = createCheckPerson({ ...common(), readPerson });
   const open = (revokeUser: RevokeUser = async () => {}) =>
-    openDirectory({ ...common(), eventLog, revokeUser });
+    openDirectory({ ...common(), eventLog, checkPerson, revokeUser });
   // The first directory makes the tables.
   await (await open())[Symbol.asyncDispose]();
   const credentials = await createCredentials(pool);

@@ -9,5 +9,5 @@ export const readSeenRevocations = async (
   { userId, clientId }: Pick<Revocable, 'userId' | 'clientId'>,
 ): Promise<SeenRevocations> => {
   await migrateAccounts(pool);
-  return (await createReadSubject(pool)({ userId, clientId })).seen;
+  return (await createReadSubject(pool, async () => undefined)({ userId, clientId })).seen;
 };

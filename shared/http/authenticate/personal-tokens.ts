@@ -1,3 +1,4 @@
+// Over 200 lines, because it is one thing: how a personal access token is found, checked and remembered.
 import { LRUCache } from 'lru-cache';
 import { rolesOf } from '#kernel/registry/roles.ts';
 import type { UserId, Version } from '#shared/brands.ts';
@@ -5,6 +6,7 @@ import type { Clock } from '#shared/clock/clock.ts';
 import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
+import type { CheckPerson } from '#shared/persons/check-person.ts';
 import { type Policy, personalTokenClient } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ReadAttributes } from '#shared/read-attributes.ts';
@@ -21,6 +23,7 @@ type Dependencies = {
   readonly policy: Policy;
   readonly revocations: Revocations;
   readonly readAttributes: ReadAttributes;
+  readonly checkPerson: CheckPerson;
   readonly log: Log;
   readonly clock: Clock;
 };
@@ -82,12 +85,13 @@ type Row = {
   readonly seen: number | null;
 };
 
-const createRead = ({ pool, policy, readAttributes, log }: Dependencies) => {
+const createRead = ({ pool, policy, readAttributes, checkPerson, log }: Dependencies) => {
   const rowOf = coalesce<string, Row>((digests) => selectTokens(pool, digests));
   const roles = rolesOf(policy.domain);
   return async (digest: string): Promise<AccessToken> => {
     const row = await rowOf(digest);
-    if (row === undefined || !roles.includes(row.role))
+    const role = row && (await checkPerson(row))?.role;
+    if (row === undefined || role === undefined || !roles.includes(role))
       throw new InvalidToken('The token was revoked, or was not issued here.');
     // Read after the version, so that later changes are noticed.
     const attributes = await readAttributes(row.userId);
@@ -95,7 +99,7 @@ const createRead = ({ pool, policy, readAttributes, log }: Dependencies) => {
       void noteUse(pool, digest).catch((err: unknown) =>
         log.warn({ err }, 'The use of a token could not be recorded.'),
       );
-    return accessTokenOf(policy, row, attributes);
+    return accessTokenOf(policy, { ...row, role }, attributes);
   };
 };
 
@@ -174,15 +178,15 @@ export type PersonalTokenNow = Pick<Row, 'userId' | 'role' | 'scopes' | 'expires
 
 /** From the database, so that a revoked token is invalid at once. It does not count as a use. */
 export const readPersonalToken = async (
-  pool: Pool,
-  policy: Policy,
+  { pool, policy, checkPerson }: Pick<Dependencies, 'pool' | 'policy' | 'checkPerson'>,
   token: string,
 ): Promise<PersonalTokenNow | undefined> => {
   if (!isPersonalToken(token)) return undefined;
   const digest = digestOfToken(token);
   const row = (await selectTokens(pool, [digest])).get(digest);
-  if (row === undefined || !rolesOf(policy.domain).includes(row.role)) return undefined;
-  const { id, userId, role, madeAtS, expiresAtS } = row;
+  const role = row && (await checkPerson(row))?.role;
+  if (row === undefined || role === undefined || !rolesOf(policy.domain).includes(role)) return undefined;
+  const { id, userId, madeAtS, expiresAtS } = row;
   if (Date.now() / MS_PER_SECOND >= expiresAtS) return undefined;
   return {
     ...{ userId, role, expiresAtS },

@@ -7,6 +7,8 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
+import { type CheckPerson, createCheckPerson } from '#shared/persons/check-person.ts';
+import { createReadPerson } from '#shared/persons/read-person.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
 import type { Log } from '#shared/process/log.ts';
 import { createReadAttributes, type ReadAttributes } from '#shared/read-attributes.ts';
@@ -41,7 +43,7 @@ type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret'
   readonly log: Log;
   readonly clock: Clock;
   readonly domain: Domain;
-  /** Both are needed if rights compare fields of users: a personal access token does not carry them. */
+  /** Both are needed for personal access tokens, which do not carry the role and the fields of their users. */
   readonly eventLog?: EventLog;
   readonly keys?: KeyStore;
   /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
@@ -65,7 +67,9 @@ export const openResourceServer = async ({
   const policy = policyOf(domain);
   const keys = createVerificationKeys({ load: loadKeys, log, clock });
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
-  const personalTokens = createPersonalTokens({ pool, policy, revocations, readAttributes, log, clock });
+  const checkPerson = checkPersonOf({ domain, eventLog, keys: personKeys, log, clock });
+  const tokens = { pool, policy, revocations, readAttributes, checkPerson, log, clock };
+  const personalTokens = createPersonalTokens(tokens);
   const handler = authenticate({
     ...options,
     policy,
@@ -95,6 +99,20 @@ const readAttributesOf = (
     throw new Error('Rights compare fields of users, but there is no log to read the fields from');
   return async () => undefined;
 };
+
+type Checking = Pick<Options, 'domain' | 'log' | 'clock'> & {
+  readonly eventLog: EventLog | undefined;
+  readonly keys: KeyStore | undefined;
+};
+
+/** Without the log, no role of a user counts, so no personal access token is accepted. */
+const checkPersonOf = ({ domain, eventLog, keys, ...more }: Checking): CheckPerson =>
+  eventLog === undefined || keys === undefined
+    ? async () => undefined
+    : createCheckPerson({
+        ...more,
+        readPerson: createReadPerson({ domain, eventLog, codec: createCodec({ domain, keys }) }),
+      });
 
 const EVERY_MS = 30_000;
 const ROWS_MAX = 5_000;

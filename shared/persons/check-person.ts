@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache';
+import type { UserId, Version } from '#shared/brands.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { LogUnavailable } from '#shared/event-log/errors.ts';
+import type { Role } from '#shared/events/fields.ts';
+import type { Log } from '#shared/process/log.ts';
+import type { PersonInLog, ReadPerson } from './read-person.ts';
+
+/** The role in a row of the table of persons, with the version that it reflects. */
+type PersonInTable = { readonly userId: UserId; readonly role: Role; readonly version: Version };
+
+/**
+ * Returns what the log says of a person of the table; undefined if they are deleted or not in the log.
+ *
+ * The table is a copy, and SQL can write it: a role that counts must be in the log. A keyed digest in the row
+ * would need a column that former releases do not write, and a key to restore. So the log is read instead,
+ * and the result is remembered for a minute as long as the row says the same: requests with access tokens cost
+ * nothing, and issuing tokens to one person costs one short read a minute.
+ */
+export type CheckPerson = (row: PersonInTable) => Promise<PersonInLog | undefined>;
+
+type Dependencies = { readonly readPerson: ReadPerson; readonly clock: Clock; readonly log: Log };
+
+const CHECKED_MAX = 20_000;
+/** How long SQL can bring back a role that the person had in this time. */
+const CHECKED_MS = 60_000;
+
+type Checked = { readonly person: PersonInLog; readonly atMs: number };
+
+export const createCheckPerson = ({ readPerson, clock, log }: Dependencies): CheckPerson => {
+  const known = new LRUCache<UserId, Checked>({ max: CHECKED_MAX });
+  return async (row) => {
+    const checked = known.get(row.userId);
+    const isSame = checked?.person.role === row.role && checked.person.version === row.version;
+    if (isSame && clock.elapsedMs() - checked.atMs < CHECKED_MS) return checked.person;
+    const person = await readPerson(row.userId).catch((error: unknown) => {
+      // Tokens are issued while the log does not answer, to persons who were found in it before.
+      if (error instanceof LogUnavailable && isSame) return checked.person;
+      throw error;
+    });
+    if (person === undefined || isForged(row, person)) log.error({ userId: row.userId }, FORGED);
+    if (person === undefined || person.isDeleted) return undefined;
+    known.set(row.userId, { person, atMs: clock.elapsedMs() });
+    return person;
+  };
+};
+
+const FORGED =
+  'The role of a user in auth.person is not that of the event log, which counts: somebody has changed the table.';
+
+/** An older version may have had another role: the directory of persons lags. */
+const isForged = ({ role, version }: PersonInTable, person: PersonInLog): boolean =>
+  version >= person.version && role !== person.role;
